@@ -1,0 +1,2 @@
+//! dshap
+fn main() {}

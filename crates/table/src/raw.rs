@@ -1,0 +1,86 @@
+//! What a table looks like before anything is learned from it.
+//!
+//! Readers hand over Arrow record batches. This module names what they may be
+//! asked for, so that a CSV file, a Parquet file and a Python frame can all be
+//! read the same way.
+
+use std::fmt;
+
+/// What the cells of a raw column hold.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Kind {
+    /// Numbers of any width.
+    Number,
+    /// True and false.
+    Boolean,
+    /// Text, to be one-hot encoded.
+    Text,
+    /// Dates or times, which have no agreed meaning as numbers.
+    Date,
+    /// Anything else, such as lists, by the reader's own name for it.
+    Other(String),
+}
+
+impl fmt::Display for Kind {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Kind::Number => "number",
+            Kind::Boolean => "boolean",
+            Kind::Text => "text",
+            Kind::Date => "date",
+            Kind::Other(name) => name,
+        })
+    }
+}
+
+/// Name and kind of one raw column.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct RawColumn {
+    /// The name, unique within its table.
+    pub name: String,
+    /// What its cells hold.
+    pub kind: Kind,
+}
+
+/// The columns of a table, in their own order.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct RawSchema {
+    /// The columns.
+    pub columns: Vec<RawColumn>,
+}
+
+impl RawSchema {
+    /// The column called `name`.
+    pub fn column(&self, name: &str) -> Option<&RawColumn> {
+        self.columns.iter().find(|column| column.name == name)
+    }
+
+    /// All names, in order.
+    pub fn names(&self) -> impl Iterator<Item = &str> {
+        self.columns.iter().map(|column| column.name.as_str())
+    }
+}
+
+/// How a reader is to hand over a column.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ReadAs {
+    /// A `Float64` array. Missing cells are null; anything else that is not a
+    /// number is an error.
+    Number,
+    /// A `Float64` array of 0 and 1, from true and false (or 0 and 1).
+    Boolean,
+    /// A `Utf8` array. Missing cells are null.
+    Text,
+    /// The cells untouched, to be carried through to the output: text as it
+    /// stands in a CSV file, the file's own type otherwise.
+    AsIs,
+}
+
+/// One column a scan is asked for. A column may be asked for more than once.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Wanted {
+    /// Name in the table.
+    pub name: String,
+    /// How to hand it over.
+    pub read_as: ReadAs,
+}
