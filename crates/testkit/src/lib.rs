@@ -1,1 +1,11 @@
-//! dshap-testkit
+//! Assertions, tables and seeded generators for dshap's own tests.
+
+mod close;
+mod draws;
+mod reference;
+mod statistics;
+
+pub use close::{assert_close, relative_error};
+pub use draws::{Draws, Sample};
+pub use reference::{Case, cases};
+pub use statistics::{MAX_ABS_Z, MeanEstimate};

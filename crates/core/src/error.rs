@@ -1,0 +1,178 @@
+//! Why a valuation could not be made, and what is doubtful about one that was.
+
+use std::fmt;
+
+/// Why a valuation could not be made.
+///
+/// Rows and columns are counted from 0. Front ends, which know the file, turn
+/// them into names and line numbers.
+#[derive(Debug, Clone, PartialEq, thiserror::Error)]
+#[non_exhaustive]
+pub enum Error {
+    /// Rows that do not fit the rows seen before, or the fit.
+    #[error("rows have {found} features, expected {expected}")]
+    FeatureCount {
+        /// Features of the rows at hand.
+        found: usize,
+        /// Features of the reference.
+        expected: usize,
+    },
+
+    /// Features and targets of different length.
+    #[error("{features} rows of features but {targets} targets")]
+    RowCount {
+        /// Rows of the feature matrix.
+        features: usize,
+        /// Length of the target.
+        targets: usize,
+    },
+
+    /// A NaN or an infinity. The target is the column after the last feature.
+    #[error("row {row}, column {column} is not finite")]
+    NotFinite {
+        /// Row of the cell.
+        row: usize,
+        /// Column of the cell.
+        column: usize,
+    },
+
+    /// Finite numbers whose squares are not.
+    #[error("some numbers are too large to square (above about 1e150); rescale their columns")]
+    TooLarge,
+
+    /// Not one reference row.
+    #[error("the reference has no rows")]
+    NoRows,
+
+    /// Every feature is constant, or there was none to begin with.
+    #[error("none of the {n_features} features varies")]
+    NoFeatures {
+        /// Features before any was dropped.
+        n_features: usize,
+    },
+
+    /// Fewer reference rows than the fit and its noise variance need.
+    #[error("{n_rows} reference rows are too few for {dim} features; at least {needed} are needed")]
+    TooFewRows {
+        /// Reference rows.
+        n_rows: usize,
+        /// Features of the design.
+        dim: usize,
+        /// Rows that would do.
+        needed: usize,
+    },
+
+    /// The target is the same in every reference row.
+    #[error("the target is constant ({value})")]
+    ConstantTarget {
+        /// Its value.
+        value: f64,
+    },
+
+    /// The features determine the target up to rounding.
+    #[error(
+        "the target is a linear function of the features, up to rounding; there is no noise to value rows against"
+    )]
+    NoNoise,
+
+    /// Features that depend on earlier ones, where the caller refuses that.
+    #[error("features {columns:?} depend on earlier ones")]
+    Dependent {
+        /// The dependent features.
+        columns: Vec<usize>,
+    },
+
+    /// Set sizes for which the sums do not exist.
+    #[error("set sizes must satisfy {least} ≤ q ≤ m for {dim} design columns, got q = {min}, m = {max}")]
+    Sizes {
+        /// `q`, the smallest set whose utility counts.
+        min: usize,
+        /// `m`, the largest set size.
+        max: usize,
+        /// The smallest possible `q`.
+        least: usize,
+        /// Columns of the design.
+        dim: usize,
+    },
+}
+
+/// A doubt about a result that was computed all the same.
+#[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
+pub enum Warning {
+    /// The average over set sizes has few terms.
+    FewSizes {
+        /// Number of set sizes.
+        n_sizes: usize,
+    },
+    /// Features left out because they depend on earlier ones.
+    DroppedColumns {
+        /// Indices of the features.
+        columns: Vec<usize>,
+    },
+    /// Features so nearly dependent that digits are lost.
+    IllConditioned {
+        /// The feature with the smallest share of variation of its own.
+        column: usize,
+        /// Decimal digits that distances and residuals keep.
+        digits: u32,
+    },
+    /// Rows that alone determine a coefficient and have no leave-one-out value.
+    LeverageOne {
+        /// Number of such rows.
+        n_rows: usize,
+    },
+    /// Algorithm 3 stopped before the sum was complete.
+    Truncated {
+        /// Median number of set sizes visited.
+        n_visited: usize,
+        /// Number of set sizes in the sum.
+        n_sizes: usize,
+        /// Median share of the complete sum that was kept.
+        share: f64,
+    },
+}
+
+impl Warning {
+    /// The warning in words, with features called by `name`.
+    pub fn describe(&self, name: impl Fn(usize) -> String) -> String {
+        let list = |columns: &[usize]| {
+            columns.iter().map(|&column| format!("`{}`", name(column))).collect::<Vec<_>>().join(", ")
+        };
+        match self {
+            Warning::FewSizes { n_sizes } => format!(
+                "values average over only {n_sizes} set {}; give more rows, or a larger `m` or smaller `q`",
+                if *n_sizes == 1 { "size" } else { "sizes" }
+            ),
+            Warning::DroppedColumns { columns } if columns.len() == 1 => format!(
+                "{} was dropped: it is constant or a linear function of columns before it",
+                list(columns)
+            ),
+            Warning::DroppedColumns { columns } => format!(
+                "{} columns were dropped, constant or linear functions of columns before them: {}",
+                columns.len(),
+                list(columns)
+            ),
+            Warning::IllConditioned { column, digits } => format!(
+                "`{}` is nearly a linear function of other columns: about {digits} {} of the values can be trusted",
+                name(*column),
+                if *digits == 1 { "digit" } else { "digits" }
+            ),
+            Warning::LeverageOne { n_rows } => format!(
+                "{n_rows} {} no value: without {} a coefficient cannot be estimated (leverage 1)",
+                if *n_rows == 1 { "row has" } else { "rows have" },
+                if *n_rows == 1 { "it" } else { "each of them" },
+            ),
+            Warning::Truncated { n_visited, n_sizes, share } => format!(
+                "Algorithm 3 stopped after {n_visited} of {n_sizes} set sizes (median over rows) and kept {:.0} % of the sum; method `gaussian` is exact",
+                100.0 * share
+            ),
+        }
+    }
+}
+
+impl fmt::Display for Warning {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.describe(|column| format!("feature {column}")))
+    }
+}

@@ -1,0 +1,193 @@
+//! Theorem 2, exactly: the value of a row from its distance and its residual.
+
+use crate::numeric::{CountingRule, SizeSums, Sums};
+use crate::{Error, Sizes};
+
+/// What a row's value depends on.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct PointStats {
+    /// `a`, the squared Mahalanobis distance from the reference.
+    pub dist_sq: f64,
+    /// `e²`, the squared residual under the reference fit.
+    pub resid_sq: f64,
+    /// `σ²`, the noise variance.
+    pub noise_var: f64,
+}
+
+/// A value and its two sides: value = potential − penalty.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct PointValue {
+    /// The value.
+    pub value: f64,
+    /// The value the row would have with a residual of zero.
+    pub potential: f64,
+    /// What its residual costs, `(e²/m)·a·H2(a)`.
+    pub penalty: f64,
+}
+
+/// Which point-independent constant is added.
+#[derive(Debug, Clone, Copy, PartialEq, Default)]
+pub enum Constant {
+    /// The expected drop in squared error: positive helps, negative harms.
+    /// Needs `q ≥ p + 3`.
+    #[default]
+    Gain,
+    /// The sum as in Theorem 2, all terms of which are negative.
+    Theorem,
+    /// The distributional Shapley value itself when sets below `q` rows have
+    /// utility 0 and larger ones `C −` squared error.
+    Full(f64),
+}
+
+/// Which sum over set sizes is meant.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Convention {
+    /// Sets of `q − 1 … m − 1` rows, as the definition has it.
+    #[default]
+    Definition,
+    /// Sets of `q … m` rows, as Theorem 2 is printed. Off by one.
+    Printed,
+}
+
+/// The closed form for one `(p, q, m)`.
+///
+/// ```text
+/// gain     (1/m) [ (σ² − e²)·a·H2(a) + σ²·H4(a) ]
+/// theorem  −(1/m) [ e²·a·H2(a) + σ²·H3(a) ]
+/// full     theorem + (1/m) [ C − σ² + σ²( Σ_{j=q−p−1}^{m−p−2} 1/j − (p−1)/(m−p−1) ) ]
+/// ```
+///
+/// # Example
+///
+/// A row at the centre of the reference teaches nothing:
+///
+/// ```
+/// use dshap::linear::{Constant, Convention, GaussianForm, PointStats};
+/// use dshap::Sizes;
+///
+/// let form = GaussianForm::new(3, Sizes::new(13, 17), Constant::Gain, Convention::Definition)?;
+/// let row = PointStats { dist_sq: 0.0, resid_sq: 2.0, noise_var: 0.8 };
+/// assert_eq!(form.value(row).value, 0.0);
+/// # Ok::<(), dshap::Error>(())
+/// ```
+#[derive(Debug)]
+pub struct GaussianForm {
+    dim: usize,
+    sizes: Sizes,
+    constant: Constant,
+    convention: Convention,
+    sums: SizeSums,
+    /// What `full` adds per unit of `σ²`.
+    full_slope: f64,
+}
+
+impl GaussianForm {
+    /// The form for `dim` design columns. [`Convention::Printed`] always comes
+    /// with the constant of Theorem 2, whatever `constant` says.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Sizes`] unless `q ≤ m` and `q ≥ p + 3`, or `q ≥ p + 2` for a
+    /// constant other than [`Constant::Gain`].
+    pub fn new(dim: usize, sizes: Sizes, constant: Constant, convention: Convention) -> Result<Self, Error> {
+        let (constant, shift) = match convention {
+            Convention::Definition => (constant, 0),
+            Convention::Printed => (Constant::Theorem, 1),
+        };
+        let least = match (constant, convention) {
+            (Constant::Gain, _) => dim + 3,
+            // One size further on, so one smaller q will do.
+            (_, Convention::Printed) => dim + 1,
+            _ => dim + 2,
+        };
+        sizes.check(dim, least)?;
+        let (q, m) = ((sizes.min() + shift) as u64, (sizes.max() + shift) as u64);
+        let p = dim as u64;
+        let full_slope = match constant {
+            Constant::Full(_) => {
+                // The harmonic numbers differ by a sum of positive terms; their
+                // difference would cancel.
+                let harmonic = CountingRule::new(q - p - 1, m - p - 2).sum(|j| 1.0 / j);
+                harmonic - (p - 1) as f64 / (m - p - 1) as f64 - 1.0
+            }
+            Constant::Gain | Constant::Theorem => 0.0,
+        };
+        Ok(Self { dim, sizes, constant, convention, sums: SizeSums::new(dim, q - p, m - p), full_slope })
+    }
+
+    /// `p`, the number of design columns.
+    pub fn dim(&self) -> usize {
+        self.dim
+    }
+
+    /// The set sizes averaged over.
+    pub fn sizes(&self) -> Sizes {
+        self.sizes
+    }
+
+    /// The constant added.
+    pub fn constant(&self) -> Constant {
+        self.constant
+    }
+
+    /// The convention followed.
+    pub fn convention(&self) -> Convention {
+        self.convention
+    }
+
+    /// The value of a row. Not finite only for `q = p + 2` at distance 0.
+    #[inline]
+    pub fn value(&self, row: PointStats) -> PointValue {
+        self.combine(row, self.sums.at(row.dist_sq))
+    }
+
+    /// The value of a single row without building the table; the same number
+    /// as [`value`](Self::value) to about 1e-14.
+    pub fn value_once(&self, row: PointStats) -> PointValue {
+        self.combine(row, self.sums.integrated_at(row.dist_sq))
+    }
+
+    #[inline]
+    fn combine(&self, row: PointStats, sums: Sums) -> PointValue {
+        let m = self.sizes.max() as f64;
+        let PointStats { resid_sq: e2, noise_var: sigma2, .. } = row;
+        let potential = match self.constant {
+            Constant::Gain => sigma2 * (sums.a_h2 + sums.h4),
+            Constant::Theorem => -sigma2 * sums.h3,
+            Constant::Full(c) => -sigma2 * sums.h3 + (c + sigma2 * self.full_slope),
+        } / m;
+        let penalty = e2 * sums.a_h2 / m;
+        PointValue { value: potential - penalty, potential, penalty }
+    }
+
+    /// The standard error of a row's value, from the reference having been a
+    /// sample of `n_rows` rows with `degrees` degrees of freedom left for `σ²`.
+    ///
+    /// Delta method for Gaussian rows and noise: `e` has variance `σ²a/n`
+    /// (`+ σ²/n` if centred), `σ²` has `2σ⁴/degrees`, `a` has `2a²/n` (`+ 4a/n`
+    /// if centred), and the three are independent.
+    pub fn std_error(&self, row: PointStats, n_rows: usize, degrees: usize, centred: bool) -> f64 {
+        let PointStats { dist_sq: a, resid_sq: e2, noise_var: sigma2 } = row;
+        let (m, n) = (self.sizes.max() as f64, n_rows as f64);
+        let sums = self.sums.at(a);
+        let centring = if centred { 1.0 } else { 0.0 };
+
+        let by_e_sq = 4.0 * e2 * sums.a_h2 * sums.a_h2;
+        let var_e = sigma2 * (a + centring) / n;
+
+        let by_sigma2 = match self.constant {
+            Constant::Gain => sums.a_h2 + sums.h4,
+            Constant::Theorem => -sums.h3,
+            Constant::Full(_) => -sums.h3 + self.full_slope,
+        };
+        let var_sigma2 = 2.0 * sigma2 * sigma2 / degrees as f64;
+
+        // ∂(aH2)/∂a = H2 + aH2' and ∂H4/∂a = H2 (so −∂H3/∂a is their sum).
+        // Multiplied by √var(a) before anything can be infinite at a = 0.
+        let sd_a = ((2.0 * a * a + centring * 4.0 * a) / n).sqrt();
+        let by_a =
+            if a == 0.0 { 0.0 } else { (sigma2 - e2) * (sums.h2 - a * sums.neg_dh2) + sigma2 * sums.h2 };
+
+        (by_e_sq * var_e + by_sigma2 * by_sigma2 * var_sigma2 + (by_a * sd_a).powi(2)).sqrt() / m
+    }
+}

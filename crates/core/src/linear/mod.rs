@@ -1,0 +1,37 @@
+//! Linear regression with Gaussian inputs: values in closed form (Theorem 2).
+//!
+//! **Setting.** Rows `(x, y)` with `x ~ N(μ, Σ)` and `y = xᵀβ + noise`, the noise
+//! of variance `σ²`. A set `S` of rows is worth `U(S) = C − E(y − xᵀβ̂_S)²`: minus
+//! the squared error of least squares fitted to `S`, from size `q` on.
+//!
+//! **Result.** The value of a row depends on it through two numbers only, its
+//! squared Mahalanobis distance `a` and its squared residual `e²`:
+//!
+//! ```text
+//! value = (1/m) [ (σ² − e²)·a·H2(a) + σ²·H4(a) ]
+//! ```
+//!
+//! with the sums `H2`, `H4` of [`SizeSums`](crate::numeric::SizeSums), which are
+//! tabulated once for `(p, q, m)`. So a reference sample is reduced to
+//! [`Moments`](crate::Moments), those to a [`LinearFit`], and each row costs one
+//! triangular solve and a table look-up. There is no Monte Carlo.
+//!
+//! **Assumptions.** Gaussian inputs, constant noise variance, and `μ, Σ, β, σ²`
+//! known; estimates are plugged in, and the standard error says what that costs.
+//! The value is a truncated average over set sizes, a semivalue: values of the
+//! rows of a dataset do not add up to the dataset's utility.
+//!
+//! The printed theorem sums over sizes `q … m` instead of `q−1 … m−1` and leaves
+//! a point-independent term out; [`Convention::Printed`] and [`Algorithm3`]
+//! reproduce it.
+
+mod algorithm3;
+mod factor;
+mod fit;
+mod gaussian;
+mod valuer;
+
+pub use algorithm3::Algorithm3;
+pub use fit::{FitOptions, LinearFit};
+pub use gaussian::{Constant, Convention, GaussianForm, PointStats, PointValue};
+pub use valuer::{LinearMethod, LinearValuer};

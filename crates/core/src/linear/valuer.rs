@@ -1,0 +1,242 @@
+//! A fit and a formula: everything needed to value rows.
+
+use super::algorithm3::Algorithm3;
+use super::fit::{LinearFit, PANEL_ROWS, PanelWork};
+use super::gaussian::{Constant, Convention, GaussianForm, PointStats};
+use crate::values::{Note, Part, Values};
+use crate::{Error, Rows, Sizes, Valuer, Warning};
+use rayon::prelude::*;
+
+/// A leverage this close to 1 leaves no digits for the row's own coefficient.
+const LEVERAGE_ROOM: f64 = 1e-10;
+
+/// How a row's statistics become a value.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum LinearMethod {
+    /// Theorem 2, exactly.
+    Gaussian {
+        /// The point-independent constant.
+        constant: Constant,
+        /// The sum over set sizes.
+        convention: Convention,
+    },
+    /// The paper's Monte Carlo.
+    Algorithm3(Algorithm3),
+}
+
+impl Default for LinearMethod {
+    fn default() -> Self {
+        LinearMethod::Gaussian { constant: Constant::default(), convention: Convention::default() }
+    }
+}
+
+/// Values any row, seen or unseen, against a fitted reference.
+#[derive(Debug)]
+pub struct LinearValuer {
+    fit: LinearFit,
+    form: GaussianForm,
+    monte_carlo: Option<Algorithm3>,
+    with_std_error: bool,
+}
+
+impl LinearValuer {
+    /// A valuer of rows against `fit` by `method`, averaging over `sizes`.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Sizes`] when the sums do not exist for these sizes.
+    pub fn new(fit: LinearFit, sizes: Sizes, method: LinearMethod) -> Result<Self, Error> {
+        let dim = fit.dim();
+        let (form, monte_carlo) = match method {
+            LinearMethod::Gaussian { constant, convention } => {
+                (GaussianForm::new(dim, sizes, constant, convention)?, None)
+            }
+            LinearMethod::Algorithm3(algorithm) => {
+                algorithm.check(dim, sizes)?;
+                // The complete sum, to tell how much of it was kept.
+                (GaussianForm::new(dim, sizes, Constant::Theorem, Convention::Printed)?, Some(algorithm))
+            }
+        };
+        Ok(Self { fit, form, monte_carlo, with_std_error: false })
+    }
+
+    /// Reports standard errors too. Algorithm 3 has none.
+    pub fn with_std_error(mut self, yes: bool) -> Self {
+        self.with_std_error = yes && self.monte_carlo.is_none();
+        self
+    }
+
+    /// The fit of the reference.
+    pub fn fit(&self) -> &LinearFit {
+        &self.fit
+    }
+
+    /// The set sizes averaged over.
+    pub fn sizes(&self) -> Sizes {
+        self.form.sizes()
+    }
+
+    /// What is doubtful before a single row was valued.
+    pub fn warnings(&self) -> Vec<Warning> {
+        let mut warnings = self.fit.warnings();
+        warnings.extend(self.sizes().warning());
+        warnings
+    }
+
+    /// Values `rows`, which are some or all of the reference rows themselves:
+    /// each is valued against the reference without it, in closed form.
+    ///
+    /// `first_row` is the number of the first of them; it selects the random
+    /// streams of Algorithm 3 and nothing else.
+    ///
+    /// # Errors
+    ///
+    /// As for [`values`](Valuer::values).
+    pub fn leave_one_out(&self, rows: Rows<'_>, first_row: u64) -> Result<Values, Error> {
+        self.value_rows(rows, first_row, true)
+    }
+
+    /// Values rows that were not part of the reference; `first_row` as in
+    /// [`leave_one_out`](Self::leave_one_out).
+    ///
+    /// # Errors
+    ///
+    /// As for [`values`](Valuer::values).
+    pub fn values_from(&self, rows: Rows<'_>, first_row: u64) -> Result<Values, Error> {
+        self.value_rows(rows, first_row, false)
+    }
+
+    fn value_rows(&self, rows: Rows<'_>, first_row: u64, leave_one_out: bool) -> Result<Values, Error> {
+        if rows.n_features() != self.fit.n_features() {
+            return Err(Error::FeatureCount { found: rows.n_features(), expected: self.fit.n_features() });
+        }
+        let mut out = vec![RowValue::default(); rows.len()];
+        out.par_chunks_mut(PANEL_ROWS).enumerate().try_for_each_init(
+            || PanelWork::new(&self.fit),
+            |work, (panel, out)| {
+                let start = panel * PANEL_ROWS;
+                self.fit.solve_panel(rows, start, out.len(), work)?;
+                pulp::Arch::new().dispatch(
+                    #[inline(always)]
+                    || {
+                        for (i, out) in out.iter_mut().enumerate() {
+                            let row = first_row + (start + i) as u64;
+                            *out = self.value_row(work.norm_sq[i], work.residual[i], row, leave_one_out);
+                        }
+                    },
+                );
+                Ok(())
+            },
+        )?;
+        Ok(self.collect(&out))
+    }
+
+    #[inline(always)]
+    fn value_row(&self, norm_sq: f64, residual: f64, row: u64, leave_one_out: bool) -> RowValue {
+        let fit = &self.fit;
+        let (stats, n_rows, degrees) = if leave_one_out {
+            match left_out(fit, norm_sq, residual) {
+                Some(stats) => (stats, fit.n_rows() - 1, fit.degrees_of_freedom() - 1),
+                None => return RowValue { note: Some(Note::LeverageOne), ..RowValue::default() },
+            }
+        } else {
+            let stats = PointStats {
+                dist_sq: fit.n_rows() as f64 * norm_sq,
+                resid_sq: residual * residual,
+                noise_var: fit.noise_var(),
+            };
+            (stats, fit.n_rows(), fit.degrees_of_freedom())
+        };
+        let mut out = RowValue { dist_sq: stats.dist_sq, resid_sq: stats.resid_sq, ..RowValue::default() };
+        let exact = self.form.value(stats);
+        if let Some(algorithm) = &self.monte_carlo {
+            let estimate = algorithm.estimate(fit.dim(), self.sizes(), stats, row);
+            out.value = estimate.value;
+            out.truncation = (estimate.n_visited, estimate.value / exact.value);
+            return out;
+        }
+        if !exact.value.is_finite() {
+            out.note = Some(Note::Infinite);
+            return out;
+        }
+        (out.value, out.potential, out.penalty) = (exact.value, exact.potential, exact.penalty);
+        if self.with_std_error {
+            out.std_error = self.form.std_error(stats, n_rows, degrees, fit.intercept());
+        }
+        out
+    }
+
+    fn collect(&self, rows: &[RowValue]) -> Values {
+        let column = |field: fn(&RowValue) -> f64| rows.iter().map(field).collect::<Vec<_>>();
+        let mut parts = Vec::new();
+        if self.monte_carlo.is_none() {
+            parts.push((Part::Potential, column(|row| row.potential)));
+            parts.push((Part::Penalty, column(|row| row.penalty)));
+        }
+        parts.push((Part::DistSq, column(|row| row.dist_sq)));
+        parts.push((Part::ResidSq, column(|row| row.resid_sq)));
+        let notes = rows.iter().enumerate().filter_map(|(i, row)| Some((i, row.note?))).collect();
+        Values {
+            value: column(|row| row.value),
+            std_error: self.with_std_error.then(|| column(|row| row.std_error)),
+            parts,
+            notes,
+            truncation: self.monte_carlo.map(|_| rows.iter().map(|row| row.truncation).collect()),
+        }
+    }
+}
+
+impl Valuer for LinearValuer {
+    fn values(&self, points: Rows<'_>) -> Result<Values, Error> {
+        self.values_from(points, 0)
+    }
+}
+
+/// The statistics of a reference row under the reference without it, or
+/// nothing if the row alone determines a coefficient.
+#[inline]
+fn left_out(fit: &LinearFit, u: f64, residual: f64) -> Option<PointStats> {
+    let n = fit.n_rows() as f64;
+    // Without centring the row's leverage is u itself and c = 1.
+    let (c, h) = if fit.intercept() { (n / (n - 1.0), 1.0 / n + u) } else { (1.0, u) };
+    let room = 1.0 - h;
+    if room < LEVERAGE_ROOM {
+        return None;
+    }
+    let rss = fit.rss() - residual * residual / room;
+    Some(PointStats {
+        dist_sq: (n - 1.0) * c * c * u / (1.0 - c * u),
+        resid_sq: (residual / room).powi(2),
+        // Rounding may leave a hair below zero when this row is all the noise there is.
+        noise_var: rss.max(0.0) / (fit.degrees_of_freedom() - 1) as f64,
+    })
+}
+
+#[derive(Debug, Clone, Copy)]
+struct RowValue {
+    value: f64,
+    std_error: f64,
+    potential: f64,
+    penalty: f64,
+    dist_sq: f64,
+    resid_sq: f64,
+    note: Option<Note>,
+    /// Set sizes visited and share of the sum kept, for Algorithm 3.
+    truncation: (usize, f64),
+}
+
+impl Default for RowValue {
+    fn default() -> Self {
+        let none = f64::NAN;
+        Self {
+            value: none,
+            std_error: none,
+            potential: none,
+            penalty: none,
+            dist_sq: none,
+            resid_sq: none,
+            note: None,
+            truncation: (0, none),
+        }
+    }
+}

@@ -1,0 +1,8 @@
+//! Numbers that no method owns: sums over set sizes and the integrals behind them.
+
+mod chebyshev;
+mod counting;
+mod size_sums;
+
+pub(crate) use counting::CountingRule;
+pub use size_sums::{SizeSums, Sums};

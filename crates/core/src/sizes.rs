@@ -1,0 +1,77 @@
+//! The set sizes a value averages over.
+
+use crate::{Error, Warning};
+
+/// Fewer set sizes than this make a doubtful average.
+const FEW_SIZES: usize = 10;
+
+/// From which set size on utility counts, and up to which size it is averaged.
+///
+/// A value sums the gain of joining sets of `min − 1 ..= max − 1` rows and
+/// divides by `max`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Sizes {
+    min: usize,
+    max: usize,
+}
+
+impl Sizes {
+    /// `min` is the paper's `q`, `max` its `m`; both count the point itself.
+    /// What a method needs of them it checks itself, since that depends on the
+    /// number of columns.
+    pub fn new(min: usize, max: usize) -> Self {
+        Self { min, max }
+    }
+
+    /// The default `q` for a design of `dim` columns: `p + max(p, 10)`, at
+    /// most `m`, at least `p + 3`.
+    pub fn default_min(dim: usize, max: usize) -> usize {
+        (dim + dim.max(10)).min(max).max(dim + 3)
+    }
+
+    /// `q`, the smallest set whose utility counts.
+    pub fn min(&self) -> usize {
+        self.min
+    }
+
+    /// `m`, the largest set size, the point included.
+    pub fn max(&self) -> usize {
+        self.max
+    }
+
+    /// How many set sizes the average has.
+    pub fn count(&self) -> usize {
+        (self.max + 1).saturating_sub(self.min)
+    }
+
+    /// The doubt that comes with a short average.
+    pub fn warning(&self) -> Option<Warning> {
+        (self.count() < FEW_SIZES).then_some(Warning::FewSizes { n_sizes: self.count() })
+    }
+
+    pub(crate) fn check(&self, dim: usize, least: usize) -> Result<(), Error> {
+        if self.min < least || self.max < self.min {
+            return Err(Error::Sizes { min: self.min, max: self.max, least, dim });
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn default_min_is_twice_p_within_its_limits() {
+        assert_eq!(Sizes::default_min(3, 200), 13);
+        assert_eq!(Sizes::default_min(30, 200), 60);
+        assert_eq!(Sizes::default_min(30, 50), 50);
+        assert_eq!(Sizes::default_min(30, 31), 33, "too few rows is left to the method to refuse");
+    }
+
+    #[test]
+    fn short_averages_are_doubted() {
+        assert_eq!(Sizes::new(10, 18).warning(), Some(Warning::FewSizes { n_sizes: 9 }));
+        assert_eq!(Sizes::new(10, 19).warning(), None);
+    }
+}

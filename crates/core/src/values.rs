@@ -1,0 +1,105 @@
+//! What came out: one value per row, in the order of the rows.
+
+/// Values of some rows, with the parts that explain them.
+///
+/// Rows stay in the order they came in; [`ranking`](Values::ranking) is a view.
+/// A row without a value holds NaN and has a [`Note`].
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct Values {
+    /// The value of each row.
+    pub value: Vec<f64>,
+    /// Its standard error from the reference sample, if asked for.
+    pub std_error: Option<Vec<f64>>,
+    /// What explains the value, in the order of the output columns.
+    pub parts: Vec<(Part, Vec<f64>)>,
+    /// Rows that need a word, in ascending order.
+    pub notes: Vec<(usize, Note)>,
+    /// For Algorithm 3: set sizes visited, and share of the complete sum kept.
+    pub truncation: Option<Vec<(usize, f64)>>,
+}
+
+/// A quantity that explains a value.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum Part {
+    /// What the row's position could bring with a perfect target.
+    Potential,
+    /// What its error costs: value = potential − penalty.
+    Penalty,
+    /// Squared Mahalanobis distance from the reference.
+    DistSq,
+    /// Squared residual under the reference fit.
+    ResidSq,
+}
+
+impl Part {
+    /// The name of the output column.
+    pub fn name(self) -> &'static str {
+        match self {
+            Part::Potential => "potential",
+            Part::Penalty => "penalty",
+            Part::DistSq => "dist_sq",
+            Part::ResidSq => "resid_sq",
+        }
+    }
+}
+
+/// Why a row has no value.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Note {
+    /// The row alone determines a coefficient, so nothing can be said of it
+    /// from the other rows.
+    LeverageOne,
+    /// The sum has no finite value for a row at the very centre (`q = p + 2`).
+    Infinite,
+}
+
+impl Note {
+    /// The note in words, as in the output.
+    pub fn text(self) -> &'static str {
+        match self {
+            Note::LeverageOne => "leverage 1",
+            Note::Infinite => "infinite at distance 0 for q = p + 2",
+        }
+    }
+}
+
+impl Values {
+    /// Number of rows.
+    pub fn len(&self) -> usize {
+        self.value.len()
+    }
+
+    /// Whether there are no rows.
+    pub fn is_empty(&self) -> bool {
+        self.value.is_empty()
+    }
+
+    /// One of the parts, if the method has it.
+    pub fn part(&self, part: Part) -> Option<&[f64]> {
+        self.parts.iter().find(|(have, _)| *have == part).map(|(_, column)| column.as_slice())
+    }
+
+    /// Row indices from the highest value to the lowest; equal values in row
+    /// order, rows without a value last.
+    pub fn ranking(&self) -> Vec<usize> {
+        let mut order: Vec<usize> = (0..self.len()).collect();
+        order.sort_by(|&i, &j| {
+            let (a, b) = (self.value[i], self.value[j]);
+            a.is_nan().cmp(&b.is_nan()).then(b.total_cmp(&a)).then(i.cmp(&j))
+        });
+        order
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn ranking_leaves_values_alone_and_puts_missing_ones_last() {
+        let values = Values { value: vec![0.5, f64::NAN, 2.0, -1.0, 2.0], ..Values::default() };
+        assert_eq!(values.ranking(), [2, 4, 0, 3, 1]);
+    }
+}

@@ -1,0 +1,51 @@
+//! Reference tables in `testdata/`, made by programs that share no code with dshap.
+
+use serde_json::Value;
+use std::path::PathBuf;
+
+/// One row of a table.
+#[derive(Debug, Clone)]
+pub struct Case(Value);
+
+impl Case {
+    /// A number, whether the table holds it as a number or as a decimal string.
+    #[track_caller]
+    pub fn number(&self, name: &str) -> f64 {
+        self.optional(name).unwrap_or_else(|| panic!("no number `{name}` in {}", self.0))
+    }
+
+    /// A number that may be null or absent.
+    #[track_caller]
+    pub fn optional(&self, name: &str) -> Option<f64> {
+        match &self.0[name] {
+            Value::Number(number) => number.as_f64(),
+            Value::String(digits) => {
+                Some(digits.parse().unwrap_or_else(|_| panic!("`{name}` is not a number in {}", self.0)))
+            }
+            _ => None,
+        }
+    }
+
+    /// A count.
+    #[track_caller]
+    pub fn count(&self, name: &str) -> usize {
+        self.number(name) as usize
+    }
+}
+
+/// All rows of `testdata/<file>`.
+#[track_caller]
+pub fn cases(file: &str) -> Vec<Case> {
+    let path = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../testdata").join(file);
+    let text = std::fs::read_to_string(&path).unwrap_or_else(|e| panic!("{}: {e}", path.display()));
+    let table: Value = serde_json::from_str(&text).unwrap_or_else(|e| panic!("{}: {e}", path.display()));
+    let cases: Vec<Case> = table["cases"]
+        .as_array()
+        .unwrap_or_else(|| panic!("{file} has no cases"))
+        .iter()
+        .cloned()
+        .map(Case)
+        .collect();
+    assert!(!cases.is_empty(), "{file} is empty");
+    cases
+}
