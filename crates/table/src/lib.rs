@@ -1,3 +1,25 @@
 //! From raw columns to a design matrix.
+//!
+//! ```text
+//! RawSchema + Selection ──▶ Roles ──▶ Survey ──▶ Design ──encode──▶ Encoded (x, y)
+//!  what the file has         which     levels     learned once on    numbers only
+//!  what the user named       is what   and means  the reference
+//! ```
+//!
+//! A [`Design`] is learned on the reference and then applied, unchanged, to any
+//! other rows: text columns become one-hot columns without their first level,
+//! booleans 0 and 1, missing cells whatever the policy says. Nothing here knows
+//! files or methods; errors carry row numbers within the batch and column
+//! names, and whoever read the batch turns rows into lines.
+
+mod design;
+mod error;
 mod raw;
+mod roles;
+mod survey;
+
+pub use design::{Design, Encoded, Encoding, Missing, Unseen};
+pub use error::Error;
 pub use raw::{Kind, RawColumn, RawSchema, ReadAs, Wanted};
+pub use roles::{Roles, Selection};
+pub use survey::Survey;

@@ -1,0 +1,392 @@
+//! A design: how raw columns become the numbers a model sees.
+
+use crate::{Error, Wanted};
+use arrow_array::cast::AsArray;
+use arrow_array::types::Float64Type;
+use arrow_array::{Array, ArrayRef, RecordBatch};
+use faer::Mat;
+
+/// What to do with missing cells.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Missing {
+    /// Refuse them.
+    #[default]
+    Error,
+    /// Leave out rows that have one.
+    Drop,
+    /// Fill in the mean of the reference column. A missing target is refused.
+    Mean,
+}
+
+/// What to do with levels of a text column that the reference does not have.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Unseen {
+    /// Refuse them.
+    #[default]
+    Error,
+    /// Zero in every one-hot column, like the first level.
+    Zero,
+}
+
+/// How one raw column is encoded.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Encoding {
+    /// As it is.
+    Number {
+        /// What stands for a missing cell.
+        fill: Option<f64>,
+    },
+    /// One column per level but the first.
+    OneHot {
+        /// The levels, sorted.
+        levels: Vec<String>,
+        /// What stands for a missing cell, one number per column.
+        fill: Option<Vec<f64>>,
+    },
+}
+
+/// How raw columns become numbers, learned on the reference.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Design {
+    features: Vec<Wanted>,
+    target: Wanted,
+    encodings: Vec<Encoding>,
+    missing: Missing,
+    unseen: Unseen,
+    /// Per design column, its name and the raw feature it comes from.
+    columns: Vec<(String, usize)>,
+}
+
+/// Rows of a batch as numbers.
+#[derive(Debug, Clone)]
+pub struct Encoded {
+    /// One row per usable row of the batch.
+    pub x: Mat<f64>,
+    /// Their targets.
+    pub y: Vec<f64>,
+    /// Where rows were left out: the rows of the batch that remain.
+    pub remaining: Option<Vec<usize>>,
+}
+
+impl Design {
+    pub(crate) fn new(
+        features: Vec<Wanted>,
+        target: Wanted,
+        encodings: Vec<Encoding>,
+        missing: Missing,
+        unseen: Unseen,
+    ) -> Self {
+        let mut columns = Vec::new();
+        for (index, (feature, encoding)) in features.iter().zip(&encodings).enumerate() {
+            match encoding {
+                Encoding::Number { .. } => columns.push((feature.name.clone(), index)),
+                Encoding::OneHot { levels, .. } => {
+                    columns.extend(
+                        levels.iter().skip(1).map(|level| (format!("{}={level}", feature.name), index)),
+                    );
+                }
+            }
+        }
+        Self { features, target, encodings, missing, unseen, columns }
+    }
+
+    /// The raw columns a batch must have, in this order: features, then target.
+    pub fn wanted(&self) -> Vec<Wanted> {
+        self.features.iter().chain([&self.target]).cloned().collect()
+    }
+
+    /// Number of design columns.
+    pub fn n_columns(&self) -> usize {
+        self.columns.len()
+    }
+
+    /// The name of a design column, such as `age` or `city=Paris`; the target's
+    /// after the last.
+    pub fn column_name(&self, column: usize) -> &str {
+        self.columns.get(column).map_or(self.target.name.as_str(), |(name, _)| name)
+    }
+
+    /// Names of the raw features.
+    pub fn features(&self) -> impl Iterator<Item = &str> {
+        self.features.iter().map(|feature| feature.name.as_str())
+    }
+
+    /// Text features with a single level, which have no design column.
+    pub fn constant_features(&self) -> impl Iterator<Item = &str> {
+        self.features().zip(&self.encodings).filter_map(|(name, encoding)| match encoding {
+            Encoding::OneHot { levels, .. } if levels.len() < 2 => Some(name),
+            _ => None,
+        })
+    }
+
+    /// The raw features that are one-hot encoded.
+    pub fn text_features(&self) -> impl Iterator<Item = &str> {
+        self.features()
+            .zip(&self.encodings)
+            .filter_map(|(name, encoding)| matches!(encoding, Encoding::OneHot { .. }).then_some(name))
+    }
+
+    /// Name of the target.
+    pub fn target(&self) -> &str {
+        &self.target.name
+    }
+
+    /// Turns a batch, read as [`wanted`](Self::wanted), into numbers.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Missing`], [`Error::UnseenLevel`], [`Error::NotFinite`].
+    pub fn encode(&self, batch: &RecordBatch) -> Result<Encoded, Error> {
+        let n_features = self.features.len();
+        let remaining = self.remaining(batch);
+        let n_rows = remaining.as_ref().map_or(batch.num_rows(), Vec::len);
+        let rows = Remaining { rows: remaining.as_deref(), n_rows };
+
+        let mut x = Mat::<f64>::zeros(n_rows, self.columns.len());
+        let mut next = 0;
+        for (index, encoding) in self.encodings.iter().enumerate() {
+            let cells = batch.column(index);
+            match encoding {
+                Encoding::Number { fill } => {
+                    self.copy_numbers(index, cells, *fill, rows, x.col_as_slice_mut(next))?;
+                    next += 1;
+                }
+                Encoding::OneHot { levels, fill } => {
+                    let codes = self.codes(index, cells, levels, fill.is_some(), rows)?;
+                    for level in 1..levels.len() {
+                        for (cell, code) in x.col_as_slice_mut(next).iter_mut().zip(&codes) {
+                            *cell = match code {
+                                Code::Level(code) => f64::from(*code == level),
+                                Code::Unseen => 0.0,
+                                Code::Missing => fill.as_ref().map_or(f64::NAN, |fill| fill[level - 1]),
+                            };
+                        }
+                        next += 1;
+                    }
+                }
+            }
+        }
+        let mut y = vec![0.0; n_rows];
+        self.copy_numbers(n_features, batch.column(n_features), None, rows, &mut y)?;
+        Ok(Encoded { x, y, remaining })
+    }
+
+    /// The rows that have no missing cell, where such rows are left out and
+    /// there is one.
+    fn remaining(&self, batch: &RecordBatch) -> Option<Vec<usize>> {
+        let has_missing = batch.columns().iter().any(|column| column.null_count() > 0);
+        (self.missing == Missing::Drop && has_missing).then(|| {
+            (0..batch.num_rows())
+                .filter(|&row| batch.columns().iter().all(|column| column.is_valid(row)))
+                .collect()
+        })
+    }
+
+    fn name(&self, index: usize) -> String {
+        self.features.get(index).unwrap_or(&self.target).name.clone()
+    }
+
+    fn missing_at(&self, index: usize, row: usize) -> Error {
+        Error::Missing { row, name: self.name(index), is_target: index == self.features.len() }
+    }
+
+    fn copy_numbers(
+        &self,
+        index: usize,
+        cells: &ArrayRef,
+        fill: Option<f64>,
+        rows: Remaining<'_>,
+        out: &mut [f64],
+    ) -> Result<(), Error> {
+        let cells = cells.as_primitive::<Float64Type>();
+        if rows.rows.is_none() && cells.null_count() == 0 {
+            out.copy_from_slice(cells.values());
+        } else {
+            for (i, out) in out.iter_mut().enumerate() {
+                let row = rows.row(i);
+                *out = if cells.is_valid(row) {
+                    cells.value(row)
+                } else {
+                    fill.ok_or_else(|| self.missing_at(index, row))?
+                };
+            }
+        }
+        match out.iter().position(|cell| !cell.is_finite()) {
+            Some(i) => Err(Error::NotFinite { row: rows.row(i), name: self.name(index) }),
+            None => Ok(()),
+        }
+    }
+
+    fn codes(
+        &self,
+        index: usize,
+        cells: &ArrayRef,
+        levels: &[String],
+        has_fill: bool,
+        rows: Remaining<'_>,
+    ) -> Result<Vec<Code>, Error> {
+        let cells = cells.as_string::<i32>();
+        (0..rows.n_rows)
+            .map(|i| {
+                let row = rows.row(i);
+                if !cells.is_valid(row) {
+                    return if has_fill { Ok(Code::Missing) } else { Err(self.missing_at(index, row)) };
+                }
+                let cell = cells.value(row);
+                match levels.binary_search_by(|level| level.as_str().cmp(cell)) {
+                    Ok(code) => Ok(Code::Level(code)),
+                    Err(_) if self.unseen == Unseen::Zero => Ok(Code::Unseen),
+                    Err(_) => Err(Error::UnseenLevel { row, name: self.name(index), level: cell.into() }),
+                }
+            })
+            .collect()
+    }
+}
+
+/// Maps encoded rows to rows of the batch.
+#[derive(Clone, Copy)]
+struct Remaining<'a> {
+    rows: Option<&'a [usize]>,
+    n_rows: usize,
+}
+
+impl Remaining<'_> {
+    fn row(&self, i: usize) -> usize {
+        self.rows.map_or(i, |rows| rows[i])
+    }
+}
+
+enum Code {
+    Level(usize),
+    Unseen,
+    Missing,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{ReadAs, Roles, Survey};
+    use arrow_array::{Float64Array, StringArray};
+    use std::sync::Arc;
+
+    fn wanted(name: &str, read_as: ReadAs) -> Wanted {
+        Wanted { name: name.into(), read_as }
+    }
+
+    fn roles() -> Roles {
+        Roles {
+            features: vec![wanted("age", ReadAs::Number), wanted("city", ReadAs::Text)],
+            target: wanted("price", ReadAs::Number),
+            carried: vec![],
+        }
+    }
+
+    fn batch(age: &[Option<f64>], city: &[Option<&str>], price: &[Option<f64>]) -> RecordBatch {
+        let columns: [(&str, ArrayRef); 3] = [
+            ("age", Arc::new(Float64Array::from(age.to_vec()))),
+            ("city", Arc::new(StringArray::from(city.to_vec()))),
+            ("price", Arc::new(Float64Array::from(price.to_vec()))),
+        ];
+        RecordBatch::try_from_iter(columns).unwrap()
+    }
+
+    fn learn(missing: Missing, unseen: Unseen, batch: &RecordBatch) -> Result<Design, Error> {
+        let mut survey = Survey::new(roles(), missing, unseen);
+        assert!(survey.is_needed());
+        survey.look_at(batch)?;
+        survey.into_design()
+    }
+
+    fn reference() -> RecordBatch {
+        batch(
+            &[Some(1.0), Some(2.0), Some(6.0), Some(7.0)],
+            &[Some("Rome"), Some("Bonn"), Some("Rome"), Some("Oslo")],
+            &[Some(10.0), Some(20.0), Some(30.0), Some(40.0)],
+        )
+    }
+
+    #[test]
+    fn text_becomes_one_column_per_level_but_the_first() {
+        let design = learn(Missing::Error, Unseen::Error, &reference()).unwrap();
+        let names: Vec<_> = (0..=design.n_columns()).map(|j| design.column_name(j)).collect();
+        assert_eq!(names, ["age", "city=Oslo", "city=Rome", "price"]);
+        let encoded = design.encode(&reference()).unwrap();
+        assert_eq!(encoded.x.col_as_slice(1), [0.0, 0.0, 0.0, 1.0]);
+        assert_eq!(encoded.x.col_as_slice(2), [1.0, 0.0, 1.0, 0.0]);
+        assert_eq!(encoded.y, [10.0, 20.0, 30.0, 40.0]);
+        assert_eq!(encoded.remaining, None);
+    }
+
+    #[test]
+    fn missing_cells_are_refused_dropped_or_filled() {
+        let gaps = batch(&[Some(1.0), None, Some(5.0)], &[Some("Rome"), Some("Bonn"), None], &[Some(1.0); 3]);
+        let design = learn(Missing::Error, Unseen::Error, &reference()).unwrap();
+        let error = design.encode(&gaps).unwrap_err();
+        assert_eq!(error, Error::Missing { row: 1, name: "age".into(), is_target: false });
+
+        let design = learn(Missing::Drop, Unseen::Error, &reference()).unwrap();
+        let encoded = design.encode(&gaps).unwrap();
+        assert_eq!((encoded.x.nrows(), encoded.remaining), (1, Some(vec![0])));
+
+        let design = learn(Missing::Mean, Unseen::Error, &reference()).unwrap();
+        let encoded = design.encode(&gaps).unwrap();
+        assert_eq!(encoded.x.col_as_slice(0), [1.0, 4.0, 5.0]);
+        assert_eq!(encoded.x.col_as_slice(2), [1.0, 0.0, 0.5], "half of the reference is in Rome");
+    }
+
+    #[test]
+    fn a_missing_target_cannot_be_filled() {
+        let gaps = batch(&[Some(1.0)], &[Some("Rome")], &[None]);
+        let design = learn(Missing::Mean, Unseen::Error, &reference()).unwrap();
+        let error = design.encode(&gaps).unwrap_err();
+        assert_eq!(error, Error::Missing { row: 0, name: "price".into(), is_target: true });
+    }
+
+    #[test]
+    fn unseen_levels_are_refused_or_zero() {
+        let new = batch(&[Some(1.0)], &[Some("Lima")], &[Some(1.0)]);
+        let design = learn(Missing::Error, Unseen::Error, &reference()).unwrap();
+        let error = design.encode(&new).unwrap_err();
+        assert_eq!(error, Error::UnseenLevel { row: 0, name: "city".into(), level: "Lima".into() });
+        let design = learn(Missing::Error, Unseen::Zero, &reference()).unwrap();
+        let encoded = design.encode(&new).unwrap();
+        assert_eq!([encoded.x[(0, 1)], encoded.x[(0, 2)]], [0.0, 0.0]);
+    }
+
+    #[test]
+    fn infinite_numbers_are_refused() {
+        let design = learn(Missing::Error, Unseen::Error, &reference()).unwrap();
+        let error = design.encode(&batch(&[Some(f64::INFINITY)], &[Some("Rome")], &[Some(1.0)])).unwrap_err();
+        assert_eq!(error, Error::NotFinite { row: 0, name: "age".into() });
+    }
+
+    #[test]
+    fn names_are_not_categories() {
+        let names: Vec<String> = (0..300).map(|i| format!("n{i}")).collect();
+        let cells: Vec<_> = names.iter().map(|name| Some(name.as_str())).collect();
+        let many = batch(&[Some(1.0); 300], &cells, &[Some(1.0); 300]);
+        let error = learn(Missing::Error, Unseen::Error, &many).unwrap_err();
+        assert_eq!(error, Error::TooManyLevels { name: "city".into(), n_levels: 256, more: true });
+        assert!(error.to_string().contains("more than 256 different values"));
+
+        let each = many.slice(0, 5);
+        let error = learn(Missing::Error, Unseen::Error, &each).unwrap_err();
+        assert_eq!(error, Error::TooManyLevels { name: "city".into(), n_levels: 5, more: false });
+        assert!(error.to_string().contains("5 rows and 5 different values"));
+    }
+
+    #[test]
+    fn a_column_without_any_cell_has_no_mean() {
+        let empty = batch(&[None, None, None], &[Some("a"), Some("a"), Some("b")], &[Some(1.0); 3]);
+        let error = learn(Missing::Mean, Unseen::Error, &empty).unwrap_err();
+        assert_eq!(error, Error::AllMissing { name: "age".into() });
+    }
+
+    #[test]
+    fn a_single_level_has_no_column_but_is_remembered() {
+        let same = batch(&[Some(1.0), Some(2.0)], &[Some("Rome"), Some("Rome")], &[Some(1.0), Some(2.0)]);
+        let design = learn(Missing::Error, Unseen::Error, &same).unwrap();
+        assert_eq!(design.n_columns(), 1);
+        assert_eq!(design.constant_features().collect::<Vec<_>>(), ["city"]);
+    }
+}

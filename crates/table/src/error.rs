@@ -1,0 +1,159 @@
+//! Why columns could not be turned into a design.
+
+use crate::Kind;
+
+/// Why columns could not be turned into a design.
+///
+/// Rows are counted from 0 within the batch at hand.
+#[derive(Debug, Clone, PartialEq, thiserror::Error)]
+#[non_exhaustive]
+pub enum Error {
+    /// A name that no column has.
+    #[error("there is no column `{name}`; the columns are {}", quoted(.available))]
+    NoSuchColumn {
+        /// The name asked for.
+        name: String,
+        /// The names there are.
+        available: Vec<String>,
+    },
+
+    /// No target was named.
+    #[error("no target column was named; the columns are {}", quoted(.available))]
+    NoTarget {
+        /// The names there are.
+        available: Vec<String>,
+    },
+
+    /// Nothing is left to be a feature.
+    #[error("no feature column is left besides the target `{target}`")]
+    NoFeatures {
+        /// The target.
+        target: String,
+    },
+
+    /// One column named for two purposes that exclude each other.
+    #[error("column `{name}` is named both as {first} and as {second}")]
+    TwoRoles {
+        /// The column.
+        name: String,
+        /// One purpose.
+        first: &'static str,
+        /// The other.
+        second: &'static str,
+    },
+
+    /// A column that cannot be made into numbers.
+    #[error("column `{name}` holds {kind} values, which cannot be used as a feature")]
+    UnusableKind {
+        /// The column.
+        name: String,
+        /// What it holds.
+        kind: Kind,
+    },
+
+    /// A target that is not a number.
+    #[error("target `{name}` holds {kind} values; regression needs numbers")]
+    TargetKind {
+        /// The column.
+        name: String,
+        /// What it holds.
+        kind: Kind,
+    },
+
+    /// A text column with a level for every row, or nearly.
+    #[error("text column `{name}` has {} different values", if *.more { format!("more than {}", .n_levels) } else { format!("{} rows and {}", .n_levels, .n_levels) })]
+    TooManyLevels {
+        /// The column.
+        name: String,
+        /// Levels met.
+        n_levels: usize,
+        /// Whether counting stopped there.
+        more: bool,
+    },
+
+    /// A missing cell.
+    #[error("column `{name}` is missing")]
+    Missing {
+        /// Row within the batch.
+        row: usize,
+        /// The column.
+        name: String,
+        /// Whether it is the target, which cannot be filled in.
+        is_target: bool,
+    },
+
+    /// A level that the reference does not have.
+    #[error("column `{name}` is `{level}`, which no reference row has")]
+    UnseenLevel {
+        /// Row within the batch.
+        row: usize,
+        /// The column.
+        name: String,
+        /// The level.
+        level: String,
+    },
+
+    /// A NaN or an infinity in a column that claims to have none.
+    #[error("column `{name}` is not a finite number")]
+    NotFinite {
+        /// Row within the batch.
+        row: usize,
+        /// The column.
+        name: String,
+    },
+
+    /// Nothing but missing cells, so there is no mean to fill in.
+    #[error("column `{name}` has no value at all")]
+    AllMissing {
+        /// The column.
+        name: String,
+    },
+}
+
+impl Error {
+    /// The row within the batch, if the error is about one.
+    pub fn row(&self) -> Option<usize> {
+        match self {
+            Error::Missing { row, .. } | Error::UnseenLevel { row, .. } | Error::NotFinite { row, .. } => {
+                Some(*row)
+            }
+            _ => None,
+        }
+    }
+
+    /// What to try instead.
+    pub fn hint(&self) -> Option<String> {
+        Some(match self {
+            Error::NoTarget { .. } => "name the column to predict with `--target COLUMN`".into(),
+            Error::NoFeatures { .. } => "check `--features` and `--exclude`".into(),
+            Error::UnusableKind { name, kind: Kind::Date } => format!(
+                "leave it out with `--exclude {name}`, or turn it into numbers first, such as days since a fixed date"
+            ),
+            Error::UnusableKind { name, .. } => format!("leave it out with `--exclude {name}`"),
+            Error::TooManyLevels { name, .. } => format!(
+                "leave it out with `--exclude {name}`, or carry it through as the name of the rows with `--id {name}`"
+            ),
+            Error::Missing { is_target: true, .. } => {
+                "`--missing drop` leaves out rows with missing cells; a target cannot be filled in".into()
+            }
+            Error::Missing { .. } => {
+                "`--missing drop` leaves such rows out, `--missing mean` fills in the mean of the column"
+                    .into()
+            }
+            Error::UnseenLevel { .. } => {
+                "`--unseen zero` treats levels the reference does not have as its first level".into()
+            }
+            Error::AllMissing { name } => format!("leave it out with `--exclude {name}`"),
+            _ => return None,
+        })
+    }
+}
+
+fn quoted(names: &[String]) -> String {
+    const SHOWN: usize = 20;
+    let mut text = names.iter().take(SHOWN).map(|name| format!("`{name}`")).collect::<Vec<_>>().join(", ");
+    if names.len() > SHOWN {
+        text += &format!(" and {} more", names.len() - SHOWN);
+    }
+    text
+}

@@ -1,0 +1,224 @@
+//! Which column plays which part.
+
+use crate::{Error, Kind, RawSchema, ReadAs, Wanted};
+
+/// What the user said about columns.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Selection {
+    /// The column to predict.
+    pub target: Option<String>,
+    /// The features; all other columns if absent.
+    pub features: Option<Vec<String>>,
+    /// Columns that are not features.
+    pub exclude: Vec<String>,
+    /// A column that names the rows.
+    pub id: Option<String>,
+    /// A column that names the owner or group of a row.
+    pub by: Option<String>,
+    /// Columns to carry through to the output.
+    pub keep: Vec<String>,
+    /// Columns to be read as text whatever they hold.
+    pub categorical: Vec<String>,
+}
+
+/// The parts of the columns of one table, settled.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Roles {
+    /// Features, in the order of the table (or as the user named them).
+    pub features: Vec<Wanted>,
+    /// The target.
+    pub target: Wanted,
+    /// Columns to carry through: id, group, then the kept ones.
+    pub carried: Vec<Wanted>,
+}
+
+impl Roles {
+    /// Settles the parts of the reference's columns.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::NoSuchColumn`], [`Error::NoTarget`], [`Error::NoFeatures`],
+    /// [`Error::TwoRoles`], [`Error::UnusableKind`], [`Error::TargetKind`].
+    pub fn settle(schema: &RawSchema, selection: &Selection) -> Result<Self, Error> {
+        let available = || schema.names().map(String::from).collect::<Vec<_>>();
+        let find = |name: &str| {
+            schema
+                .column(name)
+                .ok_or_else(|| Error::NoSuchColumn { name: name.into(), available: available() })
+        };
+        let target_name =
+            selection.target.as_deref().ok_or_else(|| Error::NoTarget { available: available() })?;
+        let target = find(target_name)?;
+        if !matches!(target.kind, Kind::Number | Kind::Boolean) {
+            return Err(Error::TargetKind { name: target.name.clone(), kind: target.kind.clone() });
+        }
+
+        let purposes = [("`--id`", &selection.id), ("`--by`", &selection.by)];
+        for (purpose, name) in purposes {
+            if let Some(name) = name {
+                find(name)?;
+                if name == target_name {
+                    return Err(two_roles(name, "`--target`", purpose));
+                }
+            }
+        }
+        for name in selection.exclude.iter().chain(&selection.keep).chain(&selection.categorical) {
+            find(name)?;
+        }
+        if selection.exclude.iter().any(|name| name == target_name) {
+            return Err(two_roles(target_name, "`--target`", "`--exclude`"));
+        }
+
+        let set_aside = |name: &str| {
+            selection.exclude.iter().any(|excluded| excluded == name)
+                || selection.id.as_deref() == Some(name)
+                || selection.by.as_deref() == Some(name)
+        };
+        let names: Vec<&str> = match &selection.features {
+            Some(named) => {
+                for name in named {
+                    find(name)?;
+                    if name == target_name {
+                        return Err(two_roles(name, "`--target`", "`--features`"));
+                    }
+                    if selection.exclude.contains(name) {
+                        return Err(two_roles(name, "`--features`", "`--exclude`"));
+                    }
+                }
+                named.iter().map(String::as_str).collect()
+            }
+            None => schema.names().filter(|&name| name != target_name && !set_aside(name)).collect(),
+        };
+        let mut features: Vec<Wanted> = Vec::new();
+        for name in names {
+            if features.iter().any(|feature| feature.name == name) {
+                continue;
+            }
+            let column = find(name)?;
+            let read_as = match column.kind {
+                _ if selection.categorical.contains(&column.name) => ReadAs::Text,
+                Kind::Number => ReadAs::Number,
+                Kind::Boolean => ReadAs::Boolean,
+                Kind::Text => ReadAs::Text,
+                Kind::Date | Kind::Other(_) => {
+                    return Err(Error::UnusableKind { name: name.into(), kind: column.kind.clone() });
+                }
+            };
+            features.push(Wanted { name: name.into(), read_as });
+        }
+        if features.is_empty() {
+            return Err(Error::NoFeatures { target: target_name.into() });
+        }
+        let read_as = if target.kind == Kind::Boolean { ReadAs::Boolean } else { ReadAs::Number };
+        let target = Wanted { name: target_name.into(), read_as };
+        Ok(Self { features, target, carried: selection.carried(schema)? })
+    }
+}
+
+impl Selection {
+    /// The columns to carry through from a table: id, group, then kept ones,
+    /// each once.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::NoSuchColumn`].
+    pub fn carried(&self, schema: &RawSchema) -> Result<Vec<Wanted>, Error> {
+        let mut carried: Vec<Wanted> = Vec::new();
+        for name in self.id.iter().chain(&self.by).chain(&self.keep) {
+            if schema.column(name).is_none() {
+                let available = schema.names().map(String::from).collect();
+                return Err(Error::NoSuchColumn { name: name.clone(), available });
+            }
+            if carried.iter().all(|have| have.name != *name) {
+                carried.push(Wanted { name: name.clone(), read_as: ReadAs::AsIs });
+            }
+        }
+        Ok(carried)
+    }
+}
+
+fn two_roles(name: &str, first: &'static str, second: &'static str) -> Error {
+    Error::TwoRoles { name: name.into(), first, second }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::RawColumn;
+
+    fn schema() -> RawSchema {
+        let column = |name: &str, kind| RawColumn { name: name.into(), kind };
+        RawSchema {
+            columns: vec![
+                column("id", Kind::Text),
+                column("age", Kind::Number),
+                column("city", Kind::Text),
+                column("member", Kind::Boolean),
+                column("seen", Kind::Date),
+                column("price", Kind::Number),
+            ],
+        }
+    }
+
+    fn selection() -> Selection {
+        Selection {
+            target: Some("price".into()),
+            exclude: vec!["seen".into()],
+            id: Some("id".into()),
+            ..Selection::default()
+        }
+    }
+
+    fn names(wanted: &[Wanted]) -> Vec<&str> {
+        wanted.iter().map(|wanted| wanted.name.as_str()).collect()
+    }
+
+    #[test]
+    fn whatever_has_no_other_part_is_a_feature() {
+        let roles = Roles::settle(&schema(), &selection()).unwrap();
+        assert_eq!(names(&roles.features), ["age", "city", "member"]);
+        let read_as: Vec<_> = roles.features.iter().map(|feature| feature.read_as).collect();
+        assert_eq!(read_as, [ReadAs::Number, ReadAs::Text, ReadAs::Boolean]);
+        assert_eq!(names(&roles.carried), ["id"]);
+    }
+
+    #[test]
+    fn carried_columns_come_once_and_stay_features() {
+        let selection =
+            Selection { keep: vec!["age".into(), "id".into()], by: Some("city".into()), ..selection() };
+        let roles = Roles::settle(&schema(), &selection).unwrap();
+        assert_eq!(names(&roles.features), ["age", "member"]);
+        assert_eq!(names(&roles.carried), ["id", "city", "age"]);
+    }
+
+    #[test]
+    fn numbers_can_be_declared_categorical() {
+        let selection = Selection { categorical: vec!["age".into()], ..selection() };
+        let roles = Roles::settle(&schema(), &selection).unwrap();
+        assert_eq!(roles.features[0], Wanted { name: "age".into(), read_as: ReadAs::Text });
+    }
+
+    #[test]
+    fn every_wrong_selection_has_its_own_error() {
+        let settle = |change: fn(&mut Selection)| {
+            let mut selection = selection();
+            change(&mut selection);
+            Roles::settle(&schema(), &selection).unwrap_err()
+        };
+        assert!(matches!(settle(|s| s.target = None), Error::NoTarget { available } if available.len() == 6));
+        assert!(matches!(
+            settle(|s| s.target = Some("prize".into())),
+            Error::NoSuchColumn { name, .. } if name == "prize"
+        ));
+        assert!(matches!(
+            settle(|s| s.target = Some("city".into())),
+            Error::TargetKind { kind: Kind::Text, .. }
+        ));
+        assert!(matches!(settle(|s| s.exclude.clear()), Error::UnusableKind { kind: Kind::Date, .. }));
+        assert!(matches!(settle(|s| s.features = Some(vec![])), Error::NoFeatures { .. }));
+        assert!(matches!(settle(|s| s.features = Some(vec!["price".into()])), Error::TwoRoles { .. }));
+        assert!(matches!(settle(|s| s.id = Some("price".into())), Error::TwoRoles { .. }));
+        assert!(matches!(settle(|s| s.exclude.push("price".into())), Error::TwoRoles { .. }));
+        assert!(matches!(settle(|s| s.keep.push("nothing".into())), Error::NoSuchColumn { .. }));
+    }
+}

@@ -1,0 +1,133 @@
+//! What a design has to learn from the reference before it can encode it.
+
+use crate::design::{Design, Encoding, Missing, Unseen};
+use crate::{Error, ReadAs, Roles};
+use arrow_array::cast::AsArray;
+use arrow_array::types::Float64Type;
+use arrow_array::{Array, RecordBatch};
+use std::collections::BTreeMap;
+
+/// A text column with more levels than this is no category.
+const MAX_LEVELS: usize = 256;
+
+/// Collects levels of text columns, and means where missing cells are filled.
+///
+/// Only needed when [`Survey::is_needed`]; a table of numbers without gaps is
+/// encoded without looking at it first.
+#[derive(Debug, Clone)]
+pub struct Survey {
+    roles: Roles,
+    missing: Missing,
+    unseen: Unseen,
+    columns: Vec<ColumnSurvey>,
+    n_rows: usize,
+}
+
+#[derive(Debug, Clone)]
+enum ColumnSurvey {
+    Number { sum: f64, count: usize },
+    Text { levels: BTreeMap<String, usize> },
+}
+
+impl Survey {
+    /// A survey of the columns with these roles.
+    pub fn new(roles: Roles, missing: Missing, unseen: Unseen) -> Self {
+        let columns = roles
+            .features
+            .iter()
+            .map(|feature| match feature.read_as {
+                ReadAs::Number | ReadAs::Boolean => ColumnSurvey::Number { sum: 0.0, count: 0 },
+                ReadAs::Text | ReadAs::AsIs => ColumnSurvey::Text { levels: BTreeMap::new() },
+            })
+            .collect();
+        Self { roles, missing, unseen, columns, n_rows: 0 }
+    }
+
+    /// Whether the reference must be read once before it can be encoded.
+    pub fn is_needed(&self) -> bool {
+        self.missing == Missing::Mean
+            || self.columns.iter().any(|column| matches!(column, ColumnSurvey::Text { .. }))
+    }
+
+    /// Looks at a batch: one column per feature, then the target. Rows that
+    /// will be left out are passed over.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::TooManyLevels`].
+    pub fn look_at(&mut self, batch: &RecordBatch) -> Result<(), Error> {
+        let dropped = self.missing == Missing::Drop;
+        let usable = |row: usize| !dropped || batch.columns().iter().all(|column| column.is_valid(row));
+        for (index, survey) in self.columns.iter_mut().enumerate() {
+            let column = batch.column(index);
+            match survey {
+                ColumnSurvey::Number { sum, count } => {
+                    if self.missing == Missing::Mean {
+                        for cell in column.as_primitive::<Float64Type>().iter().flatten() {
+                            *sum += cell;
+                            *count += 1;
+                        }
+                    }
+                }
+                ColumnSurvey::Text { levels } => {
+                    let cells = column.as_string::<i32>();
+                    for row in 0..batch.num_rows() {
+                        if !cells.is_valid(row) || !usable(row) {
+                            continue;
+                        }
+                        match levels.get_mut(cells.value(row)) {
+                            Some(count) => *count += 1,
+                            None => _ = levels.insert(cells.value(row).to_owned(), 1),
+                        }
+                    }
+                    if levels.len() > MAX_LEVELS {
+                        let name = self.roles.features[index].name.clone();
+                        return Err(Error::TooManyLevels { name, n_levels: MAX_LEVELS, more: true });
+                    }
+                }
+            }
+        }
+        self.n_rows += (0..batch.num_rows()).filter(|&row| usable(row)).count();
+        Ok(())
+    }
+
+    /// The design, learned.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::TooManyLevels`] for a text column with a level per row,
+    /// [`Error::AllMissing`] where a mean is needed and there is none.
+    pub fn into_design(self) -> Result<Design, Error> {
+        let mut encodings = Vec::with_capacity(self.columns.len());
+        for (feature, survey) in self.roles.features.iter().zip(self.columns) {
+            encodings.push(match survey {
+                ColumnSurvey::Number { sum, count } => {
+                    let fill = match self.missing {
+                        Missing::Mean if count == 0 => {
+                            return Err(Error::AllMissing { name: feature.name.clone() });
+                        }
+                        Missing::Mean => Some(sum / count as f64),
+                        Missing::Error | Missing::Drop => None,
+                    };
+                    Encoding::Number { fill }
+                }
+                ColumnSurvey::Text { levels } => {
+                    if levels.len() == self.n_rows && self.n_rows > 2 {
+                        let name = feature.name.clone();
+                        return Err(Error::TooManyLevels { name, n_levels: self.n_rows, more: false });
+                    }
+                    let total: usize = levels.values().sum();
+                    if total == 0 && self.missing == Missing::Mean {
+                        return Err(Error::AllMissing { name: feature.name.clone() });
+                    }
+                    // A missing level is filled by the shares of the levels:
+                    // the means of the one-hot columns.
+                    let fill = (self.missing == Missing::Mean)
+                        .then(|| levels.values().skip(1).map(|&count| count as f64 / total as f64).collect());
+                    Encoding::OneHot { levels: levels.into_keys().collect(), fill }
+                }
+            });
+        }
+        Ok(Design::new(self.roles.features, self.roles.target, encodings, self.missing, self.unseen))
+    }
+}
