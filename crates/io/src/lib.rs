@@ -1,1 +1,74 @@
-//! dshap-io
+//! Reading and writing tables in blocks.
+//!
+//! A [`Source`] is a table made of one or more files: CSV, also compressed
+//! with gzip or zstd, and Parquet. It can be read as often as needed, each time
+//! with the columns that are wanted, in batches of a fixed number of rows. A
+//! [`Sink`] writes such batches as CSV, JSON or Parquet, to a file that appears
+//! whole or not at all.
+//!
+//! ```text
+//! paths, patterns, - ──▶ Source ──scan──▶ Batch, Batch, … ──▶ Sink ──finish──▶ file
+//! ```
+//!
+//! Reading uses all threads of the surrounding `rayon` pool. What is read does
+//! not depend on how many there are.
+//!
+//! # Example
+//!
+//! ```
+//! use dshap_io::{Destination, Format, ScanOptions, Sink, Source};
+//! use dshap_table::{ReadAs, Wanted};
+//!
+//! # let folder = tempfile::tempdir()?;
+//! # let path = folder.path().join("wine.csv");
+//! # std::fs::write(&path, "sugar,shade\n1.5,red\n,white\n")?;
+//! # let wine = path.display().to_string();
+//! # let out = folder.path().join("sugar.json");
+//! let source = Source::open(&[wine])?;
+//! let wanted = [Wanted { name: "sugar".into(), read_as: ReadAs::Number }];
+//!
+//! let mut sink = Sink::create(
+//!     &Destination::File(out.clone()),
+//!     Format::Json,
+//!     source.arrow_schema(&wanted)?,
+//! )?;
+//! for batch in source.scan(&wanted, ScanOptions::default())? {
+//!     sink.write(&batch?.rows)?;
+//! }
+//! sink.finish()?;
+//!
+//! let text = std::fs::read_to_string(&out)?;
+//! assert_eq!(text, "[\n{\"sugar\":1.5},\n{\"sugar\":null}\n]\n");
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+//!
+//! # What a CSV file may look like
+//!
+//! - The first record is the header. Commas, semicolons, tabs and bars are
+//!   told apart by themselves; lines end in `\n` or `\r\n`; blank lines are
+//!   skipped.
+//! - A quote opens a quoted cell only at the beginning of a cell. Within one,
+//!   delimiters and line ends are text and `""` is a quote.
+//! - An empty cell is missing, and so is one that holds `NA`, `N/A`, `#N/A`,
+//!   `NaN`, `NULL`, `None` or `?`, in capitals or not. Text in quotes is never
+//!   taken for one of these.
+//! - Blanks around numbers, names and unquoted text do not matter.
+
+mod atomic;
+mod csv;
+mod csv_writer;
+mod digest;
+mod error;
+mod input;
+mod parquet;
+mod scan;
+mod sink;
+mod source;
+mod suggest;
+
+pub use atomic::{AtomicFile, remove_unfinished_files};
+pub use digest::FileDigest;
+pub use error::{Error, Location, Note, Place};
+pub use scan::{Batch, Scan, ScanOptions};
+pub use sink::{Destination, Format, Sink};
+pub use source::Source;

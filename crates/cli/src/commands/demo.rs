@@ -1,0 +1,135 @@
+//! `dshap` without a command: the whole way on data it makes itself.
+
+use super::value::describe;
+use crate::failure::Failure;
+use crate::progress::Progress;
+use crate::table::render;
+use arrow_array::RecordBatch;
+use arrow_array::cast::AsArray;
+use arrow_array::types::Float64Type;
+use dshap_io::AtomicFile;
+use dshap_run::{Arrange, Collected, ValueRequest};
+use rand_chacha::ChaCha8Rng;
+use rand_chacha::rand_core::SeedableRng;
+use rand_distr::{Distribution, StandardNormal};
+use std::fmt::Write as _;
+use std::io::Write as _;
+use std::path::{Path, PathBuf};
+
+const N_ROWS: usize = 1000;
+const N_FEATURES: usize = 10;
+/// Every twentieth row is corrupted: 5 %.
+const CORRUPTED_EVERY: usize = 20;
+/// How far the target of a corrupted row is moved, in noise deviations.
+const CORRUPTION: f64 = 5.0;
+/// Width of the longest bar of the histogram.
+const BAR: usize = 40;
+const BINS: usize = 12;
+
+pub(crate) fn run() -> Result<(), Failure> {
+    let path = write_data()?;
+    let file = path.display().to_string();
+    let mut request = ValueRequest::new(vec![file.clone()], "y");
+    request.selection.exclude = vec!["corrupted".into()];
+    request.selection.keep = vec!["corrupted".into()];
+
+    let mut collected = Collected::default();
+    let summary = dshap_run::value(&request, &Progress::new(false), &mut collected)
+        .map_err(|error| Failure::run("cannot value the demonstration data", &error))?;
+    let lowest = collected.arranged(Arrange::Lowest(N_ROWS)).expect("rows were collected");
+
+    let n_corrupted = N_ROWS / CORRUPTED_EVERY;
+    let found = (0..n_corrupted).filter(|&i| is_corrupted(&lowest, i)).count();
+    let by_chance = n_corrupted as f64 / CORRUPTED_EVERY as f64;
+    let mut text = format!(
+        "dshap tells what each row of a dataset is worth to a model.\n\n\
+         Made for you: {N_ROWS} rows, {N_FEATURES} features, y = xᵀβ + noise (the paper's Gaussian-R).\n\
+         In {n_corrupted} rows the target was moved by {CORRUPTION} noise deviations; `corrupted` tells which,\n\
+         dshap is not told.\n\n"
+    );
+    text += &describe(&summary);
+    text += "\nThe ten lowest values:\n\n";
+    text += &render(&lowest.slice(0, 10), |_| String::new());
+    let _ = write!(
+        text,
+        "\nAmong the {n_corrupted} lowest values are {found} of the {n_corrupted} corrupted rows; a blind pick would have {by_chance:.1}.\n\n"
+    );
+    text += &histogram(&lowest);
+    let program = std::env::args().next().unwrap_or_else(|| "dshap".into());
+    let _ = write!(
+        text,
+        "\nTry next:\n\
+         \x20 {program} value {file} --target y --exclude corrupted --bottom 20\n\
+         \x20 {program} value {file} --target y --exclude corrupted --stderr -o values.csv\n\
+         \x20 {program} value --help        your own table: `{program} value TABLE.csv --target COLUMN`\n"
+    );
+    crate::print(&text)
+}
+
+/// Gaussian-R: `β`, `x` and noise standard normal; some targets moved.
+fn write_data() -> Result<PathBuf, Failure> {
+    let mut rng = ChaCha8Rng::seed_from_u64(2021);
+    let mut normal = || -> f64 { StandardNormal.sample(&mut rng) };
+    let beta: Vec<f64> = (0..N_FEATURES).map(|_| normal()).collect();
+    let names: Vec<String> = (1..=N_FEATURES).map(|j| format!("x{j}")).collect();
+    let mut csv = format!("{},y,corrupted\n", names.join(","));
+    for row in 0..N_ROWS {
+        let x: Vec<f64> = (0..N_FEATURES).map(|_| normal()).collect();
+        let mut y: f64 = x.iter().zip(&beta).map(|(x, b)| x * b).sum::<f64>() + normal();
+        let corrupted = row % CORRUPTED_EVERY == CORRUPTED_EVERY / 2;
+        if corrupted {
+            y += CORRUPTION * if normal() > 0.0 { 1.0 } else { -1.0 };
+        }
+        for x in &x {
+            let _ = write!(csv, "{x:.6},");
+        }
+        let _ = writeln!(csv, "{y:.6},{}", u8::from(corrupted));
+    }
+    let path = std::env::temp_dir().join("dshap-demo.csv");
+    // Another user of this machine may own that name.
+    write_file(&path, &csv).map(|()| path).or_else(|_| {
+        let folder =
+            tempfile::Builder::new().prefix("dshap-demo-").tempdir().map_err(Failure::output)?.keep();
+        let path = folder.join("dshap-demo.csv");
+        write_file(&path, &csv).map(|()| path)
+    })
+}
+
+fn write_file(path: &Path, text: &str) -> Result<(), Failure> {
+    let failed = |error: dshap_io::Error| Failure::run("cannot write the demonstration data", &error.into());
+    let mut file = AtomicFile::create(path).map_err(failed)?;
+    file.write_all(text.as_bytes()).map_err(Failure::output)?;
+    file.commit().map_err(failed)
+}
+
+fn is_corrupted(rows: &RecordBatch, row: usize) -> bool {
+    rows.column_by_name("corrupted").is_some_and(|column| column.as_string::<i32>().value(row) == "1")
+}
+
+/// Values of intact and corrupted rows, side by side.
+fn histogram(rows: &RecordBatch) -> String {
+    let Some(column) = rows.column_by_name("value") else { return String::new() };
+    let values = column.as_primitive::<Float64Type>().values();
+    let (lowest, highest) = (values[0], values[values.len() - 1]);
+    let width = (highest - lowest) / BINS as f64;
+    let mut counts = [[0usize; 2]; BINS];
+    for (row, value) in values.iter().enumerate() {
+        let bin = (((value - lowest) / width) as usize).min(BINS - 1);
+        counts[bin][usize::from(is_corrupted(rows, row))] += 1;
+    }
+    let most = counts.iter().map(|[intact, corrupted]| intact + corrupted).max().unwrap_or(1);
+    let mut text = String::from("      value  rows   (# corrupted, - intact)\n");
+    for (bin, [intact, corrupted]) in counts.into_iter().enumerate() {
+        // Every row that is there is seen, however few there are.
+        let bar = |count: usize| (count * BAR).div_ceil(most);
+        let _ = writeln!(
+            text,
+            "{:>11.4}  {:>4}   {}{}",
+            lowest + width * (bin as f64 + 0.5),
+            intact + corrupted,
+            "#".repeat(bar(corrupted)),
+            "-".repeat(bar(intact))
+        );
+    }
+    text
+}

@@ -1,0 +1,27 @@
+//! `completions` and `man`: pages made from the flags themselves.
+
+use crate::args::Args;
+use crate::failure::Failure;
+use clap::CommandFactory;
+use clap_complete::Shell;
+
+pub(crate) fn completions(shell: Shell) -> Result<(), Failure> {
+    let mut page = Vec::new();
+    clap_complete::generate(shell, &mut Args::command(), "dshap", &mut page);
+    crate::print(&String::from_utf8_lossy(&page))
+}
+
+pub(crate) fn man(command: Option<&str>) -> Result<(), Failure> {
+    let mut root = Args::command();
+    root.build();
+    let command = match command {
+        None => root,
+        Some(name) => root
+            .find_subcommand(name)
+            .cloned()
+            .ok_or_else(|| Failure::usage(format!("there is no command `{name}`")))?,
+    };
+    let mut page = Vec::new();
+    clap_mangen::Man::new(command).render(&mut page).map_err(Failure::output)?;
+    crate::print(&String::from_utf8_lossy(&page))
+}

@@ -1,0 +1,55 @@
+//! A progress bar on a terminal, silence elsewhere.
+
+use dshap_run::{Observer, Stage};
+use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+use std::io::IsTerminal;
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+/// Rate and time left of the current pass.
+pub(crate) struct Progress {
+    visible: bool,
+    bar: Mutex<Option<ProgressBar>>,
+}
+
+impl Progress {
+    pub(crate) fn new(quiet: bool) -> Self {
+        Self { visible: !quiet && std::io::stderr().is_terminal(), bar: Mutex::new(None) }
+    }
+
+    fn bar(&self) -> MutexGuard<'_, Option<ProgressBar>> {
+        self.bar.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Observer for Progress {
+    fn begin(&self, stage: Stage, total_bytes: u64) {
+        if !self.visible {
+            return;
+        }
+        let bar = ProgressBar::with_draw_target(Some(total_bytes), ProgressDrawTarget::stderr_with_hz(8));
+        let style = "{prefix:>10} [{bar:30}] {percent:>3} %  {binary_bytes_per_sec}  {msg}  {eta} left";
+        if let Ok(style) = ProgressStyle::with_template(style) {
+            bar.set_style(style.progress_chars("=> "));
+        }
+        bar.set_prefix(stage.name());
+        *self.bar() = Some(bar);
+    }
+
+    fn advance(&self, bytes: u64, rows: u64) {
+        if let Some(bar) = &*self.bar() {
+            bar.set_message(format!("{} rows", crate::table::grouped(rows)));
+            bar.set_position(bytes);
+        }
+    }
+
+    fn end(&self) {
+        if let Some(bar) = self.bar().take() {
+            bar.finish_and_clear();
+        }
+    }
+
+    fn is_interrupted(&self) -> bool {
+        // Ctrl-C ends the program itself; see `main`.
+        false
+    }
+}

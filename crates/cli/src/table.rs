@@ -1,0 +1,136 @@
+//! Tables a person can read.
+
+use arrow_array::cast::AsArray;
+use arrow_array::types::{Float64Type, UInt64Type};
+use arrow_array::{Array, RecordBatch};
+use arrow_schema::DataType;
+
+/// Rows shown from each end of a long table.
+const SHOWN_EACH: usize = 10;
+
+/// Longest text shown in a cell.
+const MAX_CELL: usize = 24;
+
+/// The table, aligned; where it is long only both ends, with a line between.
+pub(crate) fn render(rows: &RecordBatch, between: impl Fn(usize) -> String) -> String {
+    let n = rows.num_rows();
+    let schema = rows.schema();
+    let shown: Vec<Option<usize>> = if n > 2 * SHOWN_EACH + 5 {
+        (0..SHOWN_EACH).map(Some).chain([None]).chain((n - SHOWN_EACH..n).map(Some)).collect()
+    } else {
+        (0..n).map(Some).collect()
+    };
+    // A column without a single entry, such as `note`, only takes room.
+    let columns: Vec<usize> =
+        (0..rows.num_columns()).filter(|&j| n == 0 || rows.column(j).null_count() < n).collect();
+    let texts: Vec<Vec<String>> = columns
+        .iter()
+        .map(|&j| {
+            shown.iter().map(|row| row.map_or(String::new(), |row| cell(rows.column(j), row))).collect()
+        })
+        .collect();
+    let widths: Vec<usize> = columns
+        .iter()
+        .zip(&texts)
+        .map(|(&j, texts)| {
+            let name = schema.field(j).name().chars().count();
+            texts.iter().map(|text| text.chars().count()).max().unwrap_or(0).max(name)
+        })
+        .collect();
+    let is_text: Vec<bool> = columns.iter().map(|&j| !schema.field(j).data_type().is_numeric()).collect();
+    let line = |cells: Vec<&str>| {
+        let padded: Vec<String> = cells
+            .iter()
+            .enumerate()
+            .map(|(k, cell)| {
+                let width = widths[k];
+                if is_text[k] { format!("{cell:<width$}") } else { format!("{cell:>width$}") }
+            })
+            .collect();
+        format!("{}\n", padded.join("  ").trim_end())
+    };
+    let mut out = line(columns.iter().map(|&j| schema.field(j).name().as_str()).collect());
+    for (i, row) in shown.iter().enumerate() {
+        match row {
+            Some(_) => out += &line(texts.iter().map(|column| column[i].as_str()).collect()),
+            None => out += &format!("{}\n", between(n - 2 * SHOWN_EACH)),
+        }
+    }
+    out
+}
+
+fn cell(column: &dyn Array, row: usize) -> String {
+    if !column.is_valid(row) {
+        return String::new();
+    }
+    match column.data_type() {
+        DataType::Float64 => significant(column.as_primitive::<Float64Type>().value(row)),
+        DataType::UInt64 => column.as_primitive::<UInt64Type>().value(row).to_string(),
+        _ => shorten(&arrow_cast::display::array_value_to_string(column, row).unwrap_or_default()),
+    }
+}
+
+/// Text that fits a cell, control characters made visible.
+fn shorten(text: &str) -> String {
+    let clean: String = text
+        .chars()
+        .flat_map(|c| if c.is_control() { c.escape_default().collect() } else { vec![c] })
+        .collect();
+    if clean.chars().count() <= MAX_CELL {
+        return clean;
+    }
+    clean.chars().take(MAX_CELL - 1).chain(['…']).collect()
+}
+
+/// A number to five significant digits.
+pub(crate) fn significant(number: f64) -> String {
+    if number == 0.0 || !number.is_finite() {
+        return number.to_string();
+    }
+    let magnitude = number.abs().log10().floor() as i32;
+    if (-4..7).contains(&magnitude) {
+        format!("{number:.*}", (4 - magnitude).max(0) as usize)
+    } else {
+        format!("{number:.4e}")
+    }
+}
+
+/// A count with its digits in groups of three.
+pub(crate) fn grouped(count: u64) -> String {
+    let digits = count.to_string();
+    let mut out = String::new();
+    for (i, digit) in digits.chars().enumerate() {
+        if i > 0 && (digits.len() - i).is_multiple_of(3) {
+            out.push(' ');
+        }
+        out.push(digit);
+    }
+    out
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_have_five_significant_digits() {
+        assert_eq!(significant(0.0), "0");
+        assert_eq!(significant(12.345678), "12.346");
+        assert_eq!(significant(-0.001234567), "-0.0012346");
+        assert_eq!(significant(1234567.8), "1234568");
+        assert_eq!(significant(1.5e-9), "1.5000e-9");
+    }
+
+    #[test]
+    fn counts_are_grouped() {
+        assert_eq!(grouped(7), "7");
+        assert_eq!(grouped(1234), "1 234");
+        assert_eq!(grouped(12_345_678), "12 345 678");
+    }
+
+    #[test]
+    fn long_and_strange_text_fits_its_cell() {
+        assert_eq!(shorten("a\nb"), "a\\nb");
+        assert_eq!(shorten(&"x".repeat(40)).chars().count(), MAX_CELL);
+    }
+}

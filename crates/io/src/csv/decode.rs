@@ -1,0 +1,204 @@
+//! From the text of a chunk to columns.
+
+use std::sync::Arc;
+
+use arrow_array::ArrayRef;
+use arrow_array::builder::{Float64Builder, StringBuilder};
+use dshap_table::ReadAs;
+
+use super::cell::{self, Boolean, Number};
+use super::split::{Bounds, Records, unquoted};
+
+/// Which cells of a record are read, and how.
+#[derive(Debug)]
+pub(super) struct Plan {
+    pub(super) delimiter: u8,
+    /// Fields of the header, and so of every record.
+    pub(super) n_fields: usize,
+    /// Position in the record, for each column asked for.
+    pub(super) columns: Vec<(usize, ReadAs)>,
+}
+
+/// What a chunk holds.
+#[derive(Debug)]
+pub(super) struct Columns {
+    pub(super) arrays: Vec<ArrayRef>,
+    pub(super) n_rows: usize,
+}
+
+/// The first thing wrong with a chunk.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) struct Fault {
+    /// The record, counted from the beginning of the chunk.
+    pub(super) record: usize,
+    pub(super) what: What,
+}
+
+/// What is wrong with a record.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) enum What {
+    FieldCount(usize),
+    Cell {
+        /// Position in the record.
+        field: usize,
+        text: String,
+        problem: Problem,
+    },
+}
+
+/// What is wrong with a cell.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(super) enum Problem {
+    NotANumber,
+    NotABoolean,
+    NotFinite,
+    NotUtf8,
+}
+
+/// Reads at most `max_rows` records.
+pub(super) fn decode(text: &[u8], plan: &Plan, max_rows: usize) -> Result<Columns, Fault> {
+    // Checking a chunk at once is far cheaper than checking its cells. If it
+    // fails, each cell is checked when it is wanted.
+    let utf8 = std::str::from_utf8(text).ok();
+    let mut records = Records::new(text, plan.delimiter);
+    let mut cells: Vec<Bounds> = Vec::with_capacity(plan.n_fields);
+    let mut builders: Vec<Builder> = Vec::new();
+    let mut n_rows = 0;
+    while n_rows < max_rows && records.next(&mut cells).is_some() {
+        if cells.len() != plan.n_fields {
+            return Err(Fault { record: n_rows, what: What::FieldCount(cells.len()) });
+        }
+        if n_rows == 0 {
+            // Records are about as long as the first one, give or take a quarter.
+            let n_expected = text.len() / records.position().max(1) * 5 / 4 + 1;
+            builders.extend(
+                plan.columns.iter().map(|&(_, read_as)| Builder::new(read_as, n_expected.min(max_rows))),
+            );
+        }
+        for (builder, &(field, _)) in builders.iter_mut().zip(&plan.columns) {
+            let (start, end) = cells[field];
+            let cell = &text[start..end];
+            if let Err(problem) = builder.push(cell, utf8.and_then(|text| text.get(start..end))) {
+                return Err(Fault {
+                    record: n_rows,
+                    what: What::Cell {
+                        field,
+                        text: String::from_utf8_lossy(&unquoted(cell).0).trim().to_owned(),
+                        problem,
+                    },
+                });
+            }
+        }
+        n_rows += 1;
+    }
+    if n_rows == 0 {
+        builders.extend(plan.columns.iter().map(|&(_, read_as)| Builder::new(read_as, 0)));
+    }
+    Ok(Columns { arrays: builders.into_iter().map(Builder::finish).collect(), n_rows })
+}
+
+enum Builder {
+    Number(Float64Builder),
+    Boolean(Float64Builder),
+    Text(StringBuilder),
+    AsIs(StringBuilder),
+}
+
+impl Builder {
+    fn new(read_as: ReadAs, n_rows: usize) -> Builder {
+        match read_as {
+            ReadAs::Number => Builder::Number(Float64Builder::with_capacity(n_rows)),
+            ReadAs::Boolean => Builder::Boolean(Float64Builder::with_capacity(n_rows)),
+            ReadAs::Text => Builder::Text(StringBuilder::with_capacity(n_rows, 8 * n_rows)),
+            ReadAs::AsIs => Builder::AsIs(StringBuilder::with_capacity(n_rows, 8 * n_rows)),
+        }
+    }
+
+    /// Adds a cell, which is given as text too where that is known to be valid.
+    #[inline]
+    fn push(&mut self, cell: &[u8], utf8: Option<&str>) -> Result<(), Problem> {
+        match self {
+            Builder::Number(values) => {
+                // A cell with quotes is no number as it stands. Only then is
+                // it worth looking for them.
+                let number = match utf8.map_or_else(|| cell::number(cell), cell::number_in_text) {
+                    Number::Other => cell::number(&unquoted(cell).0),
+                    number => number,
+                };
+                match number {
+                    Number::Value(value) => values.append_value(value),
+                    Number::Missing => values.append_null(),
+                    Number::NotFinite => return Err(Problem::NotFinite),
+                    Number::Other => return Err(Problem::NotANumber),
+                }
+            }
+            Builder::Boolean(values) => match cell::boolean(&unquoted(cell).0) {
+                Boolean::Value(value) => values.append_value(f64::from(u8::from(value))),
+                Boolean::Missing => values.append_null(),
+                Boolean::Other => return Err(Problem::NotABoolean),
+            },
+            Builder::Text(texts) => {
+                let (text, is_quoted) = unquoted(cell);
+                // Quotes say that the text is meant as it stands: a country
+                // code `"NA"` is no missing value. An empty cell always is.
+                let text = if is_quoted { &text } else { text.trim_ascii() };
+                if text.is_empty() || !is_quoted && cell::is_missing(text) {
+                    texts.append_null();
+                } else {
+                    texts.append_value(std::str::from_utf8(text).map_err(|_| Problem::NotUtf8)?);
+                }
+            }
+            Builder::AsIs(texts) => {
+                let (text, _) = unquoted(cell);
+                texts.append_value(std::str::from_utf8(&text).map_err(|_| Problem::NotUtf8)?);
+            }
+        }
+        Ok(())
+    }
+
+    fn finish(self) -> ArrayRef {
+        match self {
+            Builder::Number(mut values) | Builder::Boolean(mut values) => Arc::new(values.finish()),
+            Builder::Text(mut texts) | Builder::AsIs(mut texts) => Arc::new(texts.finish()),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use arrow_array::cast::AsArray;
+    use arrow_array::types::Float64Type;
+
+    fn plan(columns: &[(usize, ReadAs)]) -> Plan {
+        Plan { delimiter: b',', n_fields: 2, columns: columns.to_vec() }
+    }
+
+    #[test]
+    fn each_way_of_reading_has_its_own_idea_of_missing() {
+        let text = b"1,NA\n,\"NA\"\n\"2.5\", x \nNA,\"\"\n";
+        let plan = plan(&[(0, ReadAs::Number), (1, ReadAs::Text), (1, ReadAs::AsIs)]);
+        let columns = decode(text, &plan, usize::MAX).expect("is read");
+        let numbers: Vec<_> = columns.arrays[0].as_primitive::<Float64Type>().iter().collect();
+        assert_eq!(numbers, [Some(1.0), None, Some(2.5), None]);
+        let texts: Vec<_> = columns.arrays[1].as_string::<i32>().iter().collect();
+        assert_eq!(texts, [None, Some("NA"), Some("x"), None]);
+        let raw: Vec<_> = columns.arrays[2].as_string::<i32>().iter().collect();
+        assert_eq!(raw, [Some("NA"), Some("NA"), Some(" x "), Some("")]);
+    }
+
+    #[test]
+    fn the_first_fault_is_reported_and_none_beyond_the_rows_asked_for() {
+        let text = b"1,a\n2,b\nx,c\n4\n";
+        let plan = plan(&[(0, ReadAs::Number)]);
+        let fault = decode(text, &plan, usize::MAX).expect_err("is refused");
+        assert_eq!(
+            fault,
+            Fault {
+                record: 2,
+                what: What::Cell { field: 0, text: "x".into(), problem: Problem::NotANumber }
+            }
+        );
+        assert_eq!(decode(text, &plan, 2).expect("is read").n_rows, 2);
+    }
+}

@@ -1,0 +1,82 @@
+//! From a row to the line on which an editor shows it.
+//!
+//! Lines are not counted while reading. Only an error needs one, and then the
+//! file is read once more up to that place.
+
+use std::io::Read;
+
+use memchr::memchr_iter;
+
+use super::chunk::{CHUNK_BYTES, ChunkReader, Text};
+use super::split::Records;
+use crate::error::Error;
+use crate::input::Input;
+
+/// Where a record is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Found {
+    /// The line on which it begins.
+    Line(u64),
+    /// Nowhere: the file has only so many records, header included.
+    Beyond { n_records: u64, last_line: u64 },
+}
+
+/// Looks for a record, the header being record 0.
+pub(super) fn find(input: &Input, delimiter: u8, record: u64) -> Result<Found, Error> {
+    let mut n_records = 0;
+    let mut lines_before = 0;
+    let mut last_line = 1;
+    let mut chunks = ChunkReader::new(Text::open(input)?, delimiter, CHUNK_BYTES);
+    let mut cells = Vec::new();
+    // A file that is faulty further on still has the lines before the fault.
+    while let Ok(Some(chunk)) = chunks.next() {
+        let mut records = Records::new(&chunk.text, delimiter);
+        let mut counted = 0;
+        while let Some(start) = records.next(&mut cells) {
+            lines_before += newlines(&chunk.text[counted..start]);
+            counted = start;
+            last_line = lines_before + 1;
+            if n_records == record {
+                return Ok(Found::Line(last_line));
+            }
+            n_records += 1;
+        }
+        lines_before += newlines(&chunk.text[counted..]);
+    }
+    Ok(Found::Beyond { n_records, last_line })
+}
+
+/// The line that holds the byte at `offset` of the decompressed text.
+pub(super) fn line_of_offset(input: &Input, offset: u64) -> Result<u64, Error> {
+    let mut text = Text::open(input)?.into_reader().take(offset);
+    let mut buffer = vec![0; 64 << 10];
+    let mut line = 1;
+    loop {
+        let n_read = text.read(&mut buffer).map_err(|reason| Error::read(input.name(), reason))?;
+        if n_read == 0 {
+            return Ok(line);
+        }
+        line += newlines(&buffer[..n_read]);
+    }
+}
+
+fn newlines(text: &[u8]) -> u64 {
+    memchr_iter(b'\n', text).count() as u64
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn lines_count_quoted_newlines_and_blank_lines() {
+        let text = "\na,b\n1,\"x\ny\"\n\n\r\n2,z\n3,w";
+        let input = Input::spool("a text", text.as_bytes()).expect("spools");
+        let lines = [0, 1, 2, 3].map(|record| find(&input, b',', record).expect("is read"));
+        assert_eq!(lines, [2, 3, 7, 8].map(Found::Line));
+        let beyond = Found::Beyond { n_records: 4, last_line: 8 };
+        assert_eq!(find(&input, b',', 9).expect("is read"), beyond);
+        let at = |offset| line_of_offset(&input, offset).expect("is read");
+        assert_eq!([at(0), at(1), at(5), at(10)], [1, 2, 3, 4]);
+    }
+}

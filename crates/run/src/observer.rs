@@ -1,0 +1,48 @@
+//! How a front end watches, and stops, a run.
+
+/// A pass over the data.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Stage {
+    /// Levels and means of the reference are collected.
+    Survey,
+    /// Moments of the reference are collected.
+    Fit,
+    /// Points are valued.
+    Value,
+}
+
+impl Stage {
+    /// What is going on, for a progress bar.
+    pub fn name(self) -> &'static str {
+        match self {
+            Stage::Survey => "surveying",
+            Stage::Fit => "fitting",
+            Stage::Value => "valuing",
+        }
+    }
+}
+
+/// Sees how far a run has come.
+pub trait Observer {
+    /// A pass over `total_bytes` begins.
+    fn begin(&self, stage: Stage, total_bytes: u64);
+    /// So many bytes and rows of the current pass are done.
+    fn advance(&self, bytes: u64, rows: u64);
+    /// The current pass has ended.
+    fn end(&self);
+    /// Whether the run should stop.
+    fn is_interrupted(&self) -> bool;
+}
+
+/// Nobody watches.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Unwatched;
+
+impl Observer for Unwatched {
+    fn begin(&self, _: Stage, _: u64) {}
+    fn advance(&self, _: u64, _: u64) {}
+    fn end(&self) {}
+    fn is_interrupted(&self) -> bool {
+        false
+    }
+}

@@ -1,0 +1,100 @@
+//! The output table: one row per point, in the order of the input.
+
+use arrow_array::builder::StringBuilder;
+use arrow_array::{ArrayRef, Float64Array, RecordBatch, UInt64Array};
+use arrow_schema::{DataType, Field, Schema, SchemaRef};
+use dshap::{Note, Part, Values};
+use std::sync::Arc;
+
+/// Name of the value column.
+pub(crate) const VALUE: &str = "value";
+
+/// What a row left out for a missing cell has as its note.
+const MISSING_NOTE: &str = "missing cell";
+
+/// Builds output batches that all have the same columns.
+pub(crate) struct OutputTable {
+    schema: SchemaRef,
+    parts: Vec<Part>,
+    std_error: bool,
+}
+
+impl OutputTable {
+    /// `carried` are the columns carried through from the input. One that has
+    /// the name of an output column gets `_input` behind it.
+    pub(crate) fn new(carried: &[Field], parts: Vec<Part>, std_error: bool) -> Self {
+        let own = |name: &str| Field::new(name, DataType::Float64, true);
+        let mut computed = vec![own(VALUE)];
+        if std_error {
+            computed.push(own("stderr"));
+        }
+        computed.extend(parts.iter().map(|part| own(part.name())));
+        computed.push(Field::new("note", DataType::Utf8, true));
+        let mut fields = vec![Field::new("row", DataType::UInt64, false)];
+        for field in carried {
+            let is_taken = field.name() == "row" || computed.iter().any(|own| own.name() == field.name());
+            let name = if is_taken { format!("{}_input", field.name()) } else { field.name().clone() };
+            fields.push(field.clone().with_name(name));
+        }
+        fields.extend(computed);
+        Self { schema: Arc::new(Schema::new(fields)), parts, std_error }
+    }
+
+    pub(crate) fn schema(&self) -> &SchemaRef {
+        &self.schema
+    }
+
+    /// The rows of a batch, `remaining` of which have values.
+    pub(crate) fn batch(
+        &self,
+        first_row: u64,
+        n_rows: usize,
+        carried: Vec<ArrayRef>,
+        values: &Values,
+        remaining: Option<&[usize]>,
+    ) -> RecordBatch {
+        let spread = |column: &[f64]| -> ArrayRef { Arc::new(spread(column, n_rows, remaining)) };
+        let mut columns: Vec<ArrayRef> =
+            vec![Arc::new(UInt64Array::from_iter_values(first_row..first_row + n_rows as u64))];
+        columns.extend(carried);
+        columns.push(spread(&values.value));
+        if self.std_error {
+            columns.push(spread(values.std_error.as_deref().unwrap_or_default()));
+        }
+        for part in &self.parts {
+            columns.push(spread(values.part(*part).unwrap_or_default()));
+        }
+        columns.push(Arc::new(notes(&values.notes, n_rows, remaining)));
+        RecordBatch::try_new(self.schema.clone(), columns).expect("columns were built to the schema")
+    }
+}
+
+/// Puts the numbers of remaining rows in their places; NaN and rows left out
+/// become null.
+fn spread(column: &[f64], n_rows: usize, remaining: Option<&[usize]>) -> Float64Array {
+    let known = |cell: f64| (!cell.is_nan()).then_some(cell);
+    match remaining {
+        None if column.iter().all(|cell| !cell.is_nan()) => Float64Array::from(column.to_vec()),
+        None => column.iter().map(|&cell| known(cell)).collect(),
+        Some(rows) => {
+            let mut cells = vec![None; n_rows];
+            for (&row, &cell) in rows.iter().zip(column) {
+                cells[row] = known(cell);
+            }
+            cells.into_iter().collect()
+        }
+    }
+}
+
+fn notes(notes: &[(usize, Note)], n_rows: usize, remaining: Option<&[usize]>) -> arrow_array::StringArray {
+    let mut texts: Vec<Option<&str>> = vec![remaining.map(|_| MISSING_NOTE); n_rows];
+    if let Some(rows) = remaining {
+        rows.iter().for_each(|&row| texts[row] = None);
+    }
+    for &(i, note) in notes {
+        texts[remaining.map_or(i, |rows| rows[i])] = Some(note.text());
+    }
+    let mut builder = StringBuilder::new();
+    texts.into_iter().for_each(|text| builder.append_option(text));
+    builder.finish()
+}
