@@ -18,10 +18,30 @@ fn main() -> ExitCode {
         dshap_io::remove_unfinished_files();
         std::process::exit(failure::INTERRUPTED);
     });
-    match commands::run(args) {
-        Ok(()) => ExitCode::SUCCESS,
-        Err(failure) => failure.report(),
+    silence_decoders();
+    match std::panic::catch_unwind(|| commands::run(args)) {
+        Ok(Ok(())) => ExitCode::SUCCESS,
+        Ok(Err(failure)) => failure.report(),
+        Err(_) => {
+            dshap_io::remove_unfinished_files();
+            eprintln!("error: dshap itself failed; nothing was written. The lines above say where");
+            ExitCode::from(2)
+        }
     }
+}
+
+/// The decoders of damaged Parquet files may panic. `dshap-io` catches that and
+/// makes it an error, which the user should see instead of a trace.
+fn silence_decoders() {
+    let report = std::panic::take_hook();
+    std::panic::set_hook(Box::new(move |panic| {
+        let from_decoder = panic
+            .location()
+            .is_some_and(|at| at.file().contains("/parquet-") || at.file().contains("/arrow-"));
+        if !from_decoder {
+            report(panic);
+        }
+    }));
 }
 
 /// Writes text to standard output; a closed pipe ends the program quietly.

@@ -75,12 +75,17 @@ impl Moments {
     ///
     /// # Errors
     ///
-    /// [`Error::FeatureCount`] when the columns differ in number.
+    /// [`Error::FeatureCount`] when the columns differ in number,
+    /// [`Error::TooLarge`] when the means are too far apart to be squared; the
+    /// moments must not be used further then.
     pub fn merge(&mut self, other: &Moments) -> Result<(), Error> {
         if other.n_features() != self.n_features() {
             return Err(Error::FeatureCount { found: other.n_features(), expected: self.n_features() });
         }
         self.absorb(other);
+        if !self.is_finite() {
+            return Err(Error::TooLarge);
+        }
         Ok(())
     }
 
@@ -323,4 +328,64 @@ fn lane_sum(cells: &[f64]) -> f64 {
         }
     }
     lanes.iter().sum::<f64>() + tail
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn rows(x: &Mat<f64>, y: &[f64], n: usize) -> Moments {
+        Moments::of(Rows::new(x.as_ref().subrows(0, n), &y[..n]).unwrap()).unwrap()
+    }
+
+    #[test]
+    fn lane_sum_counts_every_cell_once() {
+        for n in 0..40 {
+            let cells: Vec<f64> = (0..n).map(|i| f64::from(i * i) - 7.5).collect();
+            assert_eq!(lane_sum(&cells), cells.iter().sum::<f64>(), "{n} cells, exact either way");
+        }
+    }
+
+    /// Eleven blocks are 8 + 2 + 1, as 11 is in binary, whatever the chunks.
+    #[test]
+    fn blocks_are_merged_like_the_digits_of_a_counter() {
+        let n = 11 * BLOCK_ROWS + 3;
+        let x = Mat::from_fn(n, 1, |i, _| (i % 101) as f64);
+        let y: Vec<f64> = (0..n).map(|i| (i % 97) as f64).collect();
+        for chunk in [n, BLOCK_ROWS, 3 * BLOCK_ROWS + 1] {
+            let mut builder = MomentsBuilder::new(1);
+            for start in (0..n).step_by(chunk) {
+                let len = chunk.min(n - start);
+                builder
+                    .push(Rows::new(x.as_ref().subrows(start, len), &y[start..start + len]).unwrap())
+                    .unwrap();
+            }
+            let levels: Vec<u32> = builder.merged.iter().map(|(level, _)| *level).collect();
+            assert_eq!((levels, builder.n_blocks, builder.n_pending), (vec![3, 1, 0], 11, 3), "{chunk}");
+        }
+    }
+
+    /// The first block's mean becomes the shift and the offset takes up the rest.
+    #[test]
+    fn a_mean_keeps_more_digits_than_a_double_holds() {
+        // Means 1e9 + 1/3 and 1/3: the thirds must agree beyond the 7 digits
+        // that 1e9 leaves of them.
+        let n = 3 * BLOCK_ROWS;
+        let third = |i: usize| f64::from(u8::from(i.is_multiple_of(3)));
+        let x = Mat::from_fn(n, 2, |i, j| third(i) + [1e9, 0.0][j]);
+        let y: Vec<f64> = (0..n).map(third).collect();
+        let (shift, offset) = rows(&x, &y, n).mean_parts(0);
+        assert!(((shift - 1e9) + offset - 1.0 / 3.0).abs() < 1e-14, "{shift} + {offset:e}");
+        assert_ne!(shift + offset - 1e9, 1.0 / 3.0, "one double cannot tell");
+    }
+
+    #[test]
+    fn pending_rows_grow_by_doubling() {
+        let x = Mat::from_fn(70, 2, |i, j| (i + j) as f64);
+        let y = vec![0.5; 70];
+        let mut builder = MomentsBuilder::new(2);
+        builder.push(Rows::new(x.as_ref(), &y).unwrap()).unwrap();
+        assert_eq!((builder.pending.nrows(), builder.n_pending), (128, 70));
+        assert_eq!(builder.finish().unwrap(), rows(&x, &y, 70));
+    }
 }

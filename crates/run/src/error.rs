@@ -20,6 +20,17 @@ pub enum Error {
         error: dshap_table::Error,
     },
 
+    /// Text in a column that otherwise holds numbers.
+    #[error("{location}, column `{name}` is `{text}`, but most of the column is numbers")]
+    MixedColumn {
+        /// The first such cell.
+        location: Location,
+        /// The column.
+        name: String,
+        /// What stands there.
+        text: String,
+    },
+
     /// The numbers do not allow a valuation.
     #[error("{message}")]
     Core {
@@ -75,6 +86,9 @@ impl Error {
         match self {
             Error::Io(error) => error.hint(),
             Error::Table { error, .. } => error.hint(),
+            Error::MixedColumn { name, .. } => Some(format!(
+                "correct the cell, leave it empty if it is missing, or say `--categorical {name}` if the column holds categories"
+            )),
             Error::Core { hint, .. } => hint.clone(),
             Error::Classification { reason, .. } => {
                 (*reason != "is text").then(|| "`--task regression` takes the two values as numbers".into())

@@ -34,6 +34,7 @@ pub(crate) fn fit(source: &Source, request: &ValueRequest, observer: &dyn Observ
     let mut n_passes = 1;
     if survey.is_needed() {
         n_passes += 1;
+        refuse_mixed_columns(source, &wanted, &request.selection.categorical)?;
         scan(source, &wanted, Stage::Survey, observer, |batch| {
             survey.look_at(&batch.rows).map_err(|e| Error::at(e, source, batch.first_row))
         })?;
@@ -77,6 +78,42 @@ pub(crate) fn scan(
     }
     observer.end();
     Ok(n_read)
+}
+
+/// Refuses text columns that are numbers but for a few cells: far more often a
+/// slip of the pen than categories, and as categories they would be hundreds.
+fn refuse_mixed_columns(source: &Source, wanted: &[Wanted], categorical: &[String]) -> Result<(), Error> {
+    let text: Vec<Wanted> = wanted
+        .iter()
+        .filter(|column| column.read_as == ReadAs::Text && !categorical.contains(&column.name))
+        .cloned()
+        .collect();
+    let mut n_numbers = vec![0; text.len()];
+    let mut n_others = vec![0; text.len()];
+    let mut first_other: Vec<Option<(u64, String)>> = vec![None; text.len()];
+    let options = ScanOptions { limit_rows: Some(GUESS_ROWS), ..ScanOptions::default() };
+    for batch in source.scan(&text, options)? {
+        let batch = batch?;
+        for (index, column) in batch.rows.columns().iter().enumerate() {
+            for (row, cell) in column.as_string::<i32>().iter().enumerate() {
+                let Some(cell) = cell else { continue };
+                if cell.parse::<f64>().is_ok() {
+                    n_numbers[index] += 1;
+                } else {
+                    n_others[index] += 1;
+                    first_other[index].get_or_insert_with(|| (batch.first_row + row as u64, cell.into()));
+                }
+            }
+        }
+    }
+    for (index, column) in text.into_iter().enumerate() {
+        if let Some((row, text)) = first_other[index].take()
+            && n_numbers[index] > n_others[index]
+        {
+            return Err(Error::MixedColumn { location: source.locate(row)?, name: column.name, text });
+        }
+    }
+    Ok(())
 }
 
 /// Refuses what asks for classification; returns whether the task was guessed.

@@ -14,3 +14,15 @@ pub fn assert_close(found: f64, exact: f64, tolerance: f64) {
         "found {found:e}, expected {exact:e}: relative error {error:.1e} > {tolerance:.1e}"
     );
 }
+
+/// Fails unless both hold the same numbers bit for bit; any NaN equals any other.
+#[track_caller]
+pub fn assert_same_bits(found: &[f64], expected: &[f64], what: &str) {
+    assert_eq!(found.len(), expected.len(), "{what}: lengths differ");
+    for (i, (found, expected)) in found.iter().zip(expected).enumerate() {
+        assert!(
+            found.to_bits() == expected.to_bits() || found.is_nan() && expected.is_nan(),
+            "{what}: number {i} is {found:e}, expected {expected:e}"
+        );
+    }
+}

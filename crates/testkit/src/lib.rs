@@ -5,7 +5,7 @@ mod draws;
 mod reference;
 mod statistics;
 
-pub use close::{assert_close, relative_error};
+pub use close::{assert_close, assert_same_bits, relative_error};
 pub use draws::{Draws, Sample};
 pub use reference::{Case, cases};
-pub use statistics::{MAX_ABS_Z, MeanEstimate};
+pub use statistics::{MAX_ABS_Z, MeanEstimate, seeds};

@@ -4,6 +4,18 @@
 /// about once in eighty.
 pub const MAX_ABS_Z: f64 = 5.0;
 
+/// The seeds a statistical test runs with: one by default, as many as the
+/// environment variable `DSHAP_SEEDS` says in a nightly run. `base` keeps tests
+/// from sharing draws.
+#[track_caller]
+pub fn seeds(base: u64) -> impl Iterator<Item = u64> {
+    let n: u64 = match std::env::var("DSHAP_SEEDS") {
+        Ok(text) => text.parse().unwrap_or_else(|_| panic!("DSHAP_SEEDS is `{text}`, not a number")),
+        Err(_) => 1,
+    };
+    (0..n).map(move |i| base + 1_000_003 * i)
+}
+
 /// A running mean and its standard error.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct MeanEstimate {
@@ -26,7 +38,12 @@ impl MeanEstimate {
         self.mean
     }
 
-    /// Its standard error.
+    /// The standard deviation of one draw.
+    pub fn std_dev(&self) -> f64 {
+        (self.sum_sq / (self.n - 1.0)).sqrt()
+    }
+
+    /// The standard error of the mean.
     pub fn std_error(&self) -> f64 {
         (self.sum_sq / (self.n - 1.0) / self.n).sqrt()
     }

@@ -64,13 +64,19 @@ impl LinearFit {
     /// # Errors
     ///
     /// [`Error::NoFeatures`], [`Error::TooFewRows`], [`Error::ConstantTarget`],
-    /// [`Error::NoNoise`], and [`Error::Dependent`] if that is not allowed.
+    /// [`Error::NoNoise`], [`Error::TooLarge`] when an uncentred square
+    /// overflows, and [`Error::Dependent`] if that is not allowed.
     pub fn new(moments: &Moments, options: FitOptions) -> Result<Self, Error> {
         let p_all = moments.n_features();
         let n = moments.n_rows();
         let product =
             |i: usize, j: usize| if options.intercept { moments.centred(i, j) } else { moments.raw(i, j) };
 
+        // Moments about the mean exist wherever `Moments` do; without centring
+        // the squared mean comes on top.
+        if !(0..=p_all).all(|column| product(column, column).is_finite()) {
+            return Err(Error::TooLarge);
+        }
         let varies = |column: usize| {
             // What is left of a constant column after centring: each cell was
             // rounded by at most half an ulp of the mean.
@@ -99,7 +105,11 @@ impl LinearFit {
             // With fewer rows than columns elimination calls columns dependent
             // that more rows would tell apart.
             let dim = if factor.dropped.is_empty() { p } else { usable.iter().filter(|&&u| u).count() };
-            return Err(Error::TooFewRows { n_rows: n, dim, needed: dim + 3 });
+            return Err(Error::TooFewRows {
+                n_rows: n,
+                dim,
+                needed: dim + 2 + usize::from(options.intercept),
+            });
         }
         if !options.allow_dependent && !factor.dropped.is_empty() {
             return Err(Error::Dependent { columns: factor.dropped });

@@ -2,6 +2,7 @@
 
 use crate::numeric::{CountingRule, SizeSums, Sums};
 use crate::{Error, Sizes};
+use std::sync::Arc;
 
 /// What a row's value depends on.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -76,7 +77,7 @@ pub struct GaussianForm {
     sizes: Sizes,
     constant: Constant,
     convention: Convention,
-    sums: SizeSums,
+    sums: Arc<SizeSums>,
     /// What `full` adds per unit of `σ²`.
     full_slope: f64,
 }
@@ -94,15 +95,34 @@ impl GaussianForm {
             Convention::Definition => (constant, 0),
             Convention::Printed => (Constant::Theorem, 1),
         };
-        let least = match (constant, convention) {
-            (Constant::Gain, _) => dim + 3,
-            // One size further on, so one smaller q will do.
-            (_, Convention::Printed) => dim + 1,
-            _ => dim + 2,
+        sizes.check(dim, least_min(dim, constant, convention))?;
+        let nu = |size: usize| (size + shift - dim) as u64;
+        let sums = Arc::new(SizeSums::new(dim, nu(sizes.min()), nu(sizes.max())));
+        Ok(Self::build(dim, sizes, constant, convention, sums))
+    }
+
+    /// The same sums with another constant; they are not computed again.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Sizes`] as for [`new`](Self::new).
+    pub fn with_constant(&self, constant: Constant) -> Result<Self, Error> {
+        let constant = match self.convention {
+            Convention::Definition => constant,
+            Convention::Printed => Constant::Theorem,
         };
-        sizes.check(dim, least)?;
-        let (q, m) = ((sizes.min() + shift) as u64, (sizes.max() + shift) as u64);
-        let p = dim as u64;
+        self.sizes.check(self.dim, least_min(self.dim, constant, self.convention))?;
+        Ok(Self::build(self.dim, self.sizes, constant, self.convention, Arc::clone(&self.sums)))
+    }
+
+    fn build(
+        dim: usize,
+        sizes: Sizes,
+        constant: Constant,
+        convention: Convention,
+        sums: Arc<SizeSums>,
+    ) -> Self {
+        let (p, q, m) = (dim as u64, sizes.min() as u64, sizes.max() as u64);
         let full_slope = match constant {
             Constant::Full(_) => {
                 // The harmonic numbers differ by a sum of positive terms; their
@@ -112,7 +132,7 @@ impl GaussianForm {
             }
             Constant::Gain | Constant::Theorem => 0.0,
         };
-        Ok(Self { dim, sizes, constant, convention, sums: SizeSums::new(dim, q - p, m - p), full_slope })
+        Self { dim, sizes, constant, convention, sums, full_slope }
     }
 
     /// `p`, the number of design columns.
@@ -189,5 +209,15 @@ impl GaussianForm {
             if a == 0.0 { 0.0 } else { (sigma2 - e2) * (sums.h2 - a * sums.neg_dh2) + sigma2 * sums.h2 };
 
         (by_e_sq * var_e + by_sigma2 * by_sigma2 * var_sigma2 + (by_a * sd_a).powi(2)).sqrt() / m
+    }
+}
+
+/// The smallest `q` for which the sums exist.
+fn least_min(dim: usize, constant: Constant, convention: Convention) -> usize {
+    match (constant, convention) {
+        // Sets are one larger, so one smaller q will do.
+        (_, Convention::Printed) => dim + 1,
+        (Constant::Gain, _) => dim + 3,
+        _ => dim + 2,
     }
 }

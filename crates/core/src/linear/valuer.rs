@@ -111,7 +111,7 @@ impl LinearValuer {
             return Err(Error::FeatureCount { found: rows.n_features(), expected: self.fit.n_features() });
         }
         let mut out = vec![RowValue::default(); rows.len()];
-        out.par_chunks_mut(PANEL_ROWS).enumerate().try_for_each_init(
+        let valued = out.par_chunks_mut(PANEL_ROWS).enumerate().try_for_each_init(
             || PanelWork::new(&self.fit),
             |work, (panel, out)| {
                 let start = panel * PANEL_ROWS;
@@ -127,7 +127,9 @@ impl LinearValuer {
                 );
                 Ok(())
             },
-        )?;
+        );
+        // Which panel fails first is chance; the cell that is named is not.
+        valued.map_err(|_: Error| rows.explain_not_finite(0, rows.len()))?;
         Ok(self.collect(&out))
     }
 

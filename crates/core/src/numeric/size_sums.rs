@@ -134,7 +134,8 @@ impl SizeSums {
             h2,
             a_h2: a * h2,
             h3: scaled[1] * (r * r),
-            h4: a * (scaled[2] * r),
+            // Interpolating infinities gives NaN.
+            h4: if self.nu_first > 2 { a * (scaled[2] * r) } else { f64::INFINITY },
             neg_dh2: scaled[3] * (r * r * r),
         }
     }
