@@ -1,6 +1,6 @@
 """Makes size_sums.json: the sums H2, H3, H4 of Theorem 2 and -dH2/da, with 30-digit arithmetic.
 
-    python3 testdata/size_sums.py > testdata/size_sums.json      (mpmath 1.3; some minutes)
+    python3 testdata/size_sums.py > testdata/size_sums.json      (mpmath 1.4; half an hour)
 
 Shares no code with dshap. Where there are few terms, each expectation over a chi-squared variable
 is a Tricomi function,

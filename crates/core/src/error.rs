@@ -117,6 +117,12 @@ pub enum Warning {
         /// Decimal digits that distances and residuals keep.
         digits: u32,
     },
+    /// Features that explain so much of the target that the noise variance
+    /// loses digits.
+    LittleNoise {
+        /// Decimal digits that the noise variance keeps.
+        digits: u32,
+    },
     /// Rows that alone determine a coefficient and have no leave-one-out value.
     LeverageOne {
         /// Number of such rows.
@@ -156,6 +162,10 @@ impl Warning {
             Warning::IllConditioned { column, digits } => format!(
                 "`{}` is nearly a linear function of other columns: about {digits} {} of the values can be trusted",
                 name(*column),
+                if *digits == 1 { "digit" } else { "digits" }
+            ),
+            Warning::LittleNoise { digits } => format!(
+                "the features explain the target almost exactly: about {digits} {} of the values can be trusted",
                 if *digits == 1 { "digit" } else { "digits" }
             ),
             Warning::LeverageOne { n_rows } => format!(

@@ -16,7 +16,8 @@ fn stats(case: &Case) -> PointStats {
 /// Both the table and the direct integral must give `expected`.
 fn check(case: &Case, constant: Constant, convention: Convention, expected: f64) {
     let sizes = Sizes::new(case.count("q"), case.count("m"));
-    let form = GaussianForm::new(case.count("p"), sizes, constant, convention).unwrap();
+    let form = GaussianForm::new(case.count("p"), sizes, constant, convention)
+        .expect("the table has possible sizes only");
     for found in [form.value(stats(case)), form.value_once(stats(case))] {
         let scale = found.potential.abs().max(found.penalty).max(expected.abs());
         let error = (found.value - expected).abs();

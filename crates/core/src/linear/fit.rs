@@ -11,7 +11,7 @@ use faer::{Mat, Par};
 pub(crate) const PANEL_ROWS: usize = 256;
 
 /// Fewer digits than this deserve a warning.
-const DIGITS_TO_WARN: f64 = 7.0;
+const DIGITS_TO_WARN: u32 = 5;
 
 /// How a reference is fitted.
 ///
@@ -54,7 +54,9 @@ pub struct LinearFit {
     /// `L⁻¹Xᵀy`.
     target_row: Vec<f64>,
     coef: Vec<f64>,
+    /// Sums of squares of the target: what is left of it, and all of it.
     rss: f64,
+    total: f64,
     degrees: usize,
 }
 
@@ -142,6 +144,7 @@ impl LinearFit {
             dropped: factor.dropped,
             weakest: factor.weakest,
             rss,
+            total,
             degrees: n - used,
         })
     }
@@ -203,10 +206,14 @@ impl LinearFit {
             warnings.push(Warning::DroppedColumns { columns: self.dropped.clone() });
         }
         if let Some((column, share)) = self.weakest {
-            let digits = -(f64::EPSILON / share).log10();
+            let digits = digits_left(share);
             if digits < DIGITS_TO_WARN {
-                warnings.push(Warning::IllConditioned { column, digits: digits.max(0.0) as u32 });
+                warnings.push(Warning::IllConditioned { column, digits });
             }
+        }
+        let digits = digits_left(self.rss / self.total);
+        if digits < DIGITS_TO_WARN {
+            warnings.push(Warning::LittleNoise { digits });
         }
         warnings
     }
@@ -277,4 +284,11 @@ impl PanelWork {
 /// Scaling by a power of two rounds nothing.
 fn power_of_two_near(x: f64) -> f64 {
     x.log2().round().exp2()
+}
+
+/// Decimal digits that survive when only `share` of a sum of squares is left
+/// after subtraction. Two are taken off for the rounding of the sum itself and
+/// for what a value makes of it (measured, `docs/accuracy.md`).
+fn digits_left(share: f64) -> u32 {
+    (-(f64::EPSILON / share).log10() - 2.0).max(0.0) as u32
 }

@@ -1,0 +1,136 @@
+"""Measures dshap beside what its time must contain, in one run, and prints Markdown.
+
+Run by ./bench, which builds dshap and installs NumPy, SciPy and pyarrow.
+"""
+
+import json
+import os
+import platform
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.csv
+import pyarrow.parquet as pq
+import scipy.linalg.blas as blas
+
+ROOT = Path(__file__).resolve().parent.parent
+MEASURE = ROOT / "target/release/examples/measure"
+DSHAP = ROOT / "target/release/dshap"
+THREADS = int(os.environ["OPENBLAS_NUM_THREADS"])
+ROUNDS = 3
+
+
+def measure(*args):
+    return json.loads(subprocess.run([MEASURE, *map(str, args)], check=True, capture_output=True, text=True).stdout)
+
+
+def best(work, rounds=3):
+    seconds = []
+    for _ in range(rounds):
+        start = time.perf_counter()
+        work()
+        seconds.append(time.perf_counter() - start)
+    return min(seconds)
+
+
+def products(n, p):
+    """Seconds OpenBLAS takes for syrk and for the triangular solve, blocked over rows."""
+    x = np.asfortranarray(np.random.default_rng(1).random((n, p)) - 0.5)
+    gram = x.T @ x
+    lower = np.asfortranarray(np.linalg.cholesky(gram))
+
+    def solve(block):
+        for start in range(0, n, block):
+            z = blas.dtrsm(1.0, lower, x[start : start + block].T, lower=1)
+            np.einsum("ij,ij->j", z, z)
+
+    syrk = min(best(lambda: x.T @ x), best(lambda: blas.dsyrk(1.0, x, trans=1, lower=1)))
+    trsm = min(best(lambda: solve(block)) for block in (512, 2048, 8192))
+    return syrk, trsm
+
+
+def in_memory():
+    print("## In memory: fit and value against the two matrix products\n")
+    print(f"Doubles, {THREADS} threads. `syrk` and `trsm` are NumPy/SciPy with OpenBLAS (the better of two calls and of")
+    print(f"three block sizes, warmed, best of three); both sides alternate {ROUNDS} times and the best counts.\n")
+    print("| rows × columns | syrk | dshap fit | trsm | dshap value | ratio of the sums |")
+    print("|---|---|---|---|---|---|")
+    for n, p in [(200_000, 100), (50_000, 1_000)]:
+        rounds = [(products(n, p), measure("in-memory", n, p)) for _ in range(ROUNDS)]
+        syrk, trsm = (min(r[0][k] for r in rounds) for k in (0, 1))
+        fit, value = (min(r[1][k] for r in rounds) for k in ("fit", "value"))
+        ratio = (fit + value) / (syrk + trsm)
+        print(f"| {n:,} × {p:,} | {syrk:.3f} s | {fit:.3f} s | {trsm:.3f} s | {value:.3f} s | **{ratio:.2f}** |".replace(",", " "))
+    print()
+
+
+def files():
+    n, p = 500_000, 20
+    rng = np.random.default_rng(2)
+    x = rng.standard_normal((n, p))
+    columns = {f"x{j}": x[:, j] for j in range(p)} | {"y": x @ rng.standard_normal(p) + rng.standard_normal(n)}
+    table = pa.table(columns)
+    print("## From file to file\n")
+    print(f"{n:,} rows, {p} features and a target, {THREADS} threads; `dshap value` reads the file twice and writes all".replace(",", " "))
+    print("values (`-o values.csv`); pyarrow reads the same file once into memory. MB of the input file per second,")
+    print("best of three, alternating.\n")
+    print("| file | size | pyarrow reads | dshap values | MB/s pyarrow | MB/s dshap |")
+    print("|---|---|---|---|---|---|")
+    with tempfile.TemporaryDirectory() as folder:
+        csv, parquet = Path(folder) / "rows.csv", Path(folder) / "rows.parquet"
+        pa.csv.write_csv(table, csv)
+        pq.write_table(table, parquet, row_group_size=100_000)
+        for path, read in [(csv, lambda: pa.csv.read_csv(csv)), (parquet, lambda: pq.read_table(parquet))]:
+            command = [DSHAP, "value", path, "--target", "y", "--quiet", "-o", Path(folder) / "values.csv"]
+            value = lambda: subprocess.run([*command, "--threads", str(THREADS)], check=True)
+            rounds = [(best(read, 1), best(value, 1)) for _ in range(ROUNDS + 1)]
+            reading, valuing = (min(r[k] for r in rounds) for k in (0, 1))
+            size = path.stat().st_size / 1e6
+            kind = path.suffix[1:]
+            print(f"| {kind} | {size:.0f} MB | {reading:.2f} s | {valuing:.2f} s | {size / reading:.0f} | {size / valuing:.0f} |")
+    print()
+
+
+def sizes():
+    print("## Time against m\n")
+    print("Building the closed form for p = 10, q = 20 and valuing 10 000 rows with it, one thread, best of three.\n")
+    seconds = measure("sizes")
+    print("| m | " + " | ".join(f"1e{len(m) - 1}" for m in seconds) + " |")
+    print("|---" * (len(seconds) + 1) + "|")
+    print("| ms | " + " | ".join(f"{1e3 * s:.1f}" for s in seconds.values()) + " |\n")
+
+
+def algorithm_3():
+    print("## Algorithm 3 beside the closed form\n")
+    print("p = 10, q = 50, m = 1000; per row, one thread. Share: mean of estimate over exact printed sum; error: mean of")
+    print("|share − 1|.\n")
+    results = measure("algorithm-3")
+    exact = results["exact"]["seconds"]
+    print("| method | µs per row | times slower | share of the sum | error |")
+    print("|---|---|---|---|---|")
+    for name, row in results.items():
+        label = "closed form" if name == "exact" else f"Algorithm 3, {name}"
+        print(f"| {label} | {1e6 * row['seconds']:.3g} | {row['seconds'] / exact:,.0f} | {row['share']:.3f} | {row['error']:.3f} |".replace(",", " ", 0))
+    print()
+
+
+def machine():
+    cpu = next((line.split(":")[1].strip() for line in open("/proc/cpuinfo") if line.startswith("model name")), platform.processor())
+    commit = subprocess.run(["git", "-C", ROOT, "rev-parse", "--short", "HEAD"], capture_output=True, text=True).stdout.strip()
+    flags = next((line for line in open("/proc/cpuinfo") if line.startswith("flags")), "")
+    vector = "AVX-512" if "avx512f" in flags else "AVX2" if "avx2" in flags else "no AVX2"
+    print(f"Made by `./bench` at commit {commit} on {os.cpu_count()} cores of {cpu} ({vector}), {platform.system()};")
+    print(f"NumPy {np.__version__}, pyarrow {pa.__version__}.\n")
+
+
+PARTS = {"in-memory": in_memory, "files": files, "sizes": sizes, "algorithm-3": algorithm_3}
+
+machine()
+for name in sys.argv[1:] or PARTS:
+    PARTS[name]()
+    sys.stdout.flush()

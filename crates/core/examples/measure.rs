@@ -1,0 +1,127 @@
+//! The timed half of `./bench` that is written in Rust. Prints JSON.
+//!
+//! ```text
+//! measure in-memory ROWS COLUMNS     fit and value doubles in memory, best of three
+//! measure sizes                      build the closed form and value 10 000 rows, m from 1e2 to 1e7
+//! measure algorithm-3                Algorithm 3 beside the closed form at p = 10, m = 1000
+//! ```
+//!
+//! Runs on as many threads as `RAYON_NUM_THREADS` says.
+
+use dshap::linear::{
+    Algorithm3, Constant, Convention, FitOptions, GaussianForm, LinearFit, LinearMethod, LinearValuer, PointStats,
+};
+use dshap::{Moments, Rows, Sizes, Valuer};
+use faer::Mat;
+use std::hint::black_box;
+use std::time::Instant;
+
+fn main() -> Result<(), Box<dyn std::error::Error>> {
+    let args: Vec<String> = std::env::args().skip(1).collect();
+    match args.iter().map(String::as_str).collect::<Vec<_>>()[..] {
+        ["in-memory", rows, columns] => in_memory(rows.parse()?, columns.parse()?),
+        ["sizes"] => sizes(),
+        ["algorithm-3"] => algorithm_3(),
+        _ => Err("usage: measure in-memory ROWS COLUMNS | sizes | algorithm-3".into()),
+    }
+}
+
+type Outcome = Result<(), Box<dyn std::error::Error>>;
+
+/// Numbers in (−0.5, 0.5) from a short shift register: their distribution does
+/// not matter for time, and they must be made fast.
+fn numbers(seed: u64) -> impl FnMut() -> f64 {
+    let mut state = seed;
+    move || {
+        state ^= state << 13;
+        state ^= state >> 7;
+        state ^= state << 17;
+        (state >> 11) as f64 / (1u64 << 53) as f64 - 0.5
+    }
+}
+
+fn best_of_three(mut work: impl FnMut() -> Outcome) -> Result<f64, Box<dyn std::error::Error>> {
+    let mut best = f64::INFINITY;
+    for _ in 0..3 {
+        let start = Instant::now();
+        work()?;
+        best = best.min(start.elapsed().as_secs_f64());
+    }
+    Ok(best)
+}
+
+fn in_memory(n: usize, p: usize) -> Outcome {
+    let mut number = numbers(1);
+    let mut x = Mat::<f64>::zeros(n, p);
+    for j in 0..p {
+        x.col_as_slice_mut(j).iter_mut().for_each(|cell| *cell = number());
+    }
+    let y: Vec<f64> = (0..n).map(|i| x[(i, 0)] - x[(i, p - 1)] + number()).collect();
+    let rows = Rows::new(x.as_ref(), &y)?;
+    let fit = |rows| LinearFit::new(&Moments::of(rows)?, FitOptions::default());
+    let valuer = LinearValuer::new(fit(rows)?, Sizes::new(2 * p, n), LinearMethod::default())?;
+
+    let fit_seconds = best_of_three(|| {
+        black_box(fit(rows)?);
+        Ok(())
+    })?;
+    let value_seconds = best_of_three(|| {
+        black_box(valuer.values(rows)?);
+        Ok(())
+    })?;
+    println!("{{\"fit\": {fit_seconds}, \"value\": {value_seconds}}}");
+    Ok(())
+}
+
+fn some_rows(n: usize) -> Vec<PointStats> {
+    let mut number = numbers(2);
+    let mut stats = || PointStats { dist_sq: 20.0 * (number() + 0.5), resid_sq: 2.0 * (number() + 0.5), noise_var: 0.8 };
+    (0..n).map(|_| stats()).collect()
+}
+
+fn sizes() -> Outcome {
+    let rows = some_rows(10_000);
+    let mut lines = Vec::new();
+    for exponent in 2..=7 {
+        let m = 10_usize.pow(exponent);
+        let seconds = best_of_three(|| {
+            let form = GaussianForm::new(10, Sizes::new(20, m), Constant::Gain, Convention::Definition)?;
+            black_box(rows.iter().map(|&row| form.value(row).value).sum::<f64>());
+            Ok(())
+        })?;
+        lines.push(format!("\"{m}\": {seconds}"));
+    }
+    println!("{{{}}}", lines.join(", "));
+    Ok(())
+}
+
+fn algorithm_3() -> Outcome {
+    let (p, sizes) = (10, Sizes::new(50, 1000));
+    let exact = GaussianForm::new(p, sizes, Constant::Theorem, Convention::Printed)?;
+    let many = some_rows(200_000);
+    black_box(many.iter().map(|&row| exact.value(row).value).sum::<f64>());
+    let per_row_exact = best_of_three(|| {
+        black_box(many.iter().map(|&row| exact.value(row).value).sum::<f64>());
+        Ok(())
+    })? / many.len() as f64;
+
+    let few = &many[..200];
+    let variants = [
+        ("paper", Algorithm3::default()),
+        ("complete", Algorithm3 { outer_tolerance: 0.0, ..Algorithm3::default() }),
+        ("complete, 1000 draws", Algorithm3 { outer_tolerance: 0.0, inner_tolerance: 0.0, ..Algorithm3::default() }),
+    ];
+    let mut lines = vec![format!("\"exact\": {{\"seconds\": {per_row_exact}, \"share\": 1.0, \"error\": 0.0}}")];
+    for (name, algorithm) in variants {
+        let start = Instant::now();
+        let estimates: Vec<f64> =
+            few.iter().zip(0..).map(|(&row, i)| algorithm.estimate(p, sizes, row, i).value).collect();
+        let seconds = start.elapsed().as_secs_f64() / few.len() as f64;
+        let shares: Vec<f64> = few.iter().zip(&estimates).map(|(&row, found)| found / exact.value(row).value).collect();
+        let share = shares.iter().sum::<f64>() / shares.len() as f64;
+        let error = shares.iter().map(|share| (share - 1.0).abs()).sum::<f64>() / shares.len() as f64;
+        lines.push(format!("\"{name}\": {{\"seconds\": {seconds}, \"share\": {share}, \"error\": {error}}}"));
+    }
+    println!("{{{}}}", lines.join(", "));
+    Ok(())
+}
