@@ -9,7 +9,8 @@
 //! Runs on as many threads as `RAYON_NUM_THREADS` says.
 
 use dshap::linear::{
-    Algorithm3, Constant, Convention, FitOptions, GaussianForm, LinearFit, LinearMethod, LinearValuer, PointStats,
+    Algorithm3, Constant, Convention, FitOptions, GaussianForm, LinearFit, LinearMethod, LinearValuer,
+    PointStats,
 };
 use dshap::{Moments, Rows, Sizes, Valuer};
 use faer::Mat;
@@ -75,7 +76,8 @@ fn in_memory(n: usize, p: usize) -> Outcome {
 
 fn some_rows(n: usize) -> Vec<PointStats> {
     let mut number = numbers(2);
-    let mut stats = || PointStats { dist_sq: 20.0 * (number() + 0.5), resid_sq: 2.0 * (number() + 0.5), noise_var: 0.8 };
+    let mut stats =
+        || PointStats { dist_sq: 20.0 * (number() + 0.5), resid_sq: 2.0 * (number() + 0.5), noise_var: 0.8 };
     (0..n).map(|_| stats()).collect()
 }
 
@@ -109,15 +111,20 @@ fn algorithm_3() -> Outcome {
     let variants = [
         ("paper", Algorithm3::default()),
         ("complete", Algorithm3 { outer_tolerance: 0.0, ..Algorithm3::default() }),
-        ("complete, 1000 draws", Algorithm3 { outer_tolerance: 0.0, inner_tolerance: 0.0, ..Algorithm3::default() }),
+        (
+            "complete, 1000 draws",
+            Algorithm3 { outer_tolerance: 0.0, inner_tolerance: 0.0, ..Algorithm3::default() },
+        ),
     ];
-    let mut lines = vec![format!("\"exact\": {{\"seconds\": {per_row_exact}, \"share\": 1.0, \"error\": 0.0}}")];
+    let mut lines =
+        vec![format!("\"exact\": {{\"seconds\": {per_row_exact}, \"share\": 1.0, \"error\": 0.0}}")];
     for (name, algorithm) in variants {
         let start = Instant::now();
         let estimates: Vec<f64> =
             few.iter().zip(0..).map(|(&row, i)| algorithm.estimate(p, sizes, row, i).value).collect();
         let seconds = start.elapsed().as_secs_f64() / few.len() as f64;
-        let shares: Vec<f64> = few.iter().zip(&estimates).map(|(&row, found)| found / exact.value(row).value).collect();
+        let shares: Vec<f64> =
+            few.iter().zip(&estimates).map(|(&row, found)| found / exact.value(row).value).collect();
         let share = shares.iter().sum::<f64>() / shares.len() as f64;
         let error = shares.iter().map(|share| (share - 1.0).abs()).sum::<f64>() / shares.len() as f64;
         lines.push(format!("\"{name}\": {{\"seconds\": {seconds}, \"share\": {share}, \"error\": {error}}}"));
