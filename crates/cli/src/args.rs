@@ -129,10 +129,10 @@ pub(crate) struct MethodArgs {
     #[arg(long, value_name = "NAME", default_value = "gaussian")]
     pub(crate) method: MethodArg,
     /// Largest set size, the row included. Default: the number of reference rows.
-    #[arg(long)]
+    #[arg(long, value_parser = parse_size)]
     pub(crate) m: Option<usize>,
     /// Smallest set whose utility counts. Default: p + max(p, 10) for p design columns.
-    #[arg(long)]
+    #[arg(long, value_parser = parse_size)]
     pub(crate) q: Option<usize>,
     /// The model has no intercept: nothing is centred.
     #[arg(long)]
@@ -217,25 +217,25 @@ pub(crate) struct RegressionFormulaArgs {
     #[arg(long, value_name = "FILE", conflicts_with_all = ["p", "q", "m", "d2", "e2", "sigma2", "c_lin"])]
     pub(crate) cases: Option<String>,
     /// Design columns.
-    #[arg(long, required_unless_present = "cases")]
+    #[arg(long, required_unless_present = "cases", allow_negative_numbers = true)]
     pub(crate) p: Option<f64>,
     /// Smallest set whose utility counts.
-    #[arg(long, required_unless_present = "cases")]
+    #[arg(long, required_unless_present = "cases", allow_negative_numbers = true)]
     pub(crate) q: Option<f64>,
     /// Largest set size, the row included.
-    #[arg(long, required_unless_present = "cases")]
+    #[arg(long, required_unless_present = "cases", allow_negative_numbers = true)]
     pub(crate) m: Option<f64>,
     /// Squared Mahalanobis distance.
-    #[arg(long, required_unless_present = "cases")]
+    #[arg(long, required_unless_present = "cases", allow_negative_numbers = true)]
     pub(crate) d2: Option<f64>,
     /// Squared residual.
-    #[arg(long, required_unless_present = "cases")]
+    #[arg(long, required_unless_present = "cases", allow_negative_numbers = true)]
     pub(crate) e2: Option<f64>,
     /// Noise variance.
-    #[arg(long, required_unless_present = "cases")]
+    #[arg(long, required_unless_present = "cases", allow_negative_numbers = true)]
     pub(crate) sigma2: Option<f64>,
     /// C of the full value.
-    #[arg(long, value_name = "C")]
+    #[arg(long, value_name = "C", allow_negative_numbers = true)]
     pub(crate) c_lin: Option<f64>,
     /// Write to a file (.csv, .json, .parquet).
     #[arg(short, long, value_name = "FILE")]
@@ -305,6 +305,14 @@ fn parse_constant(text: &str) -> Result<Constant, String> {
             Some(Ok(c)) if c.is_finite() => Ok(Constant::Full(c)),
             _ => Err("expected gain, theorem or full:C with a number C, such as full:2.5".into()),
         },
+    }
+}
+
+fn parse_size(text: &str) -> Result<usize, String> {
+    match text.parse::<usize>() {
+        // Beyond this, sums of set sizes no longer fit the numbers they are counted with.
+        Ok(size) if (1..=1_000_000_000_000_000).contains(&size) => Ok(size),
+        _ => Err("expected a whole number from 1 to 1000000000000000".into()),
     }
 }
 

@@ -9,7 +9,7 @@ use arrow_array::types::Float64Type;
 use dshap::linear::{FitOptions, LinearFit};
 use dshap::{MomentsBuilder, Rows};
 use dshap_io::{Batch, ScanOptions, Source};
-use dshap_table::{Design, Kind, ReadAs, Roles, Survey, Wanted};
+use dshap_table::{Design, Kind, ReadAs, Roles, Selection, Survey, Wanted};
 
 /// Rows from which the task is guessed, as many as settle the column types.
 const GUESS_ROWS: u64 = 10_000;
@@ -27,7 +27,8 @@ pub(crate) struct Fitted {
 
 pub(crate) fn fit(source: &Source, request: &ValueRequest, observer: &dyn Observer) -> Result<Fitted, Error> {
     let task_guessed = settle_task(source, request)?;
-    let roles = Roles::settle(source.schema(), &request.selection).map_err(|e| Error::at(e, source, 0))?;
+    let selection = of_reference(&request.selection, source);
+    let roles = Roles::settle(source.schema(), &selection).map_err(|e| Error::at(e, source, 0))?;
     let wanted: Vec<Wanted> = roles.features.iter().chain([&roles.target]).cloned().collect();
 
     let mut survey = Survey::new(roles, request.missing, request.unseen);
@@ -54,6 +55,18 @@ pub(crate) fn fit(source: &Source, request: &ValueRequest, observer: &dyn Observ
     let options = FitOptions { intercept: request.intercept, allow_dependent: request.allow_dependent };
     let fit = LinearFit::new(&moments, options).map_err(|e| Error::core(e, &design))?;
     Ok(Fitted { design, fit, task_guessed, n_read, n_passes })
+}
+
+/// What was said about columns, as far as the reference goes: what is carried
+/// through to the output is the matter of the points.
+fn of_reference(selection: &Selection, source: &Source) -> Selection {
+    let known = |name: &String| source.schema().column(name).is_some();
+    Selection {
+        id: selection.id.clone().filter(known),
+        by: selection.by.clone().filter(known),
+        keep: Vec::new(),
+        ..selection.clone()
+    }
 }
 
 /// One pass over a source, watched; returns the number of rows read.

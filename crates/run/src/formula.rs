@@ -1,5 +1,6 @@
 //! The closed forms themselves, for given numbers.
 
+use crate::output::free_name;
 use crate::{Error, Receiver};
 use arrow_array::cast::AsArray;
 use arrow_array::types::Float64Type;
@@ -93,12 +94,23 @@ impl RegressionCase {
     }
 }
 
+/// Cells that are no numbers; the hints for a table to be valued do not apply.
+fn unusable(error: dshap_io::Error) -> Error {
+    let (location, name, text, what) = match error {
+        dshap_io::Error::NotANumber { at, column, text } => (at, column, text, "a number"),
+        dshap_io::Error::NotFinite { at, column, text } => (at, column, text, "finite"),
+        other => return other.into(),
+    };
+    Error::Case { location, reason: format!("{name} is `{text}`, which is not {what}") }
+}
+
 const NUMBERS: [&str; 6] = ["p", "q", "m", "d2", "e2", "sigma2"];
 const FULL_CONSTANT: &str = "C_lin";
 const FORMS: [&str; 4] = ["gain", "simple", "full", "printed"];
 
 /// Reads cases from a table with columns `p, q, m, d2, e2, sigma2` and
-/// optionally `C_lin`; hands over the same rows with the forms added.
+/// optionally `C_lin`; hands over the same rows with the forms added. A column
+/// that has the name of a form gets `_input` behind it.
 ///
 /// # Errors
 ///
@@ -113,15 +125,17 @@ pub fn regression_cases(inputs: &[String], receiver: &mut dyn Receiver) -> Resul
     let numbers = NUMBERS.iter().chain(has_constant.then_some(&FULL_CONSTANT));
     wanted.extend(numbers.map(|&name| Wanted { name: name.into(), read_as: ReadAs::Number }));
 
-    let mut fields: Vec<Field> = source.arrow_schema(&wanted)?.fields()[..n_carried]
+    let carried: Vec<Field> = source.arrow_schema(&wanted)?.fields()[..n_carried]
         .iter()
         .map(|field| field.as_ref().clone())
         .collect();
+    let rename = |field: &Field| free_name(field.name(), &carried, |name| FORMS.contains(&name));
+    let mut fields: Vec<Field> = carried.iter().map(|field| field.clone().with_name(rename(field))).collect();
     fields.extend(FORMS.map(|name| Field::new(name, DataType::Float64, true)));
     let schema = Arc::new(Schema::new(fields));
     receiver.begin(&schema)?;
     for batch in source.scan(&wanted, ScanOptions::default())? {
-        let batch = batch?;
+        let batch = batch.map_err(unusable)?;
         let column = |index: usize| batch.rows.column(n_carried + index).as_primitive::<Float64Type>();
         let wrong = |row: usize, reason: String| match source.locate(batch.first_row + row as u64) {
             Ok(location) => Error::Case { location, reason },

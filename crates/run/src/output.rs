@@ -32,9 +32,8 @@ impl OutputTable {
         computed.push(Field::new("note", DataType::Utf8, true));
         let mut fields = vec![Field::new("row", DataType::UInt64, false)];
         for field in carried {
-            let is_taken = field.name() == "row" || computed.iter().any(|own| own.name() == field.name());
-            let name = if is_taken { format!("{}_input", field.name()) } else { field.name().clone() };
-            fields.push(field.clone().with_name(name));
+            let is_own = |name: &str| name == "row" || computed.iter().any(|own| own.name() == name);
+            fields.push(field.clone().with_name(free_name(field.name(), carried, is_own)));
         }
         fields.extend(computed);
         Self { schema: Arc::new(Schema::new(fields)), parts, std_error }
@@ -67,6 +66,17 @@ impl OutputTable {
         columns.push(Arc::new(notes(&values.notes, n_rows, remaining)));
         RecordBatch::try_new(self.schema.clone(), columns).expect("columns were built to the schema")
     }
+}
+
+/// The name of a carried column in the output: its own, or with `_input` behind
+/// it where that is the name of an output column.
+pub(crate) fn free_name(name: &str, carried: &[Field], is_own: impl Fn(&str) -> bool) -> String {
+    let mut free = name.to_string();
+    // Another carried column may have the longer name already.
+    while is_own(&free) || free != name && carried.iter().any(|other| *other.name() == free) {
+        free += "_input";
+    }
+    free
 }
 
 /// Puts the numbers of remaining rows in their places; NaN and rows left out

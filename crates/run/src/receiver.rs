@@ -110,7 +110,11 @@ impl Written {
     ///
     /// [`Error::Io`] when it cannot be written.
     pub fn finish(mut self) -> Result<(), Error> {
-        let Some(mut sink) = self.sink.take() else { return Ok(()) };
+        let mut sink = match (self.sink.take(), &self.collected.schema) {
+            (Some(sink), _) => sink,
+            (None, Some(schema)) => Sink::create(&self.destination, self.format, schema.clone())?,
+            (None, None) => return Ok(()),
+        };
         if let Some(rows) = self.collected.arranged(self.arrange) {
             sink.write(&rows)?;
         }
@@ -120,11 +124,13 @@ impl Written {
 
 impl Receiver for Written {
     fn begin(&mut self, schema: &SchemaRef) -> Result<(), Error> {
-        // Before the first row is computed, so that a folder that cannot be
-        // written to is known early.
-        self.sink = Some(Sink::create(&self.destination, self.format, schema.clone())?);
         if self.held {
             self.collected.begin(schema)?;
+        }
+        // Before the first row is computed, so that a folder that cannot be
+        // written to is known early. Standard output would show a header at once.
+        if !self.held || self.destination != Destination::Stdout {
+            self.sink = Some(Sink::create(&self.destination, self.format, schema.clone())?);
         }
         Ok(())
     }

@@ -30,6 +30,7 @@ pub fn value(
     let reference = request.reference.as_deref().map(Source::open).transpose()?;
     let leave_one_out = reference.is_none();
     let source = reference.as_ref().unwrap_or(&points);
+    let carried = request.selection.carried(points.schema()).map_err(|e| Error::at(e, &points, 0))?;
 
     let Fitted { design, fit, task_guessed, n_read, n_passes } = fit(source, request, observer)?;
     let n_reference = fit.n_rows();
@@ -46,7 +47,6 @@ pub fn value(
 
     let mut wanted = design.wanted();
     let n_design = wanted.len();
-    let carried = request.selection.carried(points.schema()).map_err(|e| Error::at(e, &points, 0))?;
     wanted.extend(carried);
     let carried_fields: Vec<_> = points.arrow_schema(&wanted)?.fields()[n_design..]
         .iter()

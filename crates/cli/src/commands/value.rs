@@ -8,6 +8,7 @@ use crate::table::{grouped, render, significant};
 use dshap_io::{AtomicFile, Destination};
 use dshap_run::{Arrange, Collected, Summary, Written};
 use std::io::Write;
+use std::path::Path;
 
 pub(crate) fn run(args: &ValueArgs) -> Result<(), Failure> {
     let request = plan::request(args)?;
@@ -16,6 +17,11 @@ pub(crate) fn run(args: &ValueArgs) -> Result<(), Failure> {
     let doing = format!("cannot value `{}`", args.points.join("`, `"));
     let failed = |error: dshap_run::Error| Failure::run(doing.clone(), &error);
     let observer = Progress::new(args.run.quiet);
+    if args.run.summary.is_some() && args.run.summary == args.output.output {
+        return Err(Failure::usage("the output and the summary cannot be the same file"));
+    }
+    // Before the work, so that a folder that cannot be written to is known early.
+    let record = args.run.summary.as_ref().map(|path| begin_summary(path)).transpose()?;
 
     in_pool(args.run.threads, || match target {
         Target::Written(destination, format) => {
@@ -24,12 +30,13 @@ pub(crate) fn run(args: &ValueArgs) -> Result<(), Failure> {
                 written = written.held();
             }
             let summary = dshap_run::value(&request, &observer, &mut written).map_err(failed)?;
-            conclude(&summary, &args.run, &doing, || written.finish().map_err(failed))
+            conclude(&summary, record, &args.run, &doing, || written.finish().map_err(failed))
         }
         Target::Terminal => {
             let mut collected = Collected::default();
             let summary = dshap_run::value(&request, &observer, &mut collected).map_err(failed)?;
-            conclude(&summary, &args.run, &doing, || crate::print(&terminal_table(&collected, arrange)))
+            let show = || crate::print(&terminal_table(&collected, arrange));
+            conclude(&summary, record, &args.run, &doing, show)
         }
     })
 }
@@ -45,6 +52,7 @@ fn in_pool(threads: Option<u16>, work: impl FnOnce() -> Result<(), Failure> + Se
 /// then says what was done.
 fn conclude(
     summary: &Summary,
+    mut record: Option<AtomicFile>,
     args: &RunArgs,
     doing: &str,
     finish: impl FnOnce() -> Result<(), Failure>,
@@ -56,7 +64,9 @@ fn conclude(
             hint: Some("leave `--strict` out to accept warnings".into()),
         });
     }
-    let record = args.summary.as_ref().map(|path| write_summary(summary, path)).transpose()?;
+    if let Some(record) = &mut record {
+        write_summary(summary, record)?;
+    }
     finish()?;
     if let Some(record) = record {
         record.commit().map_err(|error| Failure::run(doing, &error.into()))?;
@@ -73,16 +83,19 @@ fn conclude(
     Ok(())
 }
 
-fn write_summary(summary: &Summary, path: &std::path::Path) -> Result<AtomicFile, Failure> {
-    let doing = || "cannot write the summary".to_string();
-    let mut file = AtomicFile::create(path).map_err(|error| Failure::run(doing(), &error.into()))?;
+const SUMMARY: &str = "cannot write the summary";
+
+fn begin_summary(path: &Path) -> Result<AtomicFile, Failure> {
+    AtomicFile::create(path).map_err(|error| Failure::run(SUMMARY, &error.into()))
+}
+
+fn write_summary(summary: &Summary, file: &mut AtomicFile) -> Result<(), Failure> {
     let text = serde_json::to_string_pretty(summary).expect("a summary has nothing JSON cannot hold");
     writeln!(file, "{text}").map_err(|error| Failure::Input {
-        doing: doing(),
-        causes: vec![format!("cannot write `{}`: {error}", path.display())],
+        doing: SUMMARY.into(),
+        causes: vec![format!("cannot write `{}`: {error}", file.name())],
         hint: None,
-    })?;
-    Ok(file)
+    })
 }
 
 /// All rows if there are few; else both ends of the ranking.
@@ -118,6 +131,11 @@ pub(crate) fn describe(summary: &Summary) -> String {
         summary.m,
         significant(summary.noise_var)
     );
+    if summary.reference_passes > 1 {
+        let (what, times) = if summary.leave_one_out { ("table", 3) } else { ("reference", 2) };
+        text +=
+            &format!("the {what} was read {times} times: text columns and means take a pass of their own\n");
+    }
     let spread = summary.values;
     if let (Some(lowest), Some(highest)) = (spread.lowest, spread.highest) {
         text += &format!("values from {} to {}", significant(lowest), significant(highest));
