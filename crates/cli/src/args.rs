@@ -102,7 +102,7 @@ pub(crate) struct TableArgs {
     /// A column that names the owner or group of a row; carried through, not a feature.
     #[arg(long, value_name = "COLUMN")]
     pub(crate) by: Option<String>,
-    /// Input columns to carry through to the output.
+    /// Input columns to carry through to the output; cells of a CSV file stay the text they are.
     #[arg(long, value_name = "A,B", value_delimiter = ',')]
     pub(crate) keep: Vec<String>,
     /// Columns to be read as categories whatever they hold.

@@ -40,23 +40,27 @@ fn with_row(n: usize, row: usize, line: &str) -> String {
 #[test]
 fn an_empty_file_is_refused() {
     assert_snapshot!(refused(""), @"
-        $ dshap value bad.csv --target y -o out.csv
-        exit 1
-        --- stderr
-        error: cannot value `bad.csv`
-          caused by: `bad.csv` is empty
-        ");
+    $ dshap value bad.csv --target y -o out.csv
+    exit 1
+    --- stderr
+    error: cannot value `bad.csv`
+      caused by: `bad.csv` is empty
+
+    hint: a table begins with a line of column names
+    ");
 }
 
 #[test]
 fn a_header_alone_is_refused() {
     assert_snapshot!(refused("x,y\n"), @"
-        $ dshap value bad.csv --target y -o out.csv
-        exit 1
-        --- stderr
-        error: cannot value `bad.csv`
-          caused by: `bad.csv` has no rows
-        ");
+    $ dshap value bad.csv --target y -o out.csv
+    exit 1
+    --- stderr
+    error: cannot value `bad.csv`
+      caused by: `bad.csv` has no rows
+
+    hint: there is a header but nothing below it; was the file cut short?
+    ");
 }
 
 #[test]
@@ -75,14 +79,14 @@ fn a_row_with_too_many_cells_is_refused() {
 #[test]
 fn a_row_with_too_few_cells_is_refused() {
     assert_snapshot!(refused(with_row(30, 7, "1")), @"
-        $ dshap value bad.csv --target y -o out.csv
-        exit 1
-        --- stderr
-        error: cannot value `bad.csv`
-          caused by: `bad.csv` line 9 has 1 fields, expected 2
+    $ dshap value bad.csv --target y -o out.csv
+    exit 1
+    --- stderr
+    error: cannot value `bad.csv`
+      caused by: `bad.csv` line 9 has 1 field, expected 2
 
-        hint: look for a line that was cut short or is not part of the table
-        ");
+    hint: look for a line that was cut short or is not part of the table
+    ");
 }
 
 #[test]
@@ -101,106 +105,106 @@ fn text_among_numbers_is_pointed_out() {
 #[test]
 fn text_among_numbers_is_pointed_out_far_down() {
     assert_snapshot!(refused(with_row(10_020, 10_010, "about 3,2.5")), @"
-        $ dshap value bad.csv --target y -o out.csv
-        exit 1
-        --- stderr
-        error: cannot value `bad.csv`
-          caused by: `bad.csv` line 10012: column `x` holds `about 3`, which is not a number
+    $ dshap value bad.csv --target y -o out.csv
+    exit 1
+    --- stderr
+    error: cannot value `bad.csv`
+      caused by: `bad.csv` line 10012, column `x` holds `about 3`, which is not a number
 
-        hint: if the column holds categories, say `--categorical x`; if `about 3` means that the value is unknown, leave the cell empty and see `--missing`
-        ");
+    hint: if the column holds categories, say `--categorical x`; if `about 3` means that the value is unknown, leave the cell empty and see `--missing`
+    ");
 }
 
 #[test]
 fn a_decimal_comma_far_down_is_recognised() {
     assert_snapshot!(refused(with_row(10_020, 10_010, "\"3,5\",2.5")), @"
-        $ dshap value bad.csv --target y -o out.csv
-        exit 1
-        --- stderr
-        error: cannot value `bad.csv`
-          caused by: `bad.csv` line 10012: column `x` holds `3,5`, which is not a number
+    $ dshap value bad.csv --target y -o out.csv
+    exit 1
+    --- stderr
+    error: cannot value `bad.csv`
+      caused by: `bad.csv` line 10012, column `x` holds `3,5`, which is not a number
 
-        hint: `3,5` looks like a decimal comma; write decimals with a point
-        ");
+    hint: `3,5` looks like a decimal comma; write decimals with a point
+    ");
 }
 
 #[test]
 fn infinity_is_refused() {
     assert_snapshot!(refused(with_row(30, 7, "inf,2.5")), @"
-        $ dshap value bad.csv --target y -o out.csv
-        exit 1
-        --- stderr
-        error: cannot value `bad.csv`
-          caused by: `bad.csv` line 9: column `x` holds `inf`, which is not finite
+    $ dshap value bad.csv --target y -o out.csv
+    exit 1
+    --- stderr
+    error: cannot value `bad.csv`
+      caused by: `bad.csv` line 9, column `x` holds `inf`, which is not finite
 
-        hint: leave the cell empty if the value is unknown; see `--missing`
-        ");
+    hint: leave the cell empty if the value is unknown; see `--missing`
+    ");
 }
 
 #[test]
 fn a_number_beyond_doubles_is_refused() {
     assert_snapshot!(refused(with_row(30, 7, "1e999,2.5")), @"
-        $ dshap value bad.csv --target y -o out.csv
-        exit 1
-        --- stderr
-        error: cannot value `bad.csv`
-          caused by: `bad.csv` line 9: column `x` holds `1e999`, which is not finite
+    $ dshap value bad.csv --target y -o out.csv
+    exit 1
+    --- stderr
+    error: cannot value `bad.csv`
+      caused by: `bad.csv` line 9, column `x` holds `1e999`, which is not finite
 
-        hint: leave the cell empty if the value is unknown; see `--missing`
-        ");
+    hint: leave the cell empty if the value is unknown; see `--missing`
+    ");
 }
 
 #[test]
 fn nan_is_a_missing_cell() {
     assert_snapshot!(refused(with_row(30, 7, "NaN,2.5")), @"
-        $ dshap value bad.csv --target y -o out.csv
-        exit 1
-        --- stderr
-        error: cannot value `bad.csv`
-          caused by: `bad.csv` line 9, column `x` is missing
+    $ dshap value bad.csv --target y -o out.csv
+    exit 1
+    --- stderr
+    error: cannot value `bad.csv`
+      caused by: `bad.csv` line 9, the cell of column `x` is missing
 
-        hint: `--missing drop` leaves such rows out, `--missing mean` fills in the mean of the column
-        ");
+    hint: `--missing drop` leaves such rows out, `--missing mean` fills in the mean of the column
+    ");
 }
 
 #[test]
 fn a_missing_feature_is_refused() {
     assert_snapshot!(refused(with_row(30, 7, ",2.5")), @"
-        $ dshap value bad.csv --target y -o out.csv
-        exit 1
-        --- stderr
-        error: cannot value `bad.csv`
-          caused by: `bad.csv` line 9, column `x` is missing
+    $ dshap value bad.csv --target y -o out.csv
+    exit 1
+    --- stderr
+    error: cannot value `bad.csv`
+      caused by: `bad.csv` line 9, the cell of column `x` is missing
 
-        hint: `--missing drop` leaves such rows out, `--missing mean` fills in the mean of the column
-        ");
+    hint: `--missing drop` leaves such rows out, `--missing mean` fills in the mean of the column
+    ");
 }
 
 #[test]
 fn a_missing_target_is_refused() {
     assert_snapshot!(refused(with_row(30, 7, "2.5,")), @"
-        $ dshap value bad.csv --target y -o out.csv
-        exit 1
-        --- stderr
-        error: cannot value `bad.csv`
-          caused by: `bad.csv` line 9, column `y` is missing
+    $ dshap value bad.csv --target y -o out.csv
+    exit 1
+    --- stderr
+    error: cannot value `bad.csv`
+      caused by: `bad.csv` line 9, the cell of column `y` is missing
 
-        hint: `--missing drop` leaves out rows with missing cells; a target cannot be filled in
-        ");
+    hint: `--missing drop` leaves out rows with missing cells; a target cannot be filled in
+    ");
 }
 
 #[test]
 fn a_target_is_never_filled_in() {
     let folder = Folder::with("bad.csv", with_row(30, 7, "2.5,"));
     assert_snapshot!(refused_in(&folder, "dshap value bad.csv --target y --missing mean"), @"
-        $ dshap value bad.csv --target y --missing mean -o out.csv
-        exit 1
-        --- stderr
-        error: cannot value `bad.csv`
-          caused by: `bad.csv` line 9, column `y` is missing
+    $ dshap value bad.csv --target y --missing mean -o out.csv
+    exit 1
+    --- stderr
+    error: cannot value `bad.csv`
+      caused by: `bad.csv` line 9, the cell of column `y` is missing
 
-        hint: `--missing drop` leaves out rows with missing cells; a target cannot be filled in
-        ");
+    hint: `--missing drop` leaves out rows with missing cells; a target cannot be filled in
+    ");
 }
 
 #[test]
@@ -259,12 +263,14 @@ fn a_table_without_features_is_refused() {
 fn a_target_that_is_not_there_is_refused() {
     let folder = Folder::with("goods.csv", goods());
     assert_snapshot!(refused_in(&folder, "dshap value goods.csv --target prise"), @"
-        $ dshap value goods.csv --target prise -o out.csv
-        exit 1
-        --- stderr
-        error: cannot value `goods.csv`
-          caused by: there is no column `prise`; the columns are `size`, `age`, `price`
-        ");
+    $ dshap value goods.csv --target prise -o out.csv
+    exit 1
+    --- stderr
+    error: cannot value `goods.csv`
+      caused by: there is no column `prise`; the columns are `size`, `age`, `price`
+
+    hint: did you mean `price`?
+    ");
 }
 
 #[test]
@@ -308,12 +314,14 @@ fn a_column_the_points_lack_is_refused() {
 fn a_column_with_two_parts_is_refused() {
     let folder = Folder::with("goods.csv", goods());
     assert_snapshot!(refused_in(&folder, "dshap value goods.csv --target price --exclude price"), @"
-        $ dshap value goods.csv --target price --exclude price -o out.csv
-        exit 1
-        --- stderr
-        error: cannot value `goods.csv`
-          caused by: column `price` is named both as `--target` and as `--exclude`
-        ");
+    $ dshap value goods.csv --target price --exclude price -o out.csv
+    exit 1
+    --- stderr
+    error: cannot value `goods.csv`
+      caused by: column `price` is named both as `--target` and as `--exclude`
+
+    hint: name `price` only once
+    ");
 }
 
 #[test]
@@ -350,12 +358,14 @@ fn a_target_of_two_values_is_refused_with_a_way_out() {
 fn a_target_of_text_is_refused() {
     let table: String = (0..20).map(|row| format!("{row},{}\n", ["red", "blue"][row % 2])).collect();
     assert_snapshot!(refused(format!("x,y\n{table}")), @"
-        $ dshap value bad.csv --target y -o out.csv
-        exit 1
-        --- stderr
-        error: cannot value `bad.csv`
-          caused by: target `y` is text, which asks for classification; this version values regression only
-        ");
+    $ dshap value bad.csv --target y -o out.csv
+    exit 1
+    --- stderr
+    error: cannot value `bad.csv`
+      caused by: target `y` is text, which asks for classification; this version values regression only
+
+    hint: name a column of numbers with `--target`
+    ");
 }
 
 #[test]
@@ -449,19 +459,23 @@ fn dependent_columns_are_refused_if_asked() {
 fn a_file_that_is_not_there_is_refused() {
     let folder = Folder::new();
     assert_snapshot!(refused_in(&folder, "dshap value nothing.csv --target y"), @"
-        $ dshap value nothing.csv --target y -o out.csv
-        exit 1
-        --- stderr
-        error: cannot value `nothing.csv`
-          caused by: cannot read `nothing.csv`: no such file or directory
-        ");
+    $ dshap value nothing.csv --target y -o out.csv
+    exit 1
+    --- stderr
+    error: cannot value `nothing.csv`
+      caused by: cannot read `nothing.csv`: no such file or directory
+
+    hint: check the name, and the folder the command runs in
+    ");
     assert_snapshot!(refused_in(&folder, "dshap value nothing-*.csv --target y"), @"
-        $ dshap value nothing-*.csv --target y -o out.csv
-        exit 1
-        --- stderr
-        error: cannot value `nothing-*.csv`
-          caused by: no file matches `nothing-*.csv`
-        ");
+    $ dshap value nothing-*.csv --target y -o out.csv
+    exit 1
+    --- stderr
+    error: cannot value `nothing-*.csv`
+      caused by: no file matches `nothing-*.csv`
+
+    hint: check the pattern, and the folder the command runs in
+    ");
 }
 
 #[test]
@@ -546,36 +560,40 @@ fn a_level_the_reference_does_not_have_is_refused() {
     let folder = Folder::with("goods.csv", goods_with("shade,", shade))
         .and("new.csv", "shade,size,age,price\nred,22,20,52.5\npink,22,20,52.5\n");
     assert_snapshot!(refused_in(&folder, "dshap value new.csv --reference goods.csv --target price"), @"
-        $ dshap value new.csv --reference goods.csv --target price -o out.csv
-        exit 1
-        --- stderr
-        error: cannot value `new.csv`
-          caused by: `new.csv` line 3, column `shade` is `pink`, which no reference row has
+    $ dshap value new.csv --reference goods.csv --target price -o out.csv
+    exit 1
+    --- stderr
+    error: cannot value `new.csv`
+      caused by: `new.csv` line 3, the cell of column `shade` is `pink`, which no reference row has
 
-        hint: `--unseen zero` treats levels the reference does not have as its first level
-        ");
+    hint: `--unseen zero` treats levels the reference does not have as its first level
+    ");
 }
 
 #[test]
 fn two_columns_of_one_name_are_refused() {
     assert_snapshot!(refused("x,x,y\n1,2,3\n2,3,5\n"), @"
-        $ dshap value bad.csv --target y -o out.csv
-        exit 1
-        --- stderr
-        error: cannot value `bad.csv`
-          caused by: column `x` occurs more than once in `bad.csv`
-        ");
+    $ dshap value bad.csv --target y -o out.csv
+    exit 1
+    --- stderr
+    error: cannot value `bad.csv`
+      caused by: column `x` occurs more than once in `bad.csv`
+
+    hint: give each column a name of its own in the header
+    ");
 }
 
 #[test]
 fn a_quote_that_is_never_closed_is_refused() {
     assert_snapshot!(refused(with_row(30, 7, "\"1,2")), @"
-        $ dshap value bad.csv --target y -o out.csv
-        exit 1
-        --- stderr
-        error: cannot value `bad.csv`
-          caused by: `bad.csv` line 9: a quoted field begins here and is never closed
-        ");
+    $ dshap value bad.csv --target y -o out.csv
+    exit 1
+    --- stderr
+    error: cannot value `bad.csv`
+      caused by: `bad.csv` line 9, a quoted field begins here and is never closed
+
+    hint: close the quote, or remove it if it is part of the text
+    ");
 }
 
 #[test]
@@ -585,14 +603,14 @@ fn text_that_is_not_utf_8_is_refused() {
     table[at + 1] = 0xe9;
     let folder = Folder::with("bad.csv", table);
     assert_snapshot!(refused_in(&folder, "dshap value bad.csv --target price"), @"
-        $ dshap value bad.csv --target price -o out.csv
-        exit 1
-        --- stderr
-        error: cannot value `bad.csv`
-          caused by: `bad.csv` line 2: column `shade` is not valid UTF-8
+    $ dshap value bad.csv --target price -o out.csv
+    exit 1
+    --- stderr
+    error: cannot value `bad.csv`
+      caused by: `bad.csv` line 2, column `shade` is not valid UTF-8
 
-        hint: save the file as UTF-8, for example with `iconv -f latin1 -t utf-8`
-        ");
+    hint: save the file as UTF-8, for example with `iconv -f latin1 -t utf-8`
+    ");
 }
 
 #[test]
@@ -733,12 +751,14 @@ fn standard_input_is_read_once() {
 #[test]
 fn an_empty_standard_input_is_named() {
     assert_snapshot!(refused_in(&Folder::new(), "dshap value - --target price"), @"
-        $ dshap value - --target price -o out.csv
-        exit 1
-        --- stderr
-        error: cannot value `-`
-          caused by: `standard input` is empty
-        ");
+    $ dshap value - --target price -o out.csv
+    exit 1
+    --- stderr
+    error: cannot value `-`
+      caused by: `standard input` is empty
+
+    hint: a table begins with a line of column names
+    ");
 }
 
 #[cfg(target_os = "linux")]

@@ -98,7 +98,7 @@ fn parts_may_have_their_columns_in_any_order() {
 fn errors_in_a_part_name_the_part() {
     let folder = Folder::with("a.csv", goods()).and("b.csv", "size,age,price\n22,20,52.5\n22,,52.5\n");
     let block = folder.run("dshap value a.csv b.csv --target price");
-    assert!(block.contains("`b.csv` line 3, column `age` is missing"), "{block}");
+    assert!(block.contains("`b.csv` line 3, the cell of column `age` is missing"), "{block}");
 }
 
 #[test]

@@ -82,6 +82,13 @@ pub enum Error {
         columns: Vec<usize>,
     },
 
+    /// A set size beyond all reason.
+    #[error("m = {max} is too large; 1e15 is the limit")]
+    TooLargeSize {
+        /// `m`, the largest set size.
+        max: usize,
+    },
+
     /// Set sizes for which the sums do not exist.
     #[error("set sizes must satisfy {least} ≤ q ≤ m for {dim} design columns, got q = {min}, m = {max}")]
     Sizes {

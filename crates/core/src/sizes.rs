@@ -5,6 +5,9 @@ use crate::{Error, Warning};
 /// Fewer set sizes than this make a doubtful average.
 const FEW_SIZES: usize = 10;
 
+/// Larger sets than any there will be; counts up to here are exact as doubles.
+const MAX_SIZE: usize = 1_000_000_000_000_000;
+
 /// From which set size on utility counts, and up to which size it is averaged.
 ///
 /// A value sums the gain of joining sets of `min − 1 ..= max − 1` rows and
@@ -50,6 +53,9 @@ impl Sizes {
     }
 
     pub(crate) fn check(&self, dim: usize, least: usize) -> Result<(), Error> {
+        if self.max > MAX_SIZE {
+            return Err(Error::TooLargeSize { max: self.max });
+        }
         if self.min < least || self.max < self.min {
             return Err(Error::Sizes { min: self.min, max: self.max, least, dim });
         }
@@ -67,6 +73,13 @@ mod tests {
         assert_eq!(Sizes::default_min(30, 200), 60);
         assert_eq!(Sizes::default_min(30, 50), 50);
         assert_eq!(Sizes::default_min(30, 31), 33, "too few rows is left to the method to refuse");
+    }
+
+    #[test]
+    fn sizes_beyond_all_reason_are_refused() {
+        let huge = Sizes::new(10, usize::MAX);
+        assert_eq!(huge.check(3, 6), Err(Error::TooLargeSize { max: usize::MAX }));
+        assert_eq!(Sizes::new(10, MAX_SIZE).check(3, 6), Ok(()));
     }
 
     #[test]

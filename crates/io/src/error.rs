@@ -203,7 +203,7 @@ pub enum Error {
     },
 
     /// A record has more or fewer fields than the header.
-    #[error("{at} has {found} fields, expected {expected}")]
+    #[error("{at} has {found} {}, expected {expected}", if *found == 1 { "field" } else { "fields" })]
     Ragged {
         /// The record.
         at: Location,
@@ -214,14 +214,14 @@ pub enum Error {
     },
 
     /// A quoted field is never closed.
-    #[error("{at}: a quoted field begins here and is never closed")]
+    #[error("{at}, a quoted field begins here and is never closed")]
     UnclosedQuote {
         /// The line of the opening quote.
         at: Location,
     },
 
     /// A record is too long to be one.
-    #[error("{at}: the record is longer than {limit} MiB")]
+    #[error("{at}, the record is longer than {limit} MiB")]
     LongRecord {
         /// The record.
         at: Location,
@@ -230,7 +230,7 @@ pub enum Error {
     },
 
     /// Text or a column name is not valid UTF-8.
-    #[error("{at}: column `{column}` is not valid UTF-8")]
+    #[error("{at}, column `{column}` is not valid UTF-8")]
     NotUtf8 {
         /// The record.
         at: Location,
@@ -239,7 +239,7 @@ pub enum Error {
     },
 
     /// A cell of a numeric column is not a number.
-    #[error("{at}: column `{column}` holds `{text}`, which is not a number")]
+    #[error("{at}, column `{column}` holds `{text}`, which is not a number")]
     NotANumber {
         /// The row.
         at: Location,
@@ -250,7 +250,7 @@ pub enum Error {
     },
 
     /// A cell of a boolean column is neither true nor false.
-    #[error("{at}: column `{column}` holds `{text}`, which is neither true nor false")]
+    #[error("{at}, column `{column}` holds `{text}`, which is neither true nor false")]
     NotABoolean {
         /// The row.
         at: Location,
@@ -261,7 +261,7 @@ pub enum Error {
     },
 
     /// A number is infinite or too large for a double.
-    #[error("{at}: column `{column}` holds `{text}`, which is not finite")]
+    #[error("{at}, column `{column}` holds `{text}`, which is not finite")]
     NotFinite {
         /// The row.
         at: Location,
@@ -312,11 +312,22 @@ impl Error {
                 io::ErrorKind::IsADirectory => {
                     Some("name the files in it, for example with a pattern such as `*.csv`".into())
                 }
+                io::ErrorKind::NotFound => Some("check the name, and the folder the command runs in".into()),
+                io::ErrorKind::PermissionDenied => Some("check who may read it with `ls -l`".into()),
                 _ => None,
             },
+            Error::NoMatch { .. } => Some("check the pattern, and the folder the command runs in".into()),
+            Error::EmptyFile { .. } => Some("a table begins with a line of column names".into()),
+            Error::DuplicateColumn { .. } => Some("give each column a name of its own in the header".into()),
+            Error::UnclosedQuote { .. } => {
+                Some("close the quote, or remove it if it is part of the text".into())
+            }
             Error::NoFolder { folder, .. } => Some(format!("make it with `mkdir -p {folder}`")),
             Error::NoRows { bare_carriage_returns: true, .. } => {
                 Some("its lines end in carriage returns alone; save it with Unix or Windows line ends".into())
+            }
+            Error::NoRows { .. } => {
+                Some("there is a header but nothing below it; was the file cut short?".into())
             }
             Error::NotText { .. } => {
                 Some("CSV as UTF-8 text (also .gz and .zst) and Parquet can be read".into())

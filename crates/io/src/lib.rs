@@ -64,7 +64,6 @@ mod parquet;
 mod scan;
 mod sink;
 mod source;
-mod suggest;
 
 pub use atomic::{AtomicFile, remove_unfinished_files};
 pub use digest::FileDigest;

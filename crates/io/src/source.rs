@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use arrow_array::ArrayRef;
 use arrow_schema::{DataType, SchemaRef};
-use dshap_table::{RawColumn, RawSchema, ReadAs, Wanted};
+use dshap_table::{RawColumn, RawSchema, ReadAs, Wanted, closest};
 
 use crate::csv::{CHUNK_BYTES, CsvFile, CsvScan, Opened};
 use crate::digest::{self, FileDigest};
@@ -13,7 +13,6 @@ use crate::error::{Error, Location, Note};
 use crate::input::Input;
 use crate::parquet::{self, ParquetFile, ParquetScan};
 use crate::scan::{Scan, ScanOptions};
-use crate::suggest::closest;
 
 /// A table made of one or more files, which can be read as often as needed.
 ///
@@ -397,9 +396,9 @@ mod tests {
             whole.push_str(&format!("{row},\"x\n{row}\"\n"));
         }
         for (tail, expected) in [
-            ("oops,x\n1,2,3\n", "`a pipe` line 24002: column `a` holds `oops`, which is not a number"),
+            ("oops,x\n1,2,3\n", "`a pipe` line 24002, column `a` holds `oops`, which is not a number"),
             ("1,2,3\noops,x\n", "`a pipe` line 24002 has 3 fields, expected 2"),
-            ("1,2\n3,\"open\n", "`a pipe` line 24003: a quoted field begins here and is never closed"),
+            ("1,2\n3,\"open\n", "`a pipe` line 24003, a quoted field begins here and is never closed"),
         ] {
             let text = format!("{whole}{tail}");
             let input = Input::spool("a pipe", text.as_bytes()).unwrap();

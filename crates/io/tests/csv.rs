@@ -62,7 +62,7 @@ fn booleans_are_zero_and_one() {
     let error = read(&source, &[("b", ReadAs::Boolean)]).unwrap_err();
     assert_eq!(
         words(&error, &folder),
-        "`a.csv` line 3: column `b` holds `2`, which is neither true nor false"
+        "`a.csv` line 3, column `b` holds `2`, which is neither true nor false"
     );
 }
 
@@ -111,14 +111,14 @@ fn faulty_files_are_refused_when_opened() {
             b"PK\x03\x04\x00\x00",
             "`excel.csv` is not text; it looks like an Excel workbook or a zip archive",
         ),
-        ("short.csv", b"a,b\n1,2\n\n\"3\n\",4\n5\n", "`short.csv` line 6 has 1 fields, expected 2"),
+        ("short.csv", b"a,b\n1,2\n\n\"3\n\",4\n5\n", "`short.csv` line 6 has 1 field, expected 2"),
         ("long.csv", b"a,b\n1,2,3\n4,5\n6,7\n", "`long.csv` line 2 has 3 fields, expected 2"),
         (
             "quote.csv",
             b"a,b\n1,2\n3,\"4\n5,6\n",
-            "`quote.csv` line 3: a quoted field begins here and is never closed",
+            "`quote.csv` line 3, a quoted field begins here and is never closed",
         ),
-        ("latin.csv", b"\na,caf\xe9\n1,2\n", "`latin.csv` line 2: column `caf\u{fffd}` is not valid UTF-8"),
+        ("latin.csv", b"\na,caf\xe9\n1,2\n", "`latin.csv` line 2, column `caf\u{fffd}` is not valid UTF-8"),
     ] {
         let error = open(&file(&folder, name, bytes)).unwrap_err();
         assert_eq!(words(&error, &folder), expected);
@@ -148,10 +148,10 @@ fn faulty_cells_are_found_on_their_line_however_far_down() {
         text.push_str("1,\"x\ny\"\n");
     }
     for (cell, what) in [
-        ("abc", "`a.csv` line 60002: column `a` holds `abc`, which is not a number"),
-        ("\"1,5\"", "`a.csv` line 60002: column `a` holds `1,5`, which is not a number"),
-        ("1e999", "`a.csv` line 60002: column `a` holds `1e999`, which is not finite"),
-        ("-inf", "`a.csv` line 60002: column `a` holds `-inf`, which is not finite"),
+        ("abc", "`a.csv` line 60002, column `a` holds `abc`, which is not a number"),
+        ("\"1,5\"", "`a.csv` line 60002, column `a` holds `1,5`, which is not a number"),
+        ("1e999", "`a.csv` line 60002, column `a` holds `1e999`, which is not finite"),
+        ("-inf", "`a.csv` line 60002, column `a` holds `-inf`, which is not finite"),
         ("1,2", "`a.csv` line 60002 has 3 fields, expected 2"),
     ] {
         let text = format!("{text}{cell},z\n1,z\n");
@@ -179,7 +179,7 @@ fn text_that_is_not_utf8_is_refused_only_when_wanted() {
     let source = open(&file(&folder, "a.csv", b"a,b\n1,x\n2,caf\xe9\n")).unwrap();
     assert_eq!(numbers(&source, "a").unwrap().len(), 2);
     let error = texts(&source, "b", ReadAs::Text).unwrap_err();
-    assert_eq!(words(&error, &folder), "`a.csv` line 3: column `b` is not valid UTF-8");
+    assert_eq!(words(&error, &folder), "`a.csv` line 3, column `b` is not valid UTF-8");
     assert!(error.hint().unwrap().contains("iconv"));
 }
 

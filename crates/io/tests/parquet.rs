@@ -106,9 +106,9 @@ fn the_first_faulty_row_is_reported_whatever_the_order_of_columns() {
     ];
     let source = open(&file(&folder, "a.parquet", bytes(columns))).unwrap();
     let error = read(&source, &[("late", ReadAs::Number), ("early", ReadAs::Number)]).unwrap_err();
-    assert_eq!(words(&error, &folder), "`a.parquet` row 1: column `early` holds `-inf`, which is not finite");
+    assert_eq!(words(&error, &folder), "`a.parquet` row 1, column `early` holds `-inf`, which is not finite");
     let error = numbers(&source, "text").unwrap_err();
-    assert_eq!(words(&error, &folder), "`a.parquet` row 2: column `text` holds `two`, which is not a number");
+    assert_eq!(words(&error, &folder), "`a.parquet` row 2, column `text` holds `two`, which is not a number");
     let error = read(&source, &[("flag", ReadAs::Boolean)]).unwrap_err();
     assert!(matches!(error, Error::NotABoolean { .. }), "{error}");
 }
@@ -128,7 +128,7 @@ fn rows_are_counted_within_the_file_across_batches() {
         scan.map(|batch| batch.map(|batch| batch.rows.num_rows())).collect::<Result<Vec<_>, _>>()
     };
     let error = scan(None).unwrap_err();
-    assert!(words(&error, &folder).starts_with("`a.parquet` row 777: "), "{error}");
+    assert!(words(&error, &folder).starts_with("`a.parquet` row 777, "), "{error}");
     assert_eq!(scan(Some(779)).unwrap().iter().sum::<usize>(), 779);
 }
 

@@ -90,8 +90,11 @@ impl Error {
                 "correct the cell, leave it empty if it is missing, or say `--categorical {name}` if the column holds categories"
             )),
             Error::Core { hint, .. } => hint.clone(),
-            Error::Classification { reason, .. } => {
-                (*reason != "is text").then(|| "`--task regression` takes the two values as numbers".into())
+            Error::Classification { reason: "is text", .. } => {
+                Some("name a column of numbers with `--target`".into())
+            }
+            Error::Classification { .. } => {
+                Some("`--task regression` takes the two values as numbers".into())
             }
             Error::NothingLeft => Some("`--missing mean` fills in the mean of a column instead".into()),
             Error::Case { .. } | Error::Changed { .. } | Error::Interrupted => None,

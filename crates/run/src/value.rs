@@ -91,11 +91,9 @@ pub fn value(
     doubts.extend(tally.warnings(sizes));
     warnings
         .extend(doubts.iter().map(|warning| warning.describe(|column| design.column_name(column).into())));
-    let left_out = if leave_one_out { n_points as usize - n_usable } else { n_read as usize - n_reference };
-    if left_out > 0 {
-        let (rows, have) = if left_out == 1 { ("row", "has") } else { ("rows", "have") };
-        warnings
-            .push(format!("{left_out} reference {rows} {have} a missing cell and {have} no part in the fit"));
+    warnings.extend(left_out_warning("reference", n_read as usize - n_reference, "has no part in the fit"));
+    if !leave_one_out {
+        warnings.extend(left_out_warning("point", n_points as usize - n_usable, "has no value"));
     }
 
     let fit = valuer.fit();
@@ -179,6 +177,15 @@ fn source_notes(points: &Source, reference: Option<&Source>) -> Vec<String> {
         );
     }
     notes
+}
+
+/// Rows with a missing cell, where such rows are left out.
+fn left_out_warning(rows: &str, n_left_out: usize, consequence: &str) -> Option<String> {
+    match n_left_out {
+        0 => None,
+        1 => Some(format!("1 {rows} row has a missing cell and {consequence}")),
+        n => Some(format!("{n} {rows} rows have a missing cell; each {consequence}")),
+    }
 }
 
 fn constant_text_warning(design: &Design) -> Option<String> {

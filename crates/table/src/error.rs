@@ -61,7 +61,7 @@ pub enum Error {
     },
 
     /// A text column with a level for every row, or nearly.
-    #[error("text column `{name}` has {} different values", if *.more { format!("more than {}", .n_levels) } else { format!("{} rows and {}", .n_levels, .n_levels) })]
+    #[error("text column `{name}` has {} different values", if *.more { format!("more than {}", .n_levels) } else { format!("{0} rows and {0}", .n_levels) })]
     TooManyLevels {
         /// The column.
         name: String,
@@ -72,7 +72,7 @@ pub enum Error {
     },
 
     /// A missing cell.
-    #[error("column `{name}` is missing")]
+    #[error("the cell of column `{name}` is missing")]
     Missing {
         /// Row within the batch.
         row: usize,
@@ -83,7 +83,7 @@ pub enum Error {
     },
 
     /// A level that the reference does not have.
-    #[error("column `{name}` is `{level}`, which no reference row has")]
+    #[error("the cell of column `{name}` is `{level}`, which no reference row has")]
     UnseenLevel {
         /// Row within the batch.
         row: usize,
@@ -94,7 +94,7 @@ pub enum Error {
     },
 
     /// A NaN or an infinity in a column that claims to have none.
-    #[error("column `{name}` is not a finite number")]
+    #[error("the cell of column `{name}` is not a finite number")]
     NotFinite {
         /// Row within the batch.
         row: usize,
@@ -124,6 +124,12 @@ impl Error {
     /// What to try instead.
     pub fn hint(&self) -> Option<String> {
         Some(match self {
+            Error::NoSuchColumn { name, available } => {
+                let suggestion = crate::closest(name, available.iter().map(String::as_str))?;
+                format!("did you mean `{suggestion}`?")
+            }
+            Error::TwoRoles { name, .. } => format!("name `{name}` only once"),
+            Error::TargetKind { .. } => "name a column of numbers with `--target`".into(),
             Error::NoTarget { .. } => "name the column to predict with `--target COLUMN`".into(),
             Error::NoFeatures { .. } => "check `--features` and `--exclude`".into(),
             Error::UnusableKind { name, kind: Kind::Date } => format!(

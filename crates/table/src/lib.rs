@@ -16,10 +16,12 @@ mod design;
 mod error;
 mod raw;
 mod roles;
+mod suggest;
 mod survey;
 
 pub use design::{Design, Encoded, Encoding, Missing, Unseen};
 pub use error::Error;
 pub use raw::{Kind, RawColumn, RawSchema, ReadAs, Wanted};
 pub use roles::{Roles, Selection};
+pub use suggest::closest;
 pub use survey::Survey;

@@ -55,7 +55,8 @@ pub(crate) fn run() -> Result<(), Failure> {
         "\nAmong the {n_corrupted} lowest values are {found} of the {n_corrupted} corrupted rows; a blind pick would have {by_chance:.1}.\n\n"
     );
     text += &histogram(&lowest);
-    let program = std::env::args().next().unwrap_or_else(|| "dshap".into());
+    let program = shell_word(&std::env::args().next().unwrap_or_else(|| "dshap".into()));
+    let file = shell_word(&file);
     let _ = write!(
         text,
         "\nTry next:\n\
@@ -64,6 +65,12 @@ pub(crate) fn run() -> Result<(), Failure> {
          \x20 {program} value --help        your own table: `{program} value TABLE.csv --target COLUMN`\n"
     );
     crate::print(&text)
+}
+
+/// The word as a shell must be given it.
+fn shell_word(word: &str) -> String {
+    let is_plain = |c: char| c.is_ascii_alphanumeric() || "/._-+".contains(c);
+    if word.chars().all(is_plain) { word.into() } else { format!("'{}'", word.replace('\'', r"'\''")) }
 }
 
 /// Gaussian-R: `β`, `x` and noise standard normal; some targets moved.

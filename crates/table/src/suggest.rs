@@ -1,7 +1,7 @@
 //! Which name was meant.
 
 /// The candidate most like `name`, if it is like it at all.
-pub(crate) fn closest<'a>(name: &str, candidates: impl Iterator<Item = &'a str>) -> Option<&'a str> {
+pub fn closest<'a>(name: &str, candidates: impl Iterator<Item = &'a str>) -> Option<&'a str> {
     let wanted = name.to_lowercase();
     // One slip in three letters. More would suggest unrelated names.
     let limit = (wanted.chars().count() / 3).max(1);
