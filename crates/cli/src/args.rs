@@ -191,7 +191,7 @@ pub(crate) struct RunArgs {
     #[arg(long)]
     pub(crate) strict: bool,
     /// Number of threads. Default: all. The result does not depend on it.
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..))]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1024))]
     pub(crate) threads: Option<u16>,
     /// Say nothing but warnings and errors.
     #[arg(long)]

@@ -4,16 +4,25 @@ use dshap_run::{Observer, Stage};
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use std::io::IsTerminal;
 use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
+
+/// A run shorter than this needs no bar.
+const PATIENCE: Duration = Duration::from_millis(400);
 
 /// Rate and time left of the current pass.
 pub(crate) struct Progress {
     visible: bool,
+    started: Instant,
     bar: Mutex<Option<ProgressBar>>,
 }
 
 impl Progress {
     pub(crate) fn new(quiet: bool) -> Self {
-        Self { visible: !quiet && std::io::stderr().is_terminal(), bar: Mutex::new(None) }
+        Self {
+            visible: !quiet && std::io::stderr().is_terminal(),
+            started: Instant::now(),
+            bar: Mutex::new(None),
+        }
     }
 
     fn bar(&self) -> MutexGuard<'_, Option<ProgressBar>> {
@@ -26,7 +35,7 @@ impl Observer for Progress {
         if !self.visible {
             return;
         }
-        let bar = ProgressBar::with_draw_target(Some(total_bytes), ProgressDrawTarget::stderr_with_hz(8));
+        let bar = ProgressBar::with_draw_target(Some(total_bytes), ProgressDrawTarget::hidden());
         let style = "{prefix:>10} [{bar:30}] {percent:>3} %  {binary_bytes_per_sec}  {msg}  {eta} left";
         if let Ok(style) = ProgressStyle::with_template(style) {
             bar.set_style(style.progress_chars("=> "));
@@ -37,6 +46,9 @@ impl Observer for Progress {
 
     fn advance(&self, bytes: u64, rows: u64) {
         if let Some(bar) = &*self.bar() {
+            if bar.is_hidden() && self.started.elapsed() > PATIENCE {
+                bar.set_draw_target(ProgressDrawTarget::stderr_with_hz(8));
+            }
             bar.set_message(format!("{} rows", crate::table::grouped(rows)));
             bar.set_position(bytes);
         }
