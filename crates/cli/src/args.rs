@@ -131,7 +131,8 @@ pub(crate) struct MethodArgs {
     /// Largest set size, the row included. Default: the number of reference rows.
     #[arg(long, value_parser = parse_size)]
     pub(crate) m: Option<usize>,
-    /// Smallest set whose utility counts. Default: p + max(p, 10) for p design columns.
+    /// Smallest set whose utility counts. Default: p + max(p, 10) for p design
+    /// columns, at most m, at least p + 3.
     #[arg(long, value_parser = parse_size)]
     pub(crate) q: Option<usize>,
     /// The model has no intercept: nothing is centred.
@@ -140,7 +141,7 @@ pub(crate) struct MethodArgs {
     /// The row-independent constant: gain, theorem or full:C. Default: gain.
     #[arg(long, value_parser = parse_constant)]
     pub(crate) constant: Option<Constant>,
-    /// The sum as defined, or as printed in the paper's Theorem 2 (off by one).
+    /// The sum as defined, or as printed in the paper's Theorem 2 (off by one, with its constant).
     /// Default: definition.
     #[arg(long)]
     pub(crate) convention: Option<ConventionArg>,

@@ -23,6 +23,9 @@ impl Failure {
         if error.is_broken_pipe() {
             return Failure::ClosedPipe;
         }
+        if let dshap_run::Error::OutputIsInput { .. } = error {
+            return Failure::Usage { message: error.to_string() };
+        }
         let mut causes = vec![error.to_string()];
         let mut source = std::error::Error::source(error);
         while let Some(cause) = source {

@@ -92,14 +92,14 @@ fn a_row_with_too_few_cells_is_refused() {
 #[test]
 fn text_among_numbers_is_pointed_out() {
     assert_snapshot!(refused(with_row(30, 7, "about 3,2.5")), @"
-        $ dshap value bad.csv --target y -o out.csv
-        exit 1
-        --- stderr
-        error: cannot value `bad.csv`
-          caused by: `bad.csv` line 9, column `x` is `about 3`, but most of the column is numbers
+    $ dshap value bad.csv --target y -o out.csv
+    exit 1
+    --- stderr
+    error: cannot value `bad.csv`
+      caused by: `bad.csv` line 9, column `x` holds `about 3`, but most of the column is numbers
 
-        hint: correct the cell, leave it empty if it is missing, or say `--categorical x` if the column holds categories
-        ");
+    hint: correct the cell, leave it empty if it is missing, or say `--categorical x` if the column holds categories
+    ");
 }
 
 #[test]
@@ -889,5 +889,72 @@ mod interrupted {
         interrupt(&child);
         assert_eq!(child.wait().expect("a child").code(), Some(130));
         assert_eq!(folder.files(), [""; 0]);
+    }
+}
+
+#[test]
+fn numbers_written_with_commas_or_signs_are_not_taken_for_categories() {
+    let table = |cell: fn(usize) -> String| {
+        let rows: Vec<String> = (0..40).map(|i| format!("{};{}", cell(i % 7), (i * i) % 23)).collect();
+        format!("x;y\n{}\n", rows.join("\n"))
+    };
+    assert_snapshot!(refused(table(|i| format!("3,{i}"))), @"
+    $ dshap value bad.csv --target y -o out.csv
+    exit 1
+    --- stderr
+    error: cannot value `bad.csv`
+      caused by: `bad.csv` line 2, column `x` holds `3,0`: numbers, but as text
+
+    hint: write numbers with a decimal point and nothing else (no comma, currency or percent sign, and in Parquet as a number type), or say `--categorical x` if the column holds categories
+    ");
+    for cell in
+        [|i| format!("$ {i}0"), |i| format!("1 00{i}"), |i| format!("-{i},5 %")] as [fn(usize) -> String; 3]
+    {
+        let block = refused(table(cell));
+        assert!(
+            block.contains("line 2, column `x` holds") && block.contains("numbers, but as text"),
+            "{block}"
+        );
+    }
+}
+
+#[test]
+fn a_slip_in_the_target_is_pointed_out() {
+    assert_snapshot!(refused(with_row(30, 7, "1,about 3")), @"
+    $ dshap value bad.csv --target y -o out.csv
+    exit 1
+    --- stderr
+    error: cannot value `bad.csv`
+      caused by: `bad.csv` line 9, column `y` holds `about 3`, but most of the column is numbers
+
+    hint: correct the cell, leave it empty if it is missing, or say `--categorical y` if the column holds categories
+    ");
+}
+
+#[test]
+fn an_input_is_never_overwritten() {
+    let folder = Folder::with("goods.csv", goods()).and("old.csv", goods());
+    let block = folder.run("dshap value goods.csv --target price -o goods.csv");
+    assert_snapshot!(block, @"
+    $ dshap value goods.csv --target price -o goods.csv
+    exit 2
+    --- stderr
+    error: `goods.csv` is an input; writing there would destroy it
+
+    For more information, try '--help'.
+    ");
+    for line in ["--reference old.csv -o ./old.csv", "-o new.csv --summary goods.csv"] {
+        let block = folder.run(&format!("dshap value goods.csv --target price {line}"));
+        assert!(block.contains("exit 2") && block.contains("is an input"), "{block}");
+    }
+    assert_eq!(folder.read("goods.csv"), goods());
+    assert_eq!(folder.read("old.csv"), goods());
+}
+
+#[test]
+fn a_handful_of_rows_is_called_too_few() {
+    for n in 1..=3 {
+        let block = refused(many_rows(n));
+        assert!(block.contains("too few"), "{block}");
     }
 }

@@ -56,7 +56,7 @@ fn compressed_files_are_as_good_as_plain_ones() {
 fn errors_in_compressed_files_have_the_line_of_the_text() {
     let folder = Folder::with("bad.csv.gz", gzip(goods().replace("42.5,", "4x,").as_bytes()));
     let block = folder.run("dshap value bad.csv.gz --target price");
-    assert!(block.contains("`bad.csv.gz` line 4, column `size` is `4x`"), "{block}");
+    assert!(block.contains("`bad.csv.gz` line 4, column `size` holds `4x`"), "{block}");
 }
 
 #[test]

@@ -304,17 +304,17 @@ fn a_point_worth_having_is_worth_less_with_a_wrong_target() {
 #[test]
 fn points_that_are_the_reference_are_pointed_out() {
     assert_snapshot!(folder().run("dshap value goods.csv --reference goods.csv --target price --top 1"), @"
-        $ dshap value goods.csv --reference goods.csv --target price --top 1
-        exit 0
-        --- stdout
-        row,value,potential,penalty,dist_sq,resid_sq,note
-        2,0.778805,0.917692,0.138887,4.283,15.9608,
-        --- stderr
-        regression (guessed) of `price`, method gaussian: 22 rows valued against a reference of 22
-        p = 2, q = 12, m = 22, noise variance 42.102
-        values from -1.5955 to 0.77881; 4.5 % of rows are expected to harm
-        warning: points and reference are the same: each row is valued with itself in the reference; leave `--reference` out to value it against the others
-        ");
+    $ dshap value goods.csv --reference goods.csv --target price --top 1
+    exit 0
+    --- stdout
+    row,value,potential,penalty,dist_sq,resid_sq,note
+    2,0.778805,0.917692,0.138887,4.283,15.9608,
+    --- stderr
+    regression (guessed) of `price`, method gaussian: 22 rows valued against a reference of 22
+    p = 2, q = 12, m = 22, noise variance 42.102
+    values from -1.5955 to 0.77881; 4.5 % of rows are expected to harm
+    warning: `goods.csv` is both points and reference: its rows are valued with themselves in the reference; leave `--reference` out to value rows against the others
+    ");
 }
 
 #[test]
@@ -462,38 +462,38 @@ fn a_row_that_alone_determines_a_coefficient_has_no_value() {
     let table = goods_with("only,", |row| format!("{},", u8::from(row == 4)));
     let folder = Folder::with("goods.csv", table);
     assert_snapshot!(folder.run("dshap value goods.csv --target price"), @"
-        $ dshap value goods.csv --target price
-        exit 0
-        --- stdout
-        row,value,potential,penalty,dist_sq,resid_sq,note
-        0,0.851673,0.869214,0.0175413,3.09184,2.25589,
-        1,0.104683,0.641764,0.537081,2.23239,81.9529,
-        2,0.903524,1.18043,0.276908,5.67346,28.4785,
-        3,0.355799,1.22312,0.867326,6.92445,85.4369,
-        4,,,,,,leverage 1
-        5,-3.30449,0.450703,3.7552,3.21805,473.984,
-        6,0.235898,0.316964,0.081066,0.824833,24.6958,
-        7,0.0159253,0.651701,0.635776,2.33321,94.6117,
-        8,0.77422,0.79203,0.0178098,2.67054,2.46362,
-        9,0.539968,0.617377,0.0774091,1.88848,13.0522,
-        10,0.537197,0.657965,0.120768,2.08541,19.1747,
-        11,0.274787,0.292815,0.0180278,0.732669,6.04109,
-        12,0.222108,0.310564,0.0884557,0.808292,27.3853,
-        13,0.606098,0.615865,0.00976751,1.84931,1.66855,
-        14,0.510411,0.705313,0.194902,2.34286,28.9369,
-        15,0.176067,0.176252,0.000184729,0.410718,0.101353,
-        16,0.198956,0.216693,0.0177369,0.521353,7.90286,
-        17,0.373512,0.377596,0.00408362,0.98391,1.08417,
-        18,0.273956,0.618693,0.344737,2.02757,55.6611,
-        19,-0.381206,1.11941,1.50062,6.58329,149.22,
-        20,0.393964,1.3288,0.934832,8.52258,89.5617,
-        21,0.270733,0.275384,0.00465087,0.678454,1.65981,
-        --- stderr
-        regression (guessed) of `price`, method gaussian: 22 rows, each valued against the others
-        p = 3, q = 13, m = 22, noise variance 44.279
-        values from -3.3045 to 0.90352; 9.5 % of rows are expected to harm
-        warning: 1 row has no value: without it a coefficient cannot be estimated (leverage 1)
-        ");
+    $ dshap value goods.csv --target price
+    exit 0
+    --- stdout
+    row,value,potential,penalty,dist_sq,resid_sq,note
+    0,0.851673,0.869214,0.0175413,3.09184,2.25589,
+    1,0.104683,0.641764,0.537081,2.23239,81.9529,
+    2,0.903524,1.18043,0.276908,5.67346,28.4785,
+    3,0.355799,1.22312,0.867326,6.92445,85.4369,
+    4,,,,,,leverage 1
+    5,-3.30449,0.450703,3.7552,3.21805,473.984,
+    6,0.235898,0.316964,0.081066,0.824833,24.6958,
+    7,0.0159253,0.651701,0.635776,2.33321,94.6117,
+    8,0.77422,0.79203,0.0178098,2.67054,2.46362,
+    9,0.539968,0.617377,0.0774091,1.88848,13.0522,
+    10,0.537197,0.657965,0.120768,2.08541,19.1747,
+    11,0.274787,0.292815,0.0180278,0.732669,6.04109,
+    12,0.222108,0.310564,0.0884557,0.808292,27.3853,
+    13,0.606098,0.615865,0.00976751,1.84931,1.66855,
+    14,0.510411,0.705313,0.194902,2.34286,28.9369,
+    15,0.176067,0.176252,0.000184729,0.410718,0.101353,
+    16,0.198956,0.216693,0.0177369,0.521353,7.90286,
+    17,0.373512,0.377596,0.00408362,0.98391,1.08417,
+    18,0.273956,0.618693,0.344737,2.02757,55.6611,
+    19,-0.381206,1.11941,1.50062,6.58329,149.22,
+    20,0.393964,1.3288,0.934832,8.52258,89.5617,
+    21,0.270733,0.275384,0.00465087,0.678454,1.65981,
+    --- stderr
+    regression (guessed) of `price`, method gaussian: 22 rows, each valued against the others
+    p = 3, q = 13, m = 22, noise variance 44.279
+    values from -3.3045 to 0.90352; 9.5 % of rows are expected to harm
+    warning: 1 row has no value: it alone, up to rounding, determines a coefficient (leverage 1)
+    ");
     let bottom = Csv::parse(&folder.stdout("dshap value goods.csv --target price --bottom 22"));
     assert_eq!(bottom.column("row").last(), Some(&"4"), "rows without a value come last");
 }

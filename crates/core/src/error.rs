@@ -176,7 +176,7 @@ impl Warning {
                 if *digits == 1 { "digit" } else { "digits" }
             ),
             Warning::LeverageOne { n_rows } => format!(
-                "{n_rows} {} no value: without {} a coefficient cannot be estimated (leverage 1)",
+                "{n_rows} {} no value: {} alone, up to rounding, determines a coefficient (leverage 1)",
                 if *n_rows == 1 { "row has" } else { "rows have" },
                 if *n_rows == 1 { "it" } else { "each of them" },
             ),

@@ -685,3 +685,17 @@ fn a_valuer_tells_its_settings() {
     let values = valuer.with_std_error(false).values(Data::of(&sample).rows()).unwrap();
     assert_eq!((values.std_error, values.truncation), (None, None));
 }
+
+/// Far away and next to the centre, where squares would overflow or vanish.
+#[test]
+fn standard_errors_are_finite_at_any_distance() {
+    let form = GaussianForm::new(3, Sizes::new(6, 40), Constant::Gain, Convention::Definition).unwrap();
+    for exponent in (-300..=200).step_by(4) {
+        let row =
+            PointStats { dist_sq: 10_f64.powi(exponent), resid_sq: 10_f64.powi(exponent), noise_var: 0.8 };
+        for centred in [false, true] {
+            let error = form.std_error(row, 200, 190, centred);
+            assert!(error.is_finite() && error >= 0.0, "distance 1e{exponent}, centred {centred}: {error}");
+        }
+    }
+}

@@ -20,8 +20,26 @@ pub enum Error {
         error: dshap_table::Error,
     },
 
+    /// An output that would replace an input.
+    #[error("`{file}` is an input; writing there would destroy it")]
+    OutputIsInput {
+        /// The input, as the user named it.
+        file: String,
+    },
+
+    /// Numbers stored as text.
+    #[error("{location}, column `{name}` holds `{text}`: numbers, but as text")]
+    NumbersAsText {
+        /// The first of them.
+        location: Location,
+        /// The column.
+        name: String,
+        /// What stands there.
+        text: String,
+    },
+
     /// Text in a column that otherwise holds numbers.
-    #[error("{location}, column `{name}` is `{text}`, but most of the column is numbers")]
+    #[error("{location}, column `{name}` holds `{text}`, but most of the column is numbers")]
     MixedColumn {
         /// The first such cell.
         location: Location,
@@ -86,6 +104,11 @@ impl Error {
         match self {
             Error::Io(error) => error.hint(),
             Error::Table { error, .. } => error.hint(),
+            Error::OutputIsInput { .. } => Some("give another name with `-o`".into()),
+            Error::NumbersAsText { name, .. } => Some(format!(
+                "write numbers with a decimal point and nothing else (no comma, currency or percent sign, and in \
+                 Parquet as a number type), or say `--categorical {name}` if the column holds categories"
+            )),
             Error::MixedColumn { name, .. } => Some(format!(
                 "correct the cell, leave it empty if it is missing, or say `--categorical {name}` if the column holds categories"
             )),

@@ -2,6 +2,7 @@
 
 use dshap::linear::{Algorithm3, Constant, Convention, LinearMethod};
 use dshap_table::{Missing, Selection, Unseen};
+use std::path::PathBuf;
 
 /// What kind of model the rows are valued for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -82,6 +83,8 @@ pub struct ValueRequest {
     pub std_error: bool,
     /// Whether the summary should have digests of the inputs.
     pub digests: bool,
+    /// Files that are about to be written, which must not be inputs.
+    pub outputs: Vec<PathBuf>,
 }
 
 impl ValueRequest {
@@ -101,6 +104,7 @@ impl ValueRequest {
             allow_dependent: true,
             std_error: false,
             digests: false,
+            outputs: Vec::new(),
         }
     }
 }

@@ -11,6 +11,7 @@ use dshap::linear::{Constant, Convention, LinearValuer};
 use dshap::{Note, Part, Rows, Sizes, Values, Warning};
 use dshap_io::Source;
 use dshap_table::Design;
+use std::path::PathBuf;
 
 /// Values the points of a request; rows go to `receiver` in their own order.
 ///
@@ -28,6 +29,9 @@ pub fn value(
 ) -> Result<Summary, Error> {
     let points = Source::open(&request.points)?;
     let reference = request.reference.as_deref().map(Source::open).transpose()?;
+    for source in reference.iter().chain([&points]) {
+        refuse_overwriting(source, &request.outputs)?;
+    }
     let leave_one_out = reference.is_none();
     let source = reference.as_ref().unwrap_or(&points);
     let carried = request.selection.carried(points.schema()).map_err(|e| Error::at(e, &points, 0))?;
@@ -128,6 +132,17 @@ pub fn value(
     })
 }
 
+fn refuse_overwriting(source: &Source, outputs: &[PathBuf]) -> Result<(), Error> {
+    // A file that does not exist yet has no canonical path and is no input.
+    let outputs: Vec<PathBuf> = outputs.iter().filter_map(|path| path.canonicalize().ok()).collect();
+    let is_output =
+        |file: &&str| std::fs::canonicalize(file).is_ok_and(|path| path.is_file() && outputs.contains(&path));
+    match source.files().find(is_output) {
+        Some(file) => Err(Error::OutputIsInput { file: file.into() }),
+        None => Ok(()),
+    }
+}
+
 fn split(
     rows: &arrow_array::RecordBatch,
     at: usize,
@@ -168,13 +183,12 @@ fn source_notes(points: &Source, reference: Option<&Source>) -> Vec<String> {
     let mut notes: Vec<String> =
         sources.flat_map(|source| source.notes()).map(|note| note.to_string()).collect();
     if let Some(reference) = reference
-        && reference.files().eq(points.files())
+        && let Some(shared) = points.files().find(|file| reference.files().any(|other| other == *file))
     {
-        notes.push(
-            "points and reference are the same: each row is valued with itself in the reference; \
-             leave `--reference` out to value it against the others"
-                .into(),
-        );
+        notes.push(format!(
+            "`{shared}` is both points and reference: its rows are valued with themselves in the reference; \
+             leave `--reference` out to value rows against the others"
+        ));
     }
     notes
 }

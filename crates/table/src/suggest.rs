@@ -4,7 +4,7 @@
 pub fn closest<'a>(name: &str, candidates: impl Iterator<Item = &'a str>) -> Option<&'a str> {
     let wanted = name.to_lowercase();
     // One slip in three letters. More would suggest unrelated names.
-    let limit = (wanted.chars().count() / 3).max(1);
+    let limit = wanted.chars().count() / 3;
     candidates
         .map(|candidate| (distance(&wanted, &candidate.to_lowercase()), candidate))
         .filter(|&(distance, _)| distance <= limit)

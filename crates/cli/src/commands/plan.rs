@@ -48,6 +48,7 @@ pub(crate) fn request(args: &ValueArgs) -> Result<ValueRequest, Failure> {
         allow_dependent: table.dependent == DependentArg::Drop,
         std_error: method.stderr,
         digests: run.summary.is_some(),
+        outputs: args.output.output.iter().chain(&run.summary).cloned().collect(),
     })
 }
 

@@ -85,6 +85,11 @@ impl LinearFit {
             let noise = 4.0 * f64::EPSILON * moments.mean(column);
             product(column, column) > n as f64 * noise * noise
         };
+        // One feature is the least a fit can have.
+        let fewest = 3 + usize::from(options.intercept);
+        if n < fewest {
+            return Err(Error::TooFewRows { n_rows: n, dim: p_all, needed: p_all + fewest - 1 });
+        }
         if options.intercept && !varies(p_all) {
             return Err(Error::ConstantTarget { value: moments.mean(p_all) });
         }

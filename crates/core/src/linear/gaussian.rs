@@ -4,6 +4,10 @@ use crate::numeric::{CountingRule, SizeSums, Sums};
 use crate::{Error, Sizes};
 use std::sync::Arc;
 
+/// Squared distances below this are those of the centre, as far as standard
+/// errors go.
+const CENTRE: f64 = 1e-100;
+
 /// What a row's value depends on.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct PointStats {
@@ -192,23 +196,23 @@ impl GaussianForm {
         let sums = self.sums.at(a);
         let centring = if centred { 1.0 } else { 0.0 };
 
-        let by_e_sq = 4.0 * e2 * sums.a_h2 * sums.a_h2;
-        let var_e = sigma2 * (a + centring) / n;
+        let from_e = 2.0 * e2.sqrt() * sums.a_h2 * (sigma2 * (a + centring) / n).sqrt();
 
         let by_sigma2 = match self.constant {
             Constant::Gain => sums.a_h2 + sums.h4,
             Constant::Theorem => -sums.h3,
             Constant::Full(_) => -sums.h3 + self.full_slope,
         };
-        let var_sigma2 = 2.0 * sigma2 * sigma2 / degrees as f64;
+        let from_sigma2 = by_sigma2 * sigma2 * (2.0 / degrees as f64).sqrt();
 
         // ∂(aH2)/∂a = H2 + aH2' and ∂H4/∂a = H2 (so −∂H3/∂a is their sum).
-        // Multiplied by √var(a) before anything can be infinite at a = 0.
-        let sd_a = ((2.0 * a * a + centring * 4.0 * a) / n).sqrt();
-        let by_a =
-            if a == 0.0 { 0.0 } else { (sigma2 - e2) * (sums.h2 - a * sums.neg_dh2) + sigma2 * sums.h2 };
-
-        (by_e_sq * var_e + by_sigma2 * by_sigma2 * var_sigma2 + (by_a * sd_a).powi(2)).sqrt() / m
+        // Times a, and the deviation of a divided by it: neither end overflows.
+        // Next to the centre the limit is taken.
+        let (a, sums) = if a < CENTRE { (CENTRE, self.sums.at(CENTRE)) } else { (a, sums) };
+        let by_log_a = (sigma2 - e2) * (sums.a_h2 - a * (a * sums.neg_dh2)) + sigma2 * sums.a_h2;
+        let from_a =
+            if row.dist_sq == 0.0 { 0.0 } else { by_log_a * ((2.0 + centring * 4.0 / a) / n).sqrt() };
+        from_e.hypot(from_sigma2).hypot(from_a) / m
     }
 }
 
