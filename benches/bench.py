@@ -25,6 +25,10 @@ THREADS = int(os.environ["OPENBLAS_NUM_THREADS"])
 ROUNDS = 3
 
 
+def grouped(count):
+    return f"{count:_}".replace("_", " ")
+
+
 def measure(*args):
     return json.loads(subprocess.run([MEASURE, *map(str, args)], check=True, capture_output=True, text=True).stdout)
 
@@ -65,7 +69,7 @@ def in_memory():
         syrk, trsm = (min(r[0][k] for r in rounds) for k in (0, 1))
         fit, value = (min(r[1][k] for r in rounds) for k in ("fit", "value"))
         ratio = (fit + value) / (syrk + trsm)
-        print(f"| {n:,} × {p:,} | {syrk:.3f} s | {fit:.3f} s | {trsm:.3f} s | {value:.3f} s | **{ratio:.2f}** |".replace(",", " "))
+        print(f"| {grouped(n)} × {grouped(p)} | {syrk:.3f} s | {fit:.3f} s | {trsm:.3f} s | {value:.3f} s | **{ratio:.2f}** |")
     print()
 
 
@@ -76,7 +80,7 @@ def files():
     columns = {f"x{j}": x[:, j] for j in range(p)} | {"y": x @ rng.standard_normal(p) + rng.standard_normal(n)}
     table = pa.table(columns)
     print("## From file to file\n")
-    print(f"{n:,} rows, {p} features and a target, {THREADS} threads; `dshap value` reads the file twice and writes all".replace(",", " "))
+    print(f"{grouped(n)} rows, {p} features and a target, {THREADS} threads; `dshap value` reads the file twice and writes all")
     print("values (`-o values.csv`); pyarrow reads the same file once into memory. MB of the input file per second,")
     print("best of three, alternating.\n")
     print("| file | size | pyarrow reads | dshap values | MB/s pyarrow | MB/s dshap |")
@@ -115,7 +119,7 @@ def algorithm_3():
     print("|---|---|---|---|---|")
     for name, row in results.items():
         label = "closed form" if name == "exact" else f"Algorithm 3, {name}"
-        print(f"| {label} | {1e6 * row['seconds']:.3g} | {row['seconds'] / exact:,.0f} | {row['share']:.3f} | {row['error']:.3f} |".replace(",", " ", 0))
+        print(f"| {label} | {1e6 * row['seconds']:.3g} | {grouped(round(row['seconds'] / exact))} | {row['share']:.3f} | {row['error']:.3f} |")
     print()
 
 
