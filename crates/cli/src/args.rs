@@ -60,12 +60,15 @@ pub(crate) enum Command {
 /// Files are CSV (also .gz, .zst) or Parquet; several files or a pattern are
 /// one table; `-` is standard input.
 #[derive(Debug, ClapArgs)]
-#[command(after_help = "\
+#[command(
+    allow_negative_numbers = true,
+    after_help = "\
 Examples:
   dshap value wine.csv --target quality
   dshap value wine.csv --target quality --bottom 20 --keep alcohol,pH
   dshap value new.csv --reference 'old/*.parquet' --target price --id sku -o values.parquet
-  zcat big.csv.gz | dshap value - --target y --stderr > values.csv")]
+  zcat big.csv.gz | dshap value - --target y --stderr > values.csv"
+)]
 pub(crate) struct ValueArgs {
     /// Files with the rows to be valued; `-` is standard input.
     #[arg(required = true, value_name = "POINTS")]

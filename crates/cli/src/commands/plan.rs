@@ -67,14 +67,13 @@ fn selection(table: &TableArgs) -> Selection {
 fn method_of(args: &MethodArgs) -> Result<Method, Failure> {
     match args.method {
         MethodArg::Gaussian => {
+            // A seed does no harm to a method that draws nothing.
             let given = [
                 ("--stop", args.stop.is_some()),
                 ("--stop-draws", args.stop_draws.is_some()),
                 ("--samples", args.samples.is_some()),
-                ("--seed", args.seed.is_some()),
             ];
-            // A seed does no harm to a method that draws nothing.
-            if let Some((flag, _)) = given.iter().find(|(flag, given)| *given && *flag != "--seed") {
+            if let Some((flag, _)) = given.iter().find(|(_, given)| *given) {
                 return Err(Failure::usage(format!("`{flag}` goes with `--method algorithm-3` only")));
             }
             let convention = match args.convention.unwrap_or(ConventionArg::Definition) {

@@ -1,7 +1,7 @@
 //! Reading text tables.
 //!
 //! A text is read in chunks that end where a record ends ([`chunk`]). Chunks
-//! are split into cells ([`split`]) and turned into columns ([`decode`]) in
+//! are split into cells ([`mod@split`]) and turned into columns ([`mod@decode`]) in
 //! parallel, and handed over in order.
 
 mod cell;
