@@ -8,6 +8,9 @@ use arrow_schema::DataType;
 /// Rows shown from each end of a long table.
 const SHOWN_EACH: usize = 10;
 
+/// A table with more rows than this is long.
+pub(crate) const LONG_TABLE: usize = 2 * SHOWN_EACH + 5;
+
 /// Longest text shown in a cell.
 const MAX_CELL: usize = 24;
 
@@ -15,7 +18,7 @@ const MAX_CELL: usize = 24;
 pub(crate) fn render(rows: &RecordBatch, between: impl Fn(usize) -> String) -> String {
     let n = rows.num_rows();
     let schema = rows.schema();
-    let shown: Vec<Option<usize>> = if n > 2 * SHOWN_EACH + 5 {
+    let shown: Vec<Option<usize>> = if n > LONG_TABLE {
         (0..SHOWN_EACH).map(Some).chain([None]).chain((n - SHOWN_EACH..n).map(Some)).collect()
     } else {
         (0..n).map(Some).collect()

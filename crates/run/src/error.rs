@@ -82,6 +82,10 @@ pub enum Error {
     #[error("every row of the reference has a missing cell")]
     NothingLeft,
 
+    /// More text carried through than one table in memory can hold.
+    #[error("the columns carried through hold more than 2 GiB of text, which cannot be sorted in memory")]
+    TooMuchText,
+
     /// The file had other rows the second time it was read.
     #[error(
         "the input changed while it was read: {before} usable rows in the first pass, {after} in the second"
@@ -118,6 +122,9 @@ impl Error {
             }
             Error::Classification { .. } => {
                 Some("`--task regression` takes the two values as numbers".into())
+            }
+            Error::TooMuchText => {
+                Some("keep fewer columns, or leave `--sort`, `--top` and `--bottom` out".into())
             }
             Error::NothingLeft => Some("`--missing mean` fills in the mean of a column instead".into()),
             Error::Case { .. } | Error::Changed { .. } | Error::Interrupted => None,

@@ -5,11 +5,12 @@ use crate::output::VALUE;
 use arrow_array::cast::AsArray;
 use arrow_array::types::Float64Type;
 use arrow_array::{Array, RecordBatch, UInt64Array};
-use arrow_schema::SchemaRef;
+use arrow_schema::{Schema, SchemaRef};
 use arrow_select::concat::concat_batches;
 use arrow_select::take::take_record_batch;
 use dshap::Values;
 use dshap_io::{Destination, Format, Sink};
+use std::sync::Arc;
 
 /// Takes the output as it is made.
 pub trait Receiver {
@@ -49,21 +50,28 @@ pub enum Arrange {
 
 impl Collected {
     /// The rows, arranged. Rows without a value come last, equal values in the
-    /// order of the input.
-    pub fn arranged(&self, arrange: Arrange) -> Option<RecordBatch> {
-        let all = concat_batches(self.schema.as_ref()?, &self.batches).expect("all batches have one schema");
-        let cells = all.column_by_name(VALUE)?.as_primitive::<Float64Type>();
+    /// order of the input; a table without a value column stays in that order.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::TooMuchText`] when the rows do not fit into one table.
+    pub fn arranged(&self, arrange: Arrange) -> Result<RecordBatch, Error> {
+        let schema = self.schema.clone().unwrap_or_else(|| Arc::new(Schema::empty()));
+        let too_much = |_| Error::TooMuchText;
+        let all = concat_batches(&schema, &self.batches).map_err(too_much)?;
+        let Some(cells) = all.column_by_name(VALUE) else { return Ok(all) };
+        let cells = cells.as_primitive::<Float64Type>();
         let value: Vec<f64> =
             (0..cells.len()).map(|i| if cells.is_valid(i) { cells.value(i) } else { f64::NAN }).collect();
         let flip = |value: Vec<f64>| value.into_iter().map(|v| -v).collect();
         let (value, limit) = match arrange {
-            Arrange::ByRow => return Some(all),
+            Arrange::ByRow => return Ok(all),
             Arrange::Highest(limit) => (value, limit.unwrap_or(usize::MAX)),
             Arrange::Lowest(limit) => (flip(value), limit),
         };
         let ranking = Values { value, ..Values::default() }.ranking();
         let rows = UInt64Array::from_iter_values(ranking.into_iter().take(limit).map(|row| row as u64));
-        Some(take_record_batch(&all, &rows).expect("the ranking holds rows of the table"))
+        take_record_batch(&all, &rows).map_err(too_much)
     }
 }
 
@@ -115,8 +123,8 @@ impl Written {
             (None, Some(schema)) => Sink::create(&self.destination, self.format, schema.clone())?,
             (None, None) => return Ok(()),
         };
-        if let Some(rows) = self.collected.arranged(self.arrange) {
-            sink.write(&rows)?;
+        if self.held {
+            sink.write(&self.collected.arranged(self.arrange)?)?;
         }
         Ok(sink.finish()?)
     }

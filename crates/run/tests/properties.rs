@@ -58,7 +58,7 @@ fn write_parquet(sample: &Sample, path: &str) {
 fn run(request: &ValueRequest) -> (RecordBatch, Summary) {
     let mut collected = Collected::default();
     let summary = value(request, &Unwatched, &mut collected).expect("is valued");
-    (collected.arranged(Arrange::ByRow).expect("rows came"), summary)
+    (collected.arranged(Arrange::ByRow).expect("rows fit"), summary)
 }
 
 fn request(inputs: &[String]) -> ValueRequest {

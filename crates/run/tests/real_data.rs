@@ -24,7 +24,7 @@ fn data(file: &str) -> Option<PathBuf> {
 fn run(request: &ValueRequest) -> (RecordBatch, Summary) {
     let mut collected = Collected::default();
     let summary = value(request, &Unwatched, &mut collected).expect("is valued");
-    (collected.arranged(Arrange::ByRow).expect("rows came"), summary)
+    (collected.arranged(Arrange::ByRow).expect("rows fit"), summary)
 }
 
 fn cell(rows: &RecordBatch, name: &str, row: usize) -> f64 {

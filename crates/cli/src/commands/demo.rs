@@ -36,7 +36,9 @@ pub(crate) fn run() -> Result<(), Failure> {
     let mut collected = Collected::default();
     let summary = dshap_run::value(&request, &Progress::new(false), &mut collected)
         .map_err(|error| Failure::run("cannot value the demonstration data", &error))?;
-    let lowest = collected.arranged(Arrange::Lowest(N_ROWS)).expect("rows were collected");
+    let lowest = collected
+        .arranged(Arrange::Lowest(N_ROWS))
+        .map_err(|error| Failure::run("cannot value the demonstration data", &error))?;
 
     let n_corrupted = N_ROWS / CORRUPTED_EVERY;
     let found = (0..n_corrupted).filter(|&i| is_corrupted(&lowest, i)).count();

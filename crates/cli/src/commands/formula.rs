@@ -30,9 +30,9 @@ pub(crate) fn regression(args: &RegressionFormulaArgs) -> Result<(), Failure> {
         Target::Terminal => {
             let mut collected = Collected::default();
             fill(&mut collected)?;
-            let rows = collected.arranged(Arrange::ByRow);
+            let rows = collected.arranged(Arrange::ByRow).map_err(failed)?;
             let between = |hidden| format!("  … {hidden} rows between; `-o FILE` or a pipe gives all …");
-            crate::print(&rows.map(|rows| render(&rows, between)).unwrap_or_default())
+            crate::print(&render(&rows, between))
         }
     }
 }

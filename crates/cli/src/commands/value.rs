@@ -4,7 +4,7 @@ use super::plan::{self, Target};
 use crate::args::{RunArgs, ValueArgs};
 use crate::failure::Failure;
 use crate::progress::Progress;
-use crate::table::{grouped, render, significant};
+use crate::table::{LONG_TABLE, grouped, render, significant};
 use dshap_io::{AtomicFile, Destination};
 use dshap_run::{Arrange, Collected, Summary, Written};
 use std::io::Write;
@@ -35,7 +35,7 @@ pub(crate) fn run(args: &ValueArgs) -> Result<(), Failure> {
         Target::Terminal => {
             let mut collected = Collected::default();
             let summary = dshap_run::value(&request, &observer, &mut collected).map_err(failed)?;
-            let show = || crate::print(&terminal_table(&collected, arrange));
+            let show = || crate::print(&terminal_table(&collected, arrange).map_err(failed)?);
             conclude(&summary, record, &args.run, &doing, show)
         }
     })
@@ -99,15 +99,15 @@ fn write_summary(summary: &Summary, file: &mut AtomicFile) -> Result<(), Failure
 }
 
 /// All rows if there are few; else both ends of the ranking.
-pub(crate) fn terminal_table(collected: &Collected, arrange: Arrange) -> String {
-    let in_order = collected.arranged(arrange);
-    let long = in_order.as_ref().is_some_and(|rows| rows.num_rows() > 25);
-    let arrange = if long && arrange == Arrange::ByRow { Arrange::Highest(None) } else { arrange };
-    let Some(rows) = collected.arranged(arrange) else { return String::new() };
+pub(crate) fn terminal_table(collected: &Collected, arrange: Arrange) -> Result<String, dshap_run::Error> {
+    let mut rows = collected.arranged(arrange)?;
+    if arrange == Arrange::ByRow && rows.num_rows() > LONG_TABLE {
+        rows = collected.arranged(Arrange::Highest(None))?;
+    }
     let between = |hidden: usize| {
         format!("  … {} rows between, by value; `-o FILE` or a pipe gives all …", grouped(hidden as u64))
     };
-    render(&rows, between)
+    Ok(render(&rows, between))
 }
 
 /// What ran, in a few lines.
