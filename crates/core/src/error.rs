@@ -36,6 +36,42 @@ pub enum Error {
         column: usize,
     },
 
+    /// A weight that is negative or not finite.
+    #[error("the weight of row {row} is not a number from 0 on")]
+    BadWeight {
+        /// Row of the weight.
+        row: usize,
+    },
+
+    /// Weights that leave too few rows to tell anything.
+    #[error(
+        "weights leave an effective sample of {effective:.1} rows, too few for {dim} features; at least {needed} are needed"
+    )]
+    TooFewEffectiveRows {
+        /// `(Σw)² / Σw²`.
+        effective: f64,
+        /// Features of the design.
+        dim: usize,
+        /// Effective rows that would do.
+        needed: usize,
+    },
+
+    /// Rows to be taken away that cannot have been there, or that are all
+    /// there are.
+    #[error("the rows to be forgotten are not a part of the reference")]
+    NotAmong {
+        /// A column whose sum of squares would become negative; none if there
+        /// are simply too many rows.
+        column: Option<usize>,
+    },
+
+    /// Plain numbers that cannot be those of what they claim to be.
+    #[error("{what}")]
+    Contradiction {
+        /// What contradicts what.
+        what: &'static str,
+    },
+
     /// Finite numbers whose squares are not.
     #[error("some numbers are too large to square (above about 1e150); rescale their columns")]
     TooLarge,

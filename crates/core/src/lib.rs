@@ -44,13 +44,14 @@ pub mod numeric;
 
 mod error;
 mod moments;
+mod packed;
 mod rows;
 mod sizes;
 mod valuer;
 mod values;
 
 pub use error::{Error, Warning};
-pub use moments::{BLOCK_ROWS, Moments, MomentsBuilder};
+pub use moments::{BLOCK_ROWS, BuilderParts, Combination, Moments, MomentsBuilder, MomentsParts};
 pub use rows::Rows;
 pub use sizes::Sizes;
 pub use valuer::Valuer;

@@ -12,6 +12,7 @@ use faer::MatRef;
 pub struct Rows<'a> {
     x: MatRef<'a, f64>,
     y: &'a [f64],
+    weights: Option<&'a [f64]>,
 }
 
 impl<'a> Rows<'a> {
@@ -24,7 +25,25 @@ impl<'a> Rows<'a> {
         if x.nrows() != y.len() {
             return Err(Error::RowCount { features: x.nrows(), targets: y.len() });
         }
-        Ok(Self { x, y })
+        Ok(Self { x, y, weights: None })
+    }
+
+    /// The same rows, each with its own share in the reference. Only ratios of
+    /// weights matter; a row of weight 0 is not part of the reference.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::RowCount`] unless there is one for each row.
+    pub fn with_weights(self, weights: &'a [f64]) -> Result<Self, Error> {
+        if weights.len() != self.len() {
+            return Err(Error::RowCount { features: self.len(), targets: weights.len() });
+        }
+        Ok(Self { weights: Some(weights), ..self })
+    }
+
+    /// The weights, if there are any.
+    pub fn weights(&self) -> Option<&'a [f64]> {
+        self.weights
     }
 
     /// Number of rows.
@@ -54,7 +73,11 @@ impl<'a> Rows<'a> {
 
     /// The `len` rows from `start` on.
     pub fn slice(&self, start: usize, len: usize) -> Rows<'a> {
-        Rows { x: self.x.subrows(start, len), y: &self.y[start..start + len] }
+        Rows {
+            x: self.x.subrows(start, len),
+            y: &self.y[start..start + len],
+            weights: self.weights.map(|weights| &weights[start..start + len]),
+        }
     }
 
     /// Copies `len` cells of a column (the target counts as the last) from row
@@ -82,6 +105,25 @@ impl<'a> Rows<'a> {
                     *out = centre(cell);
                 }
             }
+        }
+    }
+
+    /// Multiplies cells of rows from `start` on by their weights.
+    #[inline]
+    pub(crate) fn multiply_by_weights(&self, start: usize, cells: &mut [f64]) {
+        if let Some(weights) = self.weights {
+            for (cell, weight) in cells.iter_mut().zip(&weights[start..]) {
+                *cell *= weight;
+            }
+        }
+    }
+
+    /// Refuses weights that are negative or not finite.
+    pub(crate) fn check_weights(&self) -> Result<(), Error> {
+        let is_bad = |weight: &f64| !(weight.is_finite() && *weight >= 0.0);
+        match self.weights.unwrap_or_default().iter().position(is_bad) {
+            Some(row) => Err(Error::BadWeight { row }),
+            None => Ok(()),
         }
     }
 

@@ -38,9 +38,9 @@ fn coefficients_and_noise_variance_are_those_solved_by_hand() {
         assert_close(found.coef()[0], coef[0], 1e-14);
         assert_close(found.coef()[1], coef[1], 1e-14);
         assert_close(found.rss(), rss, 1e-13);
-        let degrees = if options.intercept { 3 } else { 4 };
+        let degrees = if options.intercept { 3.0 } else { 4.0 };
         assert_eq!((found.dim(), found.degrees_of_freedom()), (2, degrees));
-        assert_close(found.noise_var(), rss / degrees as f64, 1e-13);
+        assert_close(found.noise_var(), rss / degrees, 1e-13);
         assert_eq!((found.n_rows(), found.n_features(), found.intercept()), (6, 2, options.intercept));
     }
 }

@@ -635,7 +635,7 @@ fn standard_errors_are_the_delta_method() {
         {
             let variance = (by_e * by_e * var_e + by_a * by_a * var_a) / n as f64
                 + by_sigma2 * by_sigma2 * 2.0 * sigma2 * sigma2 / degrees as f64;
-            let found = form.std_error(stats(a, e * e, sigma2), n, degrees, centred);
+            let found = form.std_error(stats(a, e * e, sigma2), n as f64, degrees as f64, centred);
             // Central differences: h² and ε/h, about 1e-10 each.
             assert_close(found, variance.sqrt(), 1e-8);
         }
@@ -649,7 +649,7 @@ fn standard_errors_are_finite_at_every_distance() {
         for exponent in -150..=150 {
             let a = 10_f64.powi(exponent);
             for centred in [false, true] {
-                let error = form.std_error(stats(a, 1.7, 0.8), 137, 129, centred);
+                let error = form.std_error(stats(a, 1.7, 0.8), 137.0, 129.0, centred);
                 assert!(error.is_finite() && error >= 0.0, "q = {q}, a = {a:e}: {error}");
             }
         }
@@ -665,7 +665,7 @@ fn another_constant_on_the_same_sums_is_the_form_built_anew() {
         let expected = built(constant, Convention::Definition);
         let found = definition.with_constant(constant).unwrap();
         assert_eq!((found.constant(), found.value(row)), (constant, expected.value(row)));
-        let error = |form: &GaussianForm| form.std_error(row, 137, 129, true);
+        let error = |form: &GaussianForm| form.std_error(row, 137.0, 129.0, true);
         assert_eq!(error(&found), error(&expected));
         // The printed sum keeps its own constant.
         let printed = built(Constant::Theorem, Convention::Printed);
@@ -694,7 +694,7 @@ fn standard_errors_are_finite_at_any_distance() {
         let row =
             PointStats { dist_sq: 10_f64.powi(exponent), resid_sq: 10_f64.powi(exponent), noise_var: 0.8 };
         for centred in [false, true] {
-            let error = form.std_error(row, 200, 190, centred);
+            let error = form.std_error(row, 200.0, 190.0, centred);
             assert!(error.is_finite() && error >= 0.0, "distance 1e{exponent}, centred {centred}: {error}");
         }
     }

@@ -19,14 +19,16 @@ pub(crate) struct Factor {
     /// The columns found to depend on earlier ones, ascending.
     pub(crate) dropped: Vec<usize>,
     /// The kept column with the smallest share of variation of its own, and
-    /// that share: `1 − R²` on the columns before it.
+    /// that share: `1 − R²` on the columns before it, less where rounding
+    /// errors are inflated.
     pub(crate) weakest: Option<(usize, f64)>,
 }
 
 impl Factor {
     /// Factors the symmetric matrix of `entry`, given for `i ≥ j`, whose
     /// diagonal is scaled to about 1. Columns with a false `usable` are dropped
-    /// unseen.
+    /// unseen; `inflation` says how much larger than usual the rounding errors
+    /// of a column are.
     ///
     /// A column depends on earlier ones when what elimination leaves of its
     /// diagonal is no larger than the rounding errors that went into it. With
@@ -36,9 +38,10 @@ impl Factor {
     pub(crate) fn new(
         size: usize,
         usable: impl Fn(usize) -> bool,
+        inflation: impl Fn(usize) -> f64,
         entry: impl Fn(usize, usize) -> f64,
     ) -> Self {
-        if let Some(factor) = Self::when_clear(size, &usable, &entry) {
+        if let Some(factor) = Self::when_clear(size, &usable, &inflation, &entry) {
             return factor;
         }
         let mut lower = Mat::<f64>::zeros(size, size);
@@ -65,7 +68,7 @@ impl Factor {
             }
             let diagonal = entry(column, column);
             let pivot = diagonal - row[..rank].iter().map(|l| l * l).sum::<f64>();
-            let share = pivot / diagonal;
+            let share = pivot / diagonal / inflation(column);
             if share < CLEAR_PIVOT && share <= rounding_noise(&lower, &row[..rank]) {
                 dropped.push(column);
                 continue;
@@ -88,13 +91,17 @@ impl Factor {
     fn when_clear(
         size: usize,
         usable: impl Fn(usize) -> bool,
+        inflation: impl Fn(usize) -> f64,
         entry: impl Fn(usize, usize) -> f64,
     ) -> Option<Self> {
         let (kept, dropped): (Vec<_>, Vec<_>) = (0..size).partition(|&column| usable(column));
         let gram =
             Mat::from_fn(kept.len(), kept.len(), |i, j| if i >= j { entry(kept[i], kept[j]) } else { 0.0 });
         let lower = gram.llt(Side::Lower).ok()?.L().to_owned();
-        let shares = (0..kept.len()).map(|k| lower[(k, k)] * lower[(k, k)] / gram[(k, k)]);
+        let shares = kept
+            .iter()
+            .enumerate()
+            .map(|(k, &column)| lower[(k, k)] * lower[(k, k)] / gram[(k, k)] / inflation(column));
         let weakest = kept.iter().copied().zip(shares).min_by(|a, b| a.1.total_cmp(&b.1));
         // NaN, too, fails the comparison.
         let clear = weakest.is_none_or(|(_, share)| share >= CLEAR_PIVOT);
@@ -118,7 +125,7 @@ mod tests {
     use super::*;
 
     fn factor(gram: &[&[f64]]) -> Factor {
-        Factor::new(gram.len(), |_| true, |i, j| gram[i][j])
+        Factor::new(gram.len(), |_| true, |_| 1.0, |i, j| gram[i][j])
     }
 
     #[test]

@@ -1,6 +1,8 @@
 //! Least squares on the reference, and what it says about a row.
 
 use super::factor::Factor;
+use super::parts::FitParts;
+use crate::packed::{pack_lower, unpack_lower};
 use crate::{Error, Moments, Rows, Warning};
 use faer::linalg::triangular_solve::{solve_lower_triangular_in_place, solve_upper_triangular_in_place};
 use faer::{Mat, Par};
@@ -57,7 +59,38 @@ pub struct LinearFit {
     /// Sums of squares of the target: what is left of it, and all of it.
     rss: f64,
     total: f64,
-    degrees: usize,
+    /// How much larger rounding errors of the target are for rows forgotten.
+    target_inflation: f64,
+    sample: Sample,
+}
+
+/// How much the reference rows tell. Weights are scaled to sum to their number.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(crate) struct Sample {
+    /// Rows.
+    pub(crate) n: f64,
+    /// Coefficients estimated, the intercept included.
+    pub(crate) used: f64,
+    /// What a weight as given is multiplied by.
+    pub(crate) weight_scale: f64,
+    /// `(Σw)² / Σw²`.
+    pub(crate) effective: f64,
+    pub(crate) is_weighted: bool,
+}
+
+impl Sample {
+    fn of(moments: &Moments, used: usize) -> Self {
+        let n = moments.n_rows() as f64;
+        let effective = moments.effective_rows();
+        let is_weighted = !(moments.weight() == n && effective == n);
+        Self { n, used: used as f64, weight_scale: n / moments.weight(), effective, is_weighted }
+    }
+
+    /// What the residual sum of squares is divided by. With weights that have
+    /// nothing to do with the features its expectation is `σ²` times this.
+    fn degrees(&self) -> f64 {
+        (self.effective - self.used) * (self.n / self.effective)
+    }
 }
 
 impl LinearFit {
@@ -71,8 +104,12 @@ impl LinearFit {
     pub fn new(moments: &Moments, options: FitOptions) -> Result<Self, Error> {
         let p_all = moments.n_features();
         let n = moments.n_rows();
-        let product =
-            |i: usize, j: usize| if options.intercept { moments.centred(i, j) } else { moments.raw(i, j) };
+        // Weights are scaled to sum to the number of rows; without any this is 1.
+        let weight_scale = n as f64 / moments.weight();
+        let product = |i: usize, j: usize| {
+            let sum = if options.intercept { moments.centred(i, j) } else { moments.raw(i, j) };
+            sum * weight_scale
+        };
 
         // Moments about the mean exist wherever `Moments` do; without centring
         // the squared mean comes on top.
@@ -101,7 +138,9 @@ impl LinearFit {
             (0..p_all).map(|j| product(j, j) > 0.0 && (!options.intercept || varies(j))).collect();
         let scales: Vec<f64> = (0..p_all).map(|j| if usable[j] { scale_of(j) } else { 0.0 }).collect();
 
-        let factor = Factor::new(p_all, |j| usable[j], |i, j| product(i, j) * scales[i] * scales[j]);
+        let inflation = |j: usize| moments.inflation(j);
+        let entry = |i: usize, j: usize| product(i, j) * scales[i] * scales[j];
+        let factor = Factor::new(p_all, |j| usable[j], inflation, entry);
         let p = factor.kept.len();
         if p == 0 {
             return Err(Error::NoFeatures { n_features: p_all });
@@ -118,6 +157,10 @@ impl LinearFit {
                 needed: dim + 2 + usize::from(options.intercept),
             });
         }
+        let sample = Sample::of(moments, used);
+        if sample.effective < used as f64 + 2.0 {
+            return Err(Error::TooFewEffectiveRows { effective: sample.effective, dim: p, needed: used + 2 });
+        }
         if !options.allow_dependent && !factor.dropped.is_empty() {
             return Err(Error::Dependent { columns: factor.dropped });
         }
@@ -128,7 +171,8 @@ impl LinearFit {
         let explained: f64 = target_row.col_as_slice(0).iter().map(|l| l * l).sum();
         let total = product(p_all, p_all);
         let rss = total - explained;
-        if rss <= 16.0 * (p + 1) as f64 * f64::EPSILON * total {
+        let target_inflation = moments.inflation(p_all);
+        if rss <= 16.0 * (p + 1) as f64 * f64::EPSILON * target_inflation * total {
             return Err(Error::NoNoise);
         }
 
@@ -150,7 +194,8 @@ impl LinearFit {
             weakest: factor.weakest,
             rss,
             total,
-            degrees: n - used,
+            target_inflation,
+            sample,
         })
     }
 
@@ -191,17 +236,44 @@ impl LinearFit {
 
     /// `σ²`: residual sum of squares over [`degrees_of_freedom`](Self::degrees_of_freedom).
     pub fn noise_var(&self) -> f64 {
-        self.rss / self.degrees as f64
+        self.rss / self.sample.degrees()
     }
 
-    /// Residual sum of squares on the reference.
+    /// Residual sum of squares on the reference; weights sum to its rows.
     pub fn rss(&self) -> f64 {
         self.rss
     }
 
-    /// `n − p − 1` when centred, else `n − p`.
-    pub fn degrees_of_freedom(&self) -> usize {
-        self.degrees
+    /// `n − p − 1` when centred, else `n − p`. With weights, `n/nₑ` times
+    /// that of the [effective](Self::effective_rows) sample.
+    pub fn degrees_of_freedom(&self) -> f64 {
+        self.sample.degrees()
+    }
+
+    /// `nₑ = (Σw)² / Σw²`: how many rows of equal weight tell as much.
+    pub fn effective_rows(&self) -> f64 {
+        self.sample.effective
+    }
+
+    /// Whether reference rows have weights that differ.
+    pub fn is_weighted(&self) -> bool {
+        self.sample.is_weighted
+    }
+
+    /// Share of the target's variation that the features explain.
+    pub fn r_squared(&self) -> f64 {
+        1.0 - self.rss / self.total
+    }
+
+    /// The intercept, if there is one: the fitted target where all features are 0.
+    pub fn intercept_value(&self) -> Option<f64> {
+        let reach = |(&(shift, offset), coef): (&(f64, f64), &f64)| coef * (shift + offset);
+        let (shift, offset) = self.target_centre;
+        self.intercept.then(|| shift + offset - self.centre.iter().zip(&self.coef).map(reach).sum::<f64>())
+    }
+
+    pub(crate) fn sample(&self) -> Sample {
+        self.sample
     }
 
     /// What is doubtful about the fit.
@@ -216,11 +288,74 @@ impl LinearFit {
                 warnings.push(Warning::IllConditioned { column, digits });
             }
         }
-        let digits = digits_left(self.rss / self.total);
+        let digits = digits_left(self.rss / self.total / self.target_inflation);
         if digits < DIGITS_TO_WARN {
             warnings.push(Warning::LittleNoise { digits });
         }
         warnings
+    }
+
+    /// All numbers of the fit, from which [`from_parts`](Self::from_parts) makes
+    /// the same fit again.
+    pub fn to_parts(&self) -> FitParts {
+        let (shift, offset) = self.centre.iter().copied().unzip();
+        FitParts {
+            n_rows: self.n_rows,
+            n_features: self.n_features,
+            intercept: self.intercept,
+            kept: self.kept.clone(),
+            dropped: self.dropped.clone(),
+            weakest: self.weakest,
+            shift,
+            offset,
+            scale: self.scale.clone(),
+            target_centre: self.target_centre,
+            lower: pack_lower(&self.lower),
+            target_row: self.target_row.clone(),
+            coef: self.coef.clone(),
+            rss: self.rss,
+            total: self.total,
+            target_inflation: self.target_inflation,
+            weight_scale: self.sample.weight_scale,
+            effective_rows: self.sample.effective,
+        }
+    }
+
+    /// A fit from its numbers.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Contradiction`] when they cannot be the numbers of a fit.
+    pub fn from_parts(parts: FitParts) -> Result<Self, Error> {
+        parts.check()?;
+        let p = parts.kept.len();
+        let n = parts.n_rows as f64;
+        let contradiction = Error::Contradiction { what: "the factor has another size than the columns" };
+        let sample = Sample {
+            n,
+            used: (p + usize::from(parts.intercept)) as f64,
+            weight_scale: parts.weight_scale,
+            effective: parts.effective_rows,
+            is_weighted: !(parts.weight_scale == 1.0 && parts.effective_rows == n),
+        };
+        Ok(Self {
+            n_rows: parts.n_rows,
+            n_features: parts.n_features,
+            intercept: parts.intercept,
+            lower: unpack_lower(&parts.lower, p).ok_or(contradiction)?,
+            kept: parts.kept,
+            dropped: parts.dropped,
+            weakest: parts.weakest,
+            centre: parts.shift.into_iter().zip(parts.offset).collect(),
+            scale: parts.scale,
+            target_centre: parts.target_centre,
+            target_row: parts.target_row,
+            coef: parts.coef,
+            rss: parts.rss,
+            total: parts.total,
+            target_inflation: parts.target_inflation,
+            sample,
+        })
     }
 
     /// `‖z‖²` and the signed residual of `len ≤ PANEL_ROWS` rows from `start`

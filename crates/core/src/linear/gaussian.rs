@@ -186,13 +186,14 @@ impl GaussianForm {
 
     /// The standard error of a row's value, from the reference having been a
     /// sample of `n_rows` rows with `degrees` degrees of freedom left for `σ²`.
+    /// With weights, both are those of the effective sample.
     ///
     /// Delta method for Gaussian rows and noise: `e` has variance `σ²a/n`
     /// (`+ σ²/n` if centred), `σ²` has `2σ⁴/degrees`, `a` has `2a²/n` (`+ 4a/n`
     /// if centred), and the three are independent.
-    pub fn std_error(&self, row: PointStats, n_rows: usize, degrees: usize, centred: bool) -> f64 {
+    pub fn std_error(&self, row: PointStats, n_rows: f64, degrees: f64, centred: bool) -> f64 {
         let PointStats { dist_sq: a, resid_sq: e2, noise_var: sigma2 } = row;
-        let (m, n) = (self.sizes.max() as f64, n_rows as f64);
+        let (m, n) = (self.sizes.max() as f64, n_rows);
         let sums = self.sums.at(a);
         let centring = if centred { 1.0 } else { 0.0 };
 
@@ -203,7 +204,7 @@ impl GaussianForm {
             Constant::Theorem => -sums.h3,
             Constant::Full(_) => -sums.h3 + self.full_slope,
         };
-        let from_sigma2 = by_sigma2 * sigma2 * (2.0 / degrees as f64).sqrt();
+        let from_sigma2 = by_sigma2 * sigma2 * (2.0 / degrees).sqrt();
 
         // ∂(aH2)/∂a = H2 + aH2' and ∂H4/∂a = H2 (so −∂H3/∂a is their sum).
         // Times a, and the deviation of a divided by it: neither end overflows.

@@ -29,9 +29,11 @@ mod algorithm3;
 mod factor;
 mod fit;
 mod gaussian;
+mod parts;
 mod valuer;
 
 pub use algorithm3::Algorithm3;
 pub use fit::{FitOptions, LinearFit};
 pub use gaussian::{Constant, Convention, GaussianForm, PointStats, PointValue};
+pub use parts::FitParts;
 pub use valuer::{LinearMethod, LinearValuer};

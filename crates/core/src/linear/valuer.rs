@@ -121,7 +121,8 @@ impl LinearValuer {
                     || {
                         for (i, out) in out.iter_mut().enumerate() {
                             let row = first_row + (start + i) as u64;
-                            *out = self.value_row(work.norm_sq[i], work.residual[i], row, leave_one_out);
+                            let weight = leave_one_out.then(|| rows.weights().map_or(1.0, |w| w[start + i]));
+                            *out = self.value_row(work.norm_sq[i], work.residual[i], row, weight);
                         }
                     },
                 );
@@ -133,21 +134,24 @@ impl LinearValuer {
         Ok(self.collect(&out))
     }
 
+    /// `weight`: that of the row in the reference, if it is to be left out.
     #[inline(always)]
-    fn value_row(&self, norm_sq: f64, residual: f64, row: u64, leave_one_out: bool) -> RowValue {
+    fn value_row(&self, norm_sq: f64, residual: f64, row: u64, weight: Option<f64>) -> RowValue {
         let fit = &self.fit;
-        let (stats, n_rows, degrees) = if leave_one_out {
-            match left_out(fit, norm_sq, residual) {
-                Some(stats) => (stats, fit.n_rows() - 1, fit.degrees_of_freedom() - 1),
+        // A row of weight 0 is in the table but not in the reference.
+        let (stats, effective) = match weight.filter(|&weight| weight > 0.0) {
+            Some(weight) => match left_out(fit, norm_sq, residual, weight) {
+                Some(left_out) => left_out,
                 None => return RowValue { note: Some(Note::LeverageOne), ..RowValue::default() },
+            },
+            None => {
+                let stats = PointStats {
+                    dist_sq: fit.n_rows() as f64 * norm_sq,
+                    resid_sq: residual * residual,
+                    noise_var: fit.noise_var(),
+                };
+                (stats, fit.effective_rows())
             }
-        } else {
-            let stats = PointStats {
-                dist_sq: fit.n_rows() as f64 * norm_sq,
-                resid_sq: residual * residual,
-                noise_var: fit.noise_var(),
-            };
-            (stats, fit.n_rows(), fit.degrees_of_freedom())
         };
         let mut out = RowValue { dist_sq: stats.dist_sq, resid_sq: stats.resid_sq, ..RowValue::default() };
         let exact = self.form.value(stats);
@@ -163,7 +167,8 @@ impl LinearValuer {
         }
         (out.value, out.potential, out.penalty) = (exact.value, exact.potential, exact.penalty);
         if self.with_std_error {
-            out.std_error = self.form.std_error(stats, n_rows, degrees, fit.intercept());
+            let degrees = effective - fit.sample().used;
+            out.std_error = self.form.std_error(stats, effective, degrees, fit.intercept());
         }
         out
     }
@@ -194,24 +199,33 @@ impl Valuer for LinearValuer {
     }
 }
 
-/// The statistics of a reference row under the reference without it, or
-/// nothing if the row alone determines a coefficient.
+/// The statistics of a reference row under the reference without it, and how
+/// many rows the rest amounts to; or nothing if the row alone determines a
+/// coefficient.
+///
+/// With weights that sum to `n` and `d = x − x̄`, leaving out weight `w` turns
+/// the Gram matrix `S` into `S − (nw/(n−w)) ddᵀ` and `d` into `d·n/(n−w)`.
 #[inline]
-fn left_out(fit: &LinearFit, u: f64, residual: f64) -> Option<PointStats> {
-    let n = fit.n_rows() as f64;
-    // Without centring the row's leverage is u itself and c = 1.
-    let (c, h) = if fit.intercept() { (n / (n - 1.0), 1.0 / n + u) } else { (1.0, u) };
+fn left_out(fit: &LinearFit, u: f64, residual: f64, weight: f64) -> Option<(PointStats, f64)> {
+    let sample = fit.sample();
+    let (n, w) = (sample.n, weight * sample.weight_scale);
+    // Without centring the row's leverage is wu and c = 1.
+    let (c, h) = if fit.intercept() { (n / (n - w), w / n + w * u) } else { (1.0, w * u) };
     let room = 1.0 - h;
     if room < LEVERAGE_ROOM {
         return None;
     }
-    let rss = fit.rss() - residual * residual / room;
-    Some(PointStats {
-        dist_sq: (n - 1.0) * c * c * u / (1.0 - c * u),
-        resid_sq: (residual / room).powi(2),
-        // Rounding may leave a hair below zero when this row is all the noise there is.
-        noise_var: rss.max(0.0) / (fit.degrees_of_freedom() - 1) as f64,
-    })
+    // Rounding may leave a hair below zero when this row is all the noise there is.
+    let rss = (fit.rss() - w * residual * residual / room).max(0.0);
+    let (noise_var, effective) = if sample.is_weighted {
+        let squares = n * (n / sample.effective) - w * w;
+        let effective = (n - w) * ((n - w) / squares);
+        (rss / (n - w) * effective / (effective - sample.used), effective)
+    } else {
+        (rss / (n - 1.0 - sample.used), n - 1.0)
+    };
+    let dist_sq = (n - w) * c * c * u / (1.0 - c * w * u);
+    Some((PointStats { dist_sq, resid_sq: (residual / room).powi(2), noise_var }, effective))
 }
 
 #[derive(Debug, Clone, Copy)]

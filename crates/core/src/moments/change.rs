@@ -1,0 +1,201 @@
+//! Moments of more rows, of fewer, and of other columns.
+
+use super::Moments;
+use crate::Error;
+use faer::Mat;
+
+/// A column as a constant plus multiples of other columns.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Combination {
+    /// The constant.
+    pub constant: f64,
+    /// Columns and their factors.
+    pub terms: Vec<(usize, f64)>,
+}
+
+impl Combination {
+    /// A column as it is.
+    pub fn column(column: usize) -> Self {
+        Self { constant: 0.0, terms: vec![(column, 1.0)] }
+    }
+
+    fn as_column(&self) -> Option<usize> {
+        match self.terms.as_slice() {
+            &[(column, factor)] if factor == 1.0 && self.constant == 0.0 => Some(column),
+            _ => None,
+        }
+    }
+
+    fn sum(&self, of: impl Fn(usize) -> f64) -> f64 {
+        self.terms.iter().map(|&(column, factor)| factor * of(column)).sum()
+    }
+}
+
+impl Moments {
+    /// Adds the moments of other rows (Chan, Golub and LeVeque).
+    ///
+    /// # Errors
+    ///
+    /// [`Error::FeatureCount`] when the columns differ in number,
+    /// [`Error::TooLarge`] when the means are too far apart to be squared; the
+    /// moments must not be used further then.
+    pub fn merge(&mut self, other: &Moments) -> Result<(), Error> {
+        self.check_columns(other)?;
+        self.absorb(other);
+        if !self.is_finite() {
+            return Err(Error::TooLarge);
+        }
+        Ok(())
+    }
+
+    pub(super) fn absorb(&mut self, other: &Moments) {
+        if other.n_rows == 0 {
+            return;
+        }
+        if self.n_rows == 0 {
+            self.clone_from(other);
+            return;
+        }
+        let (w1, w2) = (self.weight, other.weight);
+        let delta = self.mean_differences(other);
+        let weight = w1 * w2 / (w1 + w2);
+        if self.peak.is_some() || other.peak.is_some() {
+            let peaks = (0..self.shift.len())
+                .map(|j| self.peak_of(j) + other.peak_of(j) + weight * delta[j] * delta[j])
+                .collect();
+            self.peak = Some(peaks);
+        }
+        self.add_products(other, &delta, 1.0, weight);
+        for (offset, d) in self.offset.iter_mut().zip(&delta) {
+            *offset += d * (w2 / (w1 + w2));
+        }
+        self.n_rows += other.n_rows;
+        self.weight += w2;
+        self.weight_sq += other.weight_sq;
+    }
+
+    /// Takes rows away whose moments are given and which are among these.
+    ///
+    /// Sums of squares shrink while their rounding errors stay, so digits are
+    /// lost when most of the variation goes; [`digits`](Self::digits) tells
+    /// how many are left, and [`inflation`](Self::inflation) how much larger
+    /// errors have become in each column.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::FeatureCount`]; [`Error::NotAmong`] when no rows would be left,
+    /// or when a column would be left with a negative sum of squares: then the
+    /// rows cannot have been among these. The moments are unchanged after an
+    /// error.
+    pub fn remove(&mut self, other: &Moments) -> Result<(), Error> {
+        self.check_columns(other)?;
+        if other.n_rows == 0 {
+            return Ok(());
+        }
+        // Weights are sums and have rounding errors of their own.
+        let room = 16.0 * f64::EPSILON * self.weight;
+        if other.n_rows >= self.n_rows || other.weight >= self.weight - room {
+            return Err(Error::NotAmong { column: None });
+        }
+        let mut left = self.clone();
+        let k = self.shift.len();
+        left.peak = Some((0..k).map(|j| self.peak_of(j)).collect());
+        left.n_rows -= other.n_rows;
+        left.weight -= other.weight;
+        left.weight_sq = (left.weight_sq - other.weight_sq).max(f64::MIN_POSITIVE);
+        if self.weight == self.weight_sq && other.weight == other.weight_sq {
+            // Without weights nothing was rounded.
+            left.weight_sq = left.weight;
+        }
+        // The mean moves away from the rows that go, by their share.
+        let delta = self.mean_differences(other);
+        let share = other.weight / left.weight;
+        for (offset, d) in left.offset.iter_mut().zip(&delta) {
+            *offset -= d * share;
+        }
+        left.add_products(other, &delta, -1.0, -(self.weight * share));
+        for j in 0..k {
+            let noise = 64.0 * f64::EPSILON * self.peak_of(j);
+            let rest = &mut left.gram[(j, j)];
+            if *rest < -noise {
+                return Err(Error::NotAmong { column: Some(j) });
+            }
+            *rest = rest.max(0.0);
+        }
+        *self = left;
+        Ok(())
+    }
+
+    /// Moments of other columns of the same rows, each a combination of these
+    /// features; the target stays.
+    ///
+    /// # Panics
+    ///
+    /// If a combination names a column that is not there.
+    pub fn recombined(&self, columns: &[Combination]) -> Self {
+        let target = Combination::column(self.n_features());
+        let columns: Vec<&Combination> = columns.iter().chain([&target]).collect();
+        let gram = Mat::from_fn(columns.len(), columns.len(), |i, j| {
+            if i < j {
+                return 0.0;
+            }
+            match (columns[i].as_column(), columns[j].as_column()) {
+                (Some(a), Some(b)) => self.centred(a, b),
+                _ => columns[i].sum(|a| columns[j].sum(|b| self.centred(a, b))),
+            }
+        });
+        // A sum of squares must not be negative, whatever rounding says.
+        let gram = Mat::from_fn(columns.len(), columns.len(), |i, j| {
+            if i == j { gram[(i, j)].max(0.0) } else { gram[(i, j)] }
+        });
+        let shift = columns.iter().map(|c| c.constant + c.sum(|a| self.shift[a])).collect();
+        let offset = columns.iter().map(|c| c.sum(|a| self.offset[a])).collect();
+        let peak = self.peak.as_ref().map(|peak| {
+            let reach = |c: &Combination| c.terms.iter().map(|&(a, f)| f.abs() * peak[a].sqrt()).sum::<f64>();
+            let exact = |c: &Combination| c.as_column().map(|a| peak[a]);
+            columns.iter().map(|c| exact(c).unwrap_or_else(|| reach(c).powi(2))).collect()
+        });
+        Self {
+            n_rows: self.n_rows,
+            weight: self.weight,
+            weight_sq: self.weight_sq,
+            shift,
+            offset,
+            gram,
+            peak,
+        }
+    }
+
+    fn check_columns(&self, other: &Moments) -> Result<(), Error> {
+        if other.n_features() != self.n_features() {
+            return Err(Error::FeatureCount { found: other.n_features(), expected: self.n_features() });
+        }
+        Ok(())
+    }
+
+    fn peak_of(&self, column: usize) -> f64 {
+        self.peak.as_ref().map_or(self.gram[(column, column)], |peak| peak[column])
+    }
+
+    /// Means of `other` less the means here; exact where the shifts are close.
+    fn mean_differences(&self, other: &Moments) -> Vec<f64> {
+        (0..self.shift.len())
+            .map(|j| (other.shift[j] - self.shift[j]) + (other.offset[j] - self.offset[j]))
+            .collect()
+    }
+
+    /// Adds `sign ·` the products of `other` and `weight · δδᵀ`.
+    fn add_products(&mut self, other: &Moments, delta: &[f64], sign: f64, weight: f64) {
+        pulp::Arch::new().dispatch(|| {
+            for j in 0..delta.len() {
+                let scaled = weight * delta[j];
+                let column = &mut self.gram.col_as_slice_mut(j)[j..];
+                for ((sum, add), d) in
+                    column.iter_mut().zip(&other.gram.col_as_slice(j)[j..]).zip(&delta[j..])
+                {
+                    *sum += sign * add + scaled * d;
+                }
+            }
+        });
+    }
+}

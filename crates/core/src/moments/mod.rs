@@ -1,0 +1,130 @@
+//! First and second moments of the reference: all that a linear fit needs.
+//!
+//! | file | holds |
+//! |---|---|
+//! | `block.rs` | moments of a few thousand rows, and of a power of two of such blocks |
+//! | `builder.rs` | moments of rows that arrive in chunks of any size |
+//! | `change.rs` | rows added, rows taken away, columns recombined |
+//! | `parts.rs` | the plain numbers, for files |
+
+mod block;
+mod builder;
+mod change;
+mod parts;
+
+pub use builder::MomentsBuilder;
+pub use change::Combination;
+pub use parts::{BuilderParts, MomentsParts};
+
+use crate::{Error, Rows};
+use faer::Mat;
+
+/// Rows that are summed together before anything is merged. Fixed, and merged
+/// in a fixed tree, so that neither threads nor chunks change a bit.
+pub const BLOCK_ROWS: usize = 4096;
+
+/// Count, mean and second moments of rows and their target.
+///
+/// The second moments are about the mean. The mean is held as the unevaluated
+/// sum `shift + offset`, where the shift is a number close to the data: with a
+/// mean of 1e9 and a spread of 1 the offset still has all its digits, and so
+/// have differences of means when two sets of rows are merged.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Moments {
+    /// Rows with a positive weight.
+    n_rows: usize,
+    /// Sums of the weights and of their squares; without weights both are the
+    /// number of rows.
+    weight: f64,
+    weight_sq: f64,
+    shift: Vec<f64>,
+    offset: Vec<f64>,
+    /// `Σ w (z − mean)(z − mean)ᵀ` with `z = (x, y)`; lower triangle.
+    gram: Mat<f64>,
+    /// Once rows were taken away: the largest sum of squares each column ever
+    /// had, to which its rounding errors are in proportion.
+    peak: Option<Vec<f64>>,
+}
+
+impl Moments {
+    /// Moments of `rows`, on all threads of the current pool.
+    ///
+    /// `O(n p²)` time, `O(p² log n)` memory besides the rows, one pass.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::NoRows`], [`Error::NotFinite`], [`Error::BadWeight`],
+    /// [`Error::TooLarge`].
+    pub fn of(rows: Rows<'_>) -> Result<Self, Error> {
+        let mut builder = MomentsBuilder::new(rows.n_features());
+        builder.push(rows)?;
+        builder.finish()
+    }
+
+    /// Number of rows; those of weight 0 do not count.
+    pub fn n_rows(&self) -> usize {
+        self.n_rows
+    }
+
+    /// Number of features; the target comes after them.
+    pub fn n_features(&self) -> usize {
+        self.shift.len() - 1
+    }
+
+    /// Sum of the weights: the number of rows where none were given.
+    pub fn weight(&self) -> f64 {
+        self.weight
+    }
+
+    /// `(Σw)² / Σw²`: how many rows of equal weight tell as much. The number
+    /// of rows where no weights were given, or equal ones.
+    pub fn effective_rows(&self) -> f64 {
+        if self.weight == self.weight_sq {
+            // Weights of one, whose square may not be a double any more.
+            return self.weight;
+        }
+        (self.weight * (self.weight / self.weight_sq)).min(self.n_rows as f64)
+    }
+
+    /// Mean of a column, rounded to one double. The target is the last column.
+    pub fn mean(&self, column: usize) -> f64 {
+        self.shift[column] + self.offset[column]
+    }
+
+    /// Mean of a column as a sum of two doubles.
+    pub(crate) fn mean_parts(&self, column: usize) -> (f64, f64) {
+        (self.shift[column], self.offset[column])
+    }
+
+    /// Sum of weighted products of deviations from the means of two columns.
+    pub fn centred(&self, i: usize, j: usize) -> f64 {
+        if i >= j { self.gram[(i, j)] } else { self.gram[(j, i)] }
+    }
+
+    /// Sum of weighted products of two columns as they are.
+    pub fn raw(&self, i: usize, j: usize) -> f64 {
+        self.centred(i, j) + self.weight * self.mean(i) * self.mean(j)
+    }
+
+    /// How many times larger the rounding errors of a column are, relative to
+    /// its sum of squares, than if no row had ever been taken away.
+    pub fn inflation(&self, column: usize) -> f64 {
+        match &self.peak {
+            None => 1.0,
+            Some(peak) => (peak[column] / self.gram[(column, column)]).max(1.0),
+        }
+    }
+
+    /// Decimal digits left to the column that lost most of them.
+    pub fn digits(&self) -> f64 {
+        let worst = (0..self.shift.len()).map(|column| self.inflation(column)).fold(1.0, f64::max);
+        -(f64::EPSILON * worst).log10()
+    }
+
+    fn is_finite(&self) -> bool {
+        self.weight_sq.is_finite()
+            && (0..self.shift.len()).all(|j| {
+                self.shift[j].is_finite() && self.gram.col_as_slice(j)[j..].iter().all(|g| g.is_finite())
+            })
+    }
+}

@@ -1,0 +1,156 @@
+//! Moments as plain numbers, to be written to files and read back.
+
+use super::{BLOCK_ROWS, Moments, MomentsBuilder};
+use crate::Error;
+use crate::packed::{pack_lower, unpack_lower};
+use faer::Mat;
+
+/// All numbers of [`Moments`].
+#[derive(Debug, Clone, PartialEq)]
+pub struct MomentsParts {
+    /// Rows with a positive weight.
+    pub n_rows: usize,
+    /// Sum of weights.
+    pub weight: f64,
+    /// Sum of squared weights.
+    pub weight_sq: f64,
+    /// A number near the mean of each column, the target last.
+    pub shift: Vec<f64>,
+    /// What is to be added for the mean itself.
+    pub offset: Vec<f64>,
+    /// Sums of products about the mean: lower triangle, column by column.
+    pub gram: Vec<f64>,
+    /// The largest sums of squares there were before rows were taken away.
+    pub peak: Option<Vec<f64>>,
+}
+
+/// All numbers of a [`MomentsBuilder`].
+#[derive(Debug, Clone, PartialEq)]
+pub struct BuilderParts {
+    /// Features of a row.
+    pub n_features: usize,
+    /// Rows so far.
+    pub n_rows: usize,
+    /// Rows of a block that is not full, column by column, the target last.
+    pub pending: Vec<f64>,
+    /// Their weights, if there are any.
+    pub pending_weights: Option<Vec<f64>>,
+    /// Merged blocks, each `2^level` of them, largest first.
+    pub merged: Vec<(u32, MomentsParts)>,
+}
+
+impl Moments {
+    /// All numbers, from which [`from_parts`](Self::from_parts) makes the same
+    /// moments again.
+    pub fn to_parts(&self) -> MomentsParts {
+        MomentsParts {
+            n_rows: self.n_rows,
+            weight: self.weight,
+            weight_sq: self.weight_sq,
+            shift: self.shift.clone(),
+            offset: self.offset.clone(),
+            gram: pack_lower(&self.gram),
+            peak: self.peak.clone(),
+        }
+    }
+
+    /// Moments from their numbers.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Contradiction`] when they cannot be the numbers of moments.
+    pub fn from_parts(parts: MomentsParts) -> Result<Self, Error> {
+        let k = parts.shift.len();
+        let wrong = |what| Err(Error::Contradiction { what });
+        let Some(gram) = unpack_lower(&parts.gram, k).filter(|_| k > 0 && parts.offset.len() == k) else {
+            return wrong("the moments have other sizes than the columns");
+        };
+        if parts.peak.as_ref().is_some_and(|peak| peak.len() != k || !peak.iter().all(|p| p.is_finite())) {
+            return wrong("the records of forgotten rows have another size than the columns");
+        }
+        let moments = Self {
+            n_rows: parts.n_rows,
+            weight: parts.weight,
+            weight_sq: parts.weight_sq,
+            shift: parts.shift,
+            offset: parts.offset,
+            gram,
+            peak: parts.peak,
+        };
+        let sums = (0..k).map(|j| moments.gram[(j, j)]);
+        let counted = |sum: f64| sum.is_finite() && if moments.n_rows > 0 { sum > 0.0 } else { sum == 0.0 };
+        if !moments.is_finite() || moments.offset.iter().any(|offset| !offset.is_finite()) {
+            return wrong("a moment is not finite");
+        }
+        if sums.into_iter().any(|sum| sum < 0.0) || !counted(moments.weight) || !counted(moments.weight_sq) {
+            return wrong("a sum of squares is negative");
+        }
+        Ok(moments)
+    }
+}
+
+impl MomentsBuilder {
+    /// All numbers, from which [`from_parts`](Self::from_parts) makes the same
+    /// builder again.
+    pub fn to_parts(&self) -> BuilderParts {
+        let pending = (0..=self.n_features)
+            .filter(|_| self.n_pending > 0)
+            .flat_map(|j| self.pending.col_as_slice(j)[..self.n_pending].iter().copied())
+            .collect();
+        BuilderParts {
+            n_features: self.n_features,
+            n_rows: self.n_rows,
+            pending,
+            pending_weights: self.pending_weights.clone(),
+            merged: self.merged.iter().map(|(level, moments)| (*level, moments.to_parts())).collect(),
+        }
+    }
+
+    /// A builder from its numbers.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Contradiction`] when they cannot be the numbers of a builder.
+    pub fn from_parts(parts: BuilderParts) -> Result<Self, Error> {
+        let contradiction = || Error::Contradiction { what: "the rows read so far do not add up" };
+        let mut n_blocks = 0_u64;
+        let mut merged = Vec::with_capacity(parts.merged.len());
+        let mut above = u32::MAX;
+        for (level, moments) in parts.merged {
+            let moments = Moments::from_parts(moments)?;
+            if level >= above || level > 50 || moments.n_features() != parts.n_features {
+                return Err(contradiction());
+            }
+            above = level;
+            n_blocks += 1 << level;
+            merged.push((level, moments));
+        }
+        let k = parts.n_features.checked_add(1).ok_or_else(contradiction)?;
+        let n_pending = parts.pending.len() / k;
+        let in_blocks = n_blocks.checked_mul(BLOCK_ROWS as u64).ok_or_else(contradiction)?;
+        let weights_fit = parts.pending_weights.as_ref().is_none_or(|weights| {
+            weights.len() == n_pending && weights.iter().all(|weight| weight.is_finite() && *weight >= 0.0)
+        });
+        if parts.pending.len() != n_pending * k
+            || n_pending >= BLOCK_ROWS
+            || parts.n_rows as u64 != in_blocks + n_pending as u64
+            || !weights_fit
+            || !parts.pending.iter().all(|cell| cell.is_finite())
+        {
+            return Err(contradiction());
+        }
+        let pending = match n_pending {
+            0 => Mat::new(),
+            n => Mat::from_fn(n, k, |i, j| parts.pending[j * n + i]),
+        };
+        Ok(Self {
+            n_features: parts.n_features,
+            n_rows: parts.n_rows,
+            pending,
+            n_pending,
+            pending_weights: parts.pending_weights,
+            n_blocks,
+            merged,
+        })
+    }
+}
