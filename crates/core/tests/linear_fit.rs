@@ -401,7 +401,7 @@ fn targets_without_noise_are_refused() {
     }
     // A part in 1e5 of the spread, 1e-10 of the variance, is noise enough.
     let quiet = fit(&Sample::gaussian(45, 60, 4, 5.5e-5), CENTRED);
-    let degrees = quiet.degrees_of_freedom() as f64;
+    let degrees = quiet.degrees_of_freedom();
     // Six standard deviations of a chi-squared variance estimate.
     assert!((quiet.noise_var() / 5.5e-5_f64.powi(2) - 1.0).abs() < 6.0 * (2.0 / degrees).sqrt());
 }

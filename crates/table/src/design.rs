@@ -1,13 +1,15 @@
 //! A design: how raw columns become the numbers a model sees.
 
-use crate::{Error, Wanted};
+use crate::{Error, ReadAs, Wanted};
 use arrow_array::cast::AsArray;
 use arrow_array::types::Float64Type;
 use arrow_array::{Array, ArrayRef, RecordBatch};
 use faer::Mat;
+use serde::{Deserialize, Serialize};
 
 /// What to do with missing cells.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
 pub enum Missing {
     /// Refuse them.
     #[default]
@@ -19,7 +21,8 @@ pub enum Missing {
 }
 
 /// What to do with levels of a text column that the reference does not have.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
 pub enum Unseen {
     /// Refuse them.
     #[default]
@@ -29,7 +32,8 @@ pub enum Unseen {
 }
 
 /// How one raw column is encoded.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
 pub enum Encoding {
     /// As it is.
     Number {
@@ -48,13 +52,26 @@ pub enum Encoding {
 /// How raw columns become numbers, learned on the reference.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Design {
-    features: Vec<Wanted>,
-    target: Wanted,
-    encodings: Vec<Encoding>,
-    missing: Missing,
-    unseen: Unseen,
+    parts: DesignParts,
     /// Per design column, its name and the raw feature it comes from.
     columns: Vec<(String, usize)>,
+}
+
+/// All that a [`Design`] knows, to be written to files and read back.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct DesignParts {
+    /// The raw features, in the order of the design.
+    pub features: Vec<Wanted>,
+    /// How each of them is encoded.
+    pub encodings: Vec<Encoding>,
+    /// The target.
+    pub target: Wanted,
+    /// The column with the weights of reference rows.
+    pub weight: Option<Wanted>,
+    /// What is done with missing cells.
+    pub missing: Missing,
+    /// What is done with unknown levels.
+    pub unseen: Unseen,
 }
 
 /// Rows of a batch as numbers.
@@ -64,20 +81,18 @@ pub struct Encoded {
     pub x: Mat<f64>,
     /// Their targets.
     pub y: Vec<f64>,
+    /// Their weights, where the batch has them.
+    pub weights: Option<Vec<f64>>,
+    /// Missing cells that a mean was put into.
+    pub n_filled: u64,
     /// Where rows were left out: the rows of the batch that remain.
     pub remaining: Option<Vec<usize>>,
 }
 
 impl Design {
-    pub(crate) fn new(
-        features: Vec<Wanted>,
-        target: Wanted,
-        encodings: Vec<Encoding>,
-        missing: Missing,
-        unseen: Unseen,
-    ) -> Self {
+    pub(crate) fn new(parts: DesignParts) -> Self {
         let mut columns = Vec::new();
-        for (index, (feature, encoding)) in features.iter().zip(&encodings).enumerate() {
+        for (index, (feature, encoding)) in parts.features.iter().zip(&parts.encodings).enumerate() {
             match encoding {
                 Encoding::Number { .. } => columns.push((feature.name.clone(), index)),
                 Encoding::OneHot { levels, .. } => {
@@ -87,12 +102,88 @@ impl Design {
                 }
             }
         }
-        Self { features, target, encodings, missing, unseen, columns }
+        Self { parts, columns }
     }
 
-    /// The raw columns a batch must have, in this order: features, then target.
+    /// A design from what it knows.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Contradiction`] when no survey can have learned this.
+    pub fn from_parts(parts: DesignParts) -> Result<Self, Error> {
+        let wrong = |what| Err(Error::Contradiction { what });
+        if parts.features.len() != parts.encodings.len() || parts.features.is_empty() {
+            return wrong("a feature has no encoding");
+        }
+        for (feature, encoding) in parts.features.iter().zip(&parts.encodings) {
+            let (is_sound, fill): (bool, &[f64]) = match encoding {
+                Encoding::Number { fill } => (feature.read_as != ReadAs::Text, fill.as_slice()),
+                Encoding::OneHot { levels, fill } => {
+                    let ascending = levels.windows(2).all(|pair| pair[0] < pair[1]);
+                    let fits = fill.as_ref().is_none_or(|fill| fill.len() + 1 == levels.len().max(1));
+                    (feature.read_as == ReadAs::Text && ascending && fits, fill.as_deref().unwrap_or_default())
+                }
+            };
+            if !is_sound || !fill.iter().all(|fill| fill.is_finite()) {
+                return wrong("the encoding of a feature contradicts itself");
+            }
+        }
+        Ok(Self::new(parts))
+    }
+
+    /// What the design knows.
+    pub fn parts(&self) -> &DesignParts {
+        &self.parts
+    }
+
+    /// The raw columns that points must have, in this order: features, then target.
     pub fn wanted(&self) -> Vec<Wanted> {
-        self.features.iter().chain([&self.target]).cloned().collect()
+        self.parts.features.iter().chain([&self.parts.target]).cloned().collect()
+    }
+
+    /// The raw columns that reference rows must have: those of points, then
+    /// the weight if there is one.
+    pub fn wanted_of_reference(&self) -> Vec<Wanted> {
+        let mut wanted = self.wanted();
+        wanted.extend(self.parts.weight.clone());
+        wanted
+    }
+
+    /// The same design with other policies. Where missing cells are to be
+    /// filled and no mean was learned for it, `mean` of the design column is
+    /// put in.
+    pub fn with_policies(
+        &self,
+        missing: Option<Missing>,
+        unseen: Option<Unseen>,
+        mean: impl Fn(usize) -> f64,
+    ) -> Self {
+        let mut parts = self.parts.clone();
+        parts.missing = missing.unwrap_or(parts.missing);
+        parts.unseen = unseen.unwrap_or(parts.unseen);
+        let mut next = 0;
+        for encoding in &mut parts.encodings {
+            let from = next;
+            match encoding {
+                Encoding::Number { fill } => {
+                    next += 1;
+                    if parts.missing == Missing::Mean {
+                        fill.get_or_insert_with(|| mean(from));
+                    } else {
+                        *fill = None;
+                    }
+                }
+                Encoding::OneHot { levels, fill } => {
+                    next += levels.len().saturating_sub(1);
+                    if parts.missing == Missing::Mean {
+                        fill.get_or_insert_with(|| (from..next).map(&mean).collect());
+                    } else {
+                        *fill = None;
+                    }
+                }
+            }
+        }
+        Self::new(parts)
     }
 
     /// Number of design columns.
@@ -103,17 +194,17 @@ impl Design {
     /// The name of a design column, such as `age` or `city=Paris`; the target's
     /// after the last.
     pub fn column_name(&self, column: usize) -> &str {
-        self.columns.get(column).map_or(self.target.name.as_str(), |(name, _)| name)
+        self.columns.get(column).map_or(self.target(), |(name, _)| name)
     }
 
     /// Names of the raw features.
     pub fn features(&self) -> impl Iterator<Item = &str> {
-        self.features.iter().map(|feature| feature.name.as_str())
+        self.parts.features.iter().map(|feature| feature.name.as_str())
     }
 
     /// Text features with a single level, which have no design column.
     pub fn constant_features(&self) -> impl Iterator<Item = &str> {
-        self.features().zip(&self.encodings).filter_map(|(name, encoding)| match encoding {
+        self.features().zip(&self.parts.encodings).filter_map(|(name, encoding)| match encoding {
             Encoding::OneHot { levels, .. } if levels.len() < 2 => Some(name),
             _ => None,
         })
@@ -122,37 +213,45 @@ impl Design {
     /// The raw features that are one-hot encoded.
     pub fn text_features(&self) -> impl Iterator<Item = &str> {
         self.features()
-            .zip(&self.encodings)
+            .zip(&self.parts.encodings)
             .filter_map(|(name, encoding)| matches!(encoding, Encoding::OneHot { .. }).then_some(name))
     }
 
     /// Name of the target.
     pub fn target(&self) -> &str {
-        &self.target.name
+        &self.parts.target.name
     }
 
-    /// Turns a batch, read as [`wanted`](Self::wanted), into numbers.
+    /// Name of the column with the weights of reference rows.
+    pub fn weight(&self) -> Option<&str> {
+        self.parts.weight.as_ref().map(|weight| weight.name.as_str())
+    }
+
+    /// Turns a batch, read as [`wanted`](Self::wanted) or
+    /// [`wanted_of_reference`](Self::wanted_of_reference), into numbers.
     ///
     /// # Errors
     ///
-    /// [`Error::Missing`], [`Error::UnseenLevel`], [`Error::NotFinite`].
+    /// [`Error::Missing`], [`Error::UnseenLevel`], [`Error::NotFinite`],
+    /// [`Error::BadWeight`].
     pub fn encode(&self, batch: &RecordBatch) -> Result<Encoded, Error> {
-        let n_features = self.features.len();
+        let n_features = self.parts.features.len();
         let remaining = self.remaining(batch);
         let n_rows = remaining.as_ref().map_or(batch.num_rows(), Vec::len);
         let rows = Remaining { rows: remaining.as_deref(), n_rows };
 
         let mut x = Mat::<f64>::zeros(n_rows, self.columns.len());
-        let mut next = 0;
-        for (index, encoding) in self.encodings.iter().enumerate() {
+        let (mut next, mut n_filled) = (0, 0);
+        for (index, encoding) in self.parts.encodings.iter().enumerate() {
             let cells = batch.column(index);
             match encoding {
                 Encoding::Number { fill } => {
-                    self.copy_numbers(index, cells, *fill, rows, x.col_as_slice_mut(next))?;
+                    n_filled += self.copy_numbers(index, cells, *fill, rows, x.col_as_slice_mut(next))?;
                     next += 1;
                 }
                 Encoding::OneHot { levels, fill } => {
                     let codes = self.codes(index, cells, levels, fill.is_some(), rows)?;
+                    n_filled += codes.iter().filter(|code| matches!(code, Code::Missing)).count() as u64;
                     for level in 1..levels.len() {
                         for (cell, code) in x.col_as_slice_mut(next).iter_mut().zip(&codes) {
                             *cell = match code {
@@ -168,14 +267,29 @@ impl Design {
         }
         let mut y = vec![0.0; n_rows];
         self.copy_numbers(n_features, batch.column(n_features), None, rows, &mut y)?;
-        Ok(Encoded { x, y, remaining })
+        let weights = match batch.columns().get(n_features + 1) {
+            Some(cells) => Some(self.copy_weights(n_features + 1, cells, rows)?),
+            None => None,
+        };
+        Ok(Encoded { x, y, weights, n_filled, remaining })
+    }
+
+    fn copy_weights(&self, index: usize, cells: &ArrayRef, rows: Remaining<'_>) -> Result<Vec<f64>, Error> {
+        let mut weights = vec![0.0; rows.n_rows];
+        self.copy_numbers(index, cells, None, rows, &mut weights)?;
+        match weights.iter().position(|&weight| weight < 0.0) {
+            Some(i) => {
+                Err(Error::BadWeight { row: rows.row(i), name: self.name(index), weight: weights[i] })
+            }
+            None => Ok(weights),
+        }
     }
 
     /// The rows that have no missing cell, where such rows are left out and
     /// there is one.
     fn remaining(&self, batch: &RecordBatch) -> Option<Vec<usize>> {
         let has_missing = batch.columns().iter().any(|column| column.null_count() > 0);
-        (self.missing == Missing::Drop && has_missing).then(|| {
+        (self.parts.missing == Missing::Drop && has_missing).then(|| {
             (0..batch.num_rows())
                 .filter(|&row| batch.columns().iter().all(|column| column.is_valid(row)))
                 .collect()
@@ -183,11 +297,15 @@ impl Design {
     }
 
     fn name(&self, index: usize) -> String {
-        self.features.get(index).unwrap_or(&self.target).name.clone()
+        let n_features = self.parts.features.len();
+        match &self.parts.weight {
+            Some(weight) if index > n_features => weight.name.clone(),
+            _ => self.parts.features.get(index).unwrap_or(&self.parts.target).name.clone(),
+        }
     }
 
     fn missing_at(&self, index: usize, row: usize) -> Error {
-        Error::Missing { row, name: self.name(index), is_target: index == self.features.len() }
+        Error::Missing { row, name: self.name(index), can_fill: index < self.parts.features.len() }
     }
 
     fn copy_numbers(
@@ -197,7 +315,8 @@ impl Design {
         fill: Option<f64>,
         rows: Remaining<'_>,
         out: &mut [f64],
-    ) -> Result<(), Error> {
+    ) -> Result<u64, Error> {
+        let mut n_filled = 0;
         let cells = cells.as_primitive::<Float64Type>();
         if rows.rows.is_none() && cells.null_count() == 0 {
             out.copy_from_slice(cells.values());
@@ -207,13 +326,14 @@ impl Design {
                 *out = if cells.is_valid(row) {
                     cells.value(row)
                 } else {
+                    n_filled += 1;
                     fill.ok_or_else(|| self.missing_at(index, row))?
                 };
             }
         }
         match out.iter().position(|cell| !cell.is_finite()) {
             Some(i) => Err(Error::NotFinite { row: rows.row(i), name: self.name(index) }),
-            None => Ok(()),
+            None => Ok(n_filled),
         }
     }
 
@@ -235,7 +355,7 @@ impl Design {
                 let cell = cells.value(row);
                 match levels.binary_search_by(|level| level.as_str().cmp(cell)) {
                     Ok(code) => Ok(Code::Level(code)),
-                    Err(_) if self.unseen == Unseen::Zero => Ok(Code::Unseen),
+                    Err(_) if self.parts.unseen == Unseen::Zero => Ok(Code::Unseen),
                     Err(_) => Err(Error::UnseenLevel { row, name: self.name(index), level: cell.into() }),
                 }
             })
@@ -277,6 +397,7 @@ mod tests {
         Roles {
             features: vec![wanted("age", ReadAs::Number), wanted("city", ReadAs::Text)],
             target: wanted("price", ReadAs::Number),
+            weight: None,
             carried: vec![],
         }
     }
@@ -322,7 +443,7 @@ mod tests {
         let gaps = batch(&[Some(1.0), None, Some(5.0)], &[Some("Rome"), Some("Bonn"), None], &[Some(1.0); 3]);
         let design = learn(Missing::Error, Unseen::Error, &reference()).unwrap();
         let error = design.encode(&gaps).unwrap_err();
-        assert_eq!(error, Error::Missing { row: 1, name: "age".into(), is_target: false });
+        assert_eq!(error, Error::Missing { row: 1, name: "age".into(), can_fill: true });
 
         let design = learn(Missing::Drop, Unseen::Error, &reference()).unwrap();
         let encoded = design.encode(&gaps).unwrap();
@@ -339,7 +460,7 @@ mod tests {
         let gaps = batch(&[Some(1.0)], &[Some("Rome")], &[None]);
         let design = learn(Missing::Mean, Unseen::Error, &reference()).unwrap();
         let error = design.encode(&gaps).unwrap_err();
-        assert_eq!(error, Error::Missing { row: 0, name: "price".into(), is_target: true });
+        assert_eq!(error, Error::Missing { row: 0, name: "price".into(), can_fill: false });
     }
 
     #[test]

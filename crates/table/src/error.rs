@@ -78,8 +78,8 @@ pub enum Error {
         row: usize,
         /// The column.
         name: String,
-        /// Whether it is the target, which cannot be filled in.
-        is_target: bool,
+        /// Whether it could be filled in: a target or a weight cannot.
+        can_fill: bool,
     },
 
     /// A level that the reference does not have.
@@ -102,6 +102,40 @@ pub enum Error {
         name: String,
     },
 
+    /// A weight below zero.
+    #[error("the weight in column `{name}` is {weight}; weights are numbers from 0 on")]
+    BadWeight {
+        /// Row within the batch.
+        row: usize,
+        /// The column.
+        name: String,
+        /// What stands there.
+        weight: f64,
+    },
+
+    /// A weight column that does not hold numbers.
+    #[error("weight column `{name}` holds {kind} values; weights are numbers")]
+    WeightKind {
+        /// The column.
+        name: String,
+        /// What it holds.
+        kind: Kind,
+    },
+
+    /// Two designs that are not about the same columns.
+    #[error("{what}")]
+    Differs {
+        /// What differs, in words.
+        what: String,
+    },
+
+    /// A stored design that cannot have been learned.
+    #[error("{what}")]
+    Contradiction {
+        /// What contradicts what.
+        what: &'static str,
+    },
+
     /// Nothing but missing cells, so there is no mean to fill in.
     #[error("column `{name}` has no value at all")]
     AllMissing {
@@ -114,9 +148,10 @@ impl Error {
     /// The row within the batch, if the error is about one.
     pub fn row(&self) -> Option<usize> {
         match self {
-            Error::Missing { row, .. } | Error::UnseenLevel { row, .. } | Error::NotFinite { row, .. } => {
-                Some(*row)
-            }
+            Error::Missing { row, .. }
+            | Error::UnseenLevel { row, .. }
+            | Error::NotFinite { row, .. }
+            | Error::BadWeight { row, .. } => Some(*row),
             _ => None,
         }
     }
@@ -139,8 +174,9 @@ impl Error {
             Error::TooManyLevels { name, .. } => format!(
                 "leave it out with `--exclude {name}`, or carry it through as the name of the rows with `--id {name}`"
             ),
-            Error::Missing { is_target: true, .. } => {
-                "`--missing drop` leaves out rows with missing cells; a target cannot be filled in".into()
+            Error::Missing { can_fill: false, .. } => {
+                "`--missing drop` leaves out rows with missing cells; a target or weight cannot be filled in"
+                    .into()
             }
             Error::Missing { .. } => {
                 "`--missing drop` leaves such rows out, `--missing mean` fills in the mean of the column"

@@ -14,13 +14,15 @@
 
 mod design;
 mod error;
+mod merge;
 mod raw;
 mod roles;
 mod suggest;
 mod survey;
 
-pub use design::{Design, Encoded, Encoding, Missing, Unseen};
+pub use design::{Design, DesignParts, Encoded, Encoding, Missing, Unseen};
 pub use error::Error;
+pub use merge::{Derived, MergedDesign};
 pub use raw::{Kind, RawColumn, RawSchema, ReadAs, Wanted};
 pub use roles::{Roles, Selection};
 pub use suggest::closest;

@@ -4,6 +4,7 @@
 //! asked for, so that a CSV file, a Parquet file and a Python frame can all be
 //! read the same way.
 
+use serde::{Deserialize, Serialize};
 use std::fmt;
 
 /// What the cells of a raw column hold.
@@ -62,7 +63,8 @@ impl RawSchema {
 }
 
 /// How a reader is to hand over a column.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
 pub enum ReadAs {
     /// A `Float64` array. Missing cells are null; anything else that is not a
     /// number is an error.
@@ -77,7 +79,7 @@ pub enum ReadAs {
 }
 
 /// One column a scan is asked for. A column may be asked for more than once.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Wanted {
     /// Name in the table.
     pub name: String,

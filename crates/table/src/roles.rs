@@ -1,6 +1,7 @@
 //! Which column plays which part.
 
-use crate::{Error, Kind, RawSchema, ReadAs, Wanted};
+use crate::{Error, Kind, RawColumn, RawSchema, ReadAs, Wanted};
+use std::collections::{HashMap, HashSet};
 
 /// What the user said about columns.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -19,6 +20,8 @@ pub struct Selection {
     pub keep: Vec<String>,
     /// Columns to be read as text whatever they hold.
     pub categorical: Vec<String>,
+    /// The column with the weights of reference rows.
+    pub weight: Option<String>,
 }
 
 /// The parts of the columns of one table, settled.
@@ -28,6 +31,8 @@ pub struct Roles {
     pub features: Vec<Wanted>,
     /// The target.
     pub target: Wanted,
+    /// The weights.
+    pub weight: Option<Wanted>,
     /// Columns to carry through: id, group, then the kept ones.
     pub carried: Vec<Wanted>,
 }
@@ -38,12 +43,16 @@ impl Roles {
     /// # Errors
     ///
     /// [`Error::NoSuchColumn`], [`Error::NoTarget`], [`Error::NoFeatures`],
-    /// [`Error::TwoRoles`], [`Error::UnusableKind`], [`Error::TargetKind`].
+    /// [`Error::TwoRoles`], [`Error::UnusableKind`], [`Error::TargetKind`],
+    /// [`Error::WeightKind`].
     pub fn settle(schema: &RawSchema, selection: &Selection) -> Result<Self, Error> {
         let available = || schema.names().map(String::from).collect::<Vec<_>>();
+        let columns: HashMap<&str, &RawColumn> =
+            schema.columns.iter().map(|column| (column.name.as_str(), column)).collect();
         let find = |name: &str| {
-            schema
-                .column(name)
+            columns
+                .get(name)
+                .copied()
                 .ok_or_else(|| Error::NoSuchColumn { name: name.into(), available: available() })
         };
         let target_name =
@@ -53,7 +62,8 @@ impl Roles {
             return Err(Error::TargetKind { name: target.name.clone(), kind: target.kind.clone() });
         }
 
-        let purposes = [("`--id`", &selection.id), ("`--by`", &selection.by)];
+        let purposes =
+            [("`--id`", &selection.id), ("`--by`", &selection.by), ("`--weight`", &selection.weight)];
         for (purpose, name) in purposes {
             if let Some(name) = name {
                 find(name)?;
@@ -69,11 +79,13 @@ impl Roles {
             return Err(two_roles(target_name, "`--target`", "`--exclude`"));
         }
 
-        let set_aside = |name: &str| {
-            selection.exclude.iter().any(|excluded| excluded == name)
-                || selection.id.as_deref() == Some(name)
-                || selection.by.as_deref() == Some(name)
-        };
+        let set_aside: HashSet<&String> = selection
+            .exclude
+            .iter()
+            .chain(&selection.id)
+            .chain(&selection.by)
+            .chain(&selection.weight)
+            .collect();
         let names: Vec<&str> = match &selection.features {
             Some(named) => {
                 for name in named {
@@ -84,19 +96,30 @@ impl Roles {
                     if selection.exclude.contains(name) {
                         return Err(two_roles(name, "`--features`", "`--exclude`"));
                     }
+                    if selection.weight.as_ref() == Some(name) {
+                        return Err(two_roles(name, "`--features`", "`--weight`"));
+                    }
                 }
                 named.iter().map(String::as_str).collect()
             }
-            None => schema.names().filter(|&name| name != target_name && !set_aside(name)).collect(),
+            None => schema
+                .columns
+                .iter()
+                .map(|column| &column.name)
+                .filter(|name| *name != target_name && !set_aside.contains(name))
+                .map(String::as_str)
+                .collect(),
         };
+        let categorical: HashSet<&String> = selection.categorical.iter().collect();
         let mut features: Vec<Wanted> = Vec::new();
+        let mut seen = HashSet::new();
         for name in names {
-            if features.iter().any(|feature| feature.name == name) {
+            if !seen.insert(name) {
                 continue;
             }
             let column = find(name)?;
             let read_as = match column.kind {
-                _ if selection.categorical.contains(&column.name) => ReadAs::Text,
+                _ if categorical.contains(&column.name) => ReadAs::Text,
                 Kind::Number => ReadAs::Number,
                 Kind::Boolean => ReadAs::Boolean,
                 Kind::Text => ReadAs::Text,
@@ -111,7 +134,14 @@ impl Roles {
         }
         let read_as = if target.kind == Kind::Boolean { ReadAs::Boolean } else { ReadAs::Number };
         let target = Wanted { name: target_name.into(), read_as };
-        Ok(Self { features, target, carried: selection.carried(schema)? })
+        let weight = match &selection.weight {
+            None => None,
+            Some(name) => match &find(name)?.kind {
+                Kind::Number => Some(Wanted { name: name.clone(), read_as: ReadAs::Number }),
+                kind => return Err(Error::WeightKind { name: name.clone(), kind: kind.clone() }),
+            },
+        };
+        Ok(Self { features, target, weight, carried: selection.carried(schema)? })
     }
 }
 

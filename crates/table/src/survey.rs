@@ -1,6 +1,6 @@
 //! What a design has to learn from the reference before it can encode it.
 
-use crate::design::{Design, Encoding, Missing, Unseen};
+use crate::design::{Design, DesignParts, Encoding, Missing, Unseen};
 use crate::{Error, ReadAs, Roles};
 use arrow_array::cast::AsArray;
 use arrow_array::types::Float64Type;
@@ -8,7 +8,7 @@ use arrow_array::{Array, RecordBatch};
 use std::collections::BTreeMap;
 
 /// A text column with more levels than this is no category.
-const MAX_LEVELS: usize = 256;
+pub(crate) const MAX_LEVELS: usize = 256;
 
 /// Collects levels of text columns, and means where missing cells are filled.
 ///
@@ -41,6 +41,20 @@ impl Survey {
             })
             .collect();
         Self { roles, missing, unseen, columns, n_rows: 0 }
+    }
+
+    /// A survey of further rows for a design that was learned before: only
+    /// levels are looked for, since means stay what they were.
+    pub fn of_more_rows(design: &Design) -> Self {
+        let parts = design.parts();
+        let roles = Roles {
+            features: parts.features.clone(),
+            target: parts.target.clone(),
+            weight: parts.weight.clone(),
+            carried: Vec::new(),
+        };
+        let missing = if parts.missing == Missing::Drop { Missing::Drop } else { Missing::Error };
+        Self::new(roles, missing, parts.unseen)
     }
 
     /// Whether the reference must be read once before it can be encoded.
@@ -91,6 +105,17 @@ impl Survey {
         Ok(())
     }
 
+    /// The levels met in each text feature, in the order of the features.
+    pub fn into_levels(self) -> Vec<Vec<String>> {
+        self.columns
+            .into_iter()
+            .map(|column| match column {
+                ColumnSurvey::Number { .. } => Vec::new(),
+                ColumnSurvey::Text { levels } => levels.into_keys().collect(),
+            })
+            .collect()
+    }
+
     /// The design, learned.
     ///
     /// # Errors
@@ -128,6 +153,13 @@ impl Survey {
                 }
             });
         }
-        Ok(Design::new(self.roles.features, self.roles.target, encodings, self.missing, self.unseen))
+        Ok(Design::new(DesignParts {
+            features: self.roles.features,
+            encodings,
+            target: self.roles.target,
+            weight: self.roles.weight,
+            missing: self.missing,
+            unseen: self.unseen,
+        }))
     }
 }

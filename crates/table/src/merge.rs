@@ -1,0 +1,301 @@
+//! One design for rows that were encoded by two.
+
+use crate::design::{Design, DesignParts, Encoding, Missing};
+use crate::survey::MAX_LEVELS;
+use crate::{Error, ReadAs, Wanted};
+use std::collections::{BTreeSet, HashMap};
+
+/// A design column in terms of the columns of an older design.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Derived {
+    /// The same column.
+    Column(usize),
+    /// A level that the older rows do not have.
+    Zero,
+    /// The level that was first and had no column: one less all the others.
+    OneMinus(Vec<usize>),
+}
+
+/// A design for the rows of two, and how its columns follow from theirs.
+#[derive(Debug, Clone, PartialEq)]
+pub struct MergedDesign {
+    /// The design.
+    pub design: Design,
+    /// Its columns from those of the first.
+    pub from_first: Vec<Derived>,
+    /// Its columns from those of the second.
+    pub from_second: Vec<Derived>,
+}
+
+impl Design {
+    /// The design that knows the levels of both. Features are in the order of
+    /// this one; means to fill in are averaged by the numbers of rows.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Differs`] unless both have the same target and features, read
+    /// the same way, and treat missing cells alike;
+    /// [`Error::TooManyLevels`].
+    pub fn merged(&self, n_rows: f64, other: &Design, n_other: f64) -> Result<MergedDesign, Error> {
+        let (first, second) = (self.parts(), other.parts());
+        refuse_differences(first, second)?;
+        let second_features: HashMap<&str, usize> =
+            second.features.iter().enumerate().map(|(i, feature)| (feature.name.as_str(), i)).collect();
+        let (starts_first, starts_second) = (starts(first), starts(second));
+        let (mut from_first, mut from_second) = (Vec::new(), Vec::new());
+        let mut encodings = Vec::with_capacity(first.features.len());
+        for (index, feature) in first.features.iter().enumerate() {
+            let Some(&twin) = second_features.get(feature.name.as_str()) else {
+                return Err(differs(format!("feature `{}` is only in one of them", feature.name)));
+            };
+            let (one, two) = (&first.encodings[index], &second.encodings[twin]);
+            let (at_one, at_two) = (starts_first[index], starts_second[twin]);
+            let merged = match (one, two) {
+                (Encoding::Number { fill: one }, Encoding::Number { fill: two }) => {
+                    from_first.push(Derived::Column(at_one));
+                    from_second.push(Derived::Column(at_two));
+                    let fill = one.zip(*two).map(|(one, two)| pooled(one, n_rows, two, n_other));
+                    Encoding::Number { fill }
+                }
+                (Encoding::OneHot { levels: one, fill: f1 }, Encoding::OneHot { levels: two, fill: f2 }) => {
+                    let levels: BTreeSet<&String> = one.iter().chain(two).collect();
+                    if levels.len() > MAX_LEVELS {
+                        let name = feature.name.clone();
+                        return Err(Error::TooManyLevels { name, n_levels: MAX_LEVELS, more: true });
+                    }
+                    let added: Vec<&String> = levels.iter().skip(1).copied().collect();
+                    let derive = |own: &[String], at: usize| -> Vec<Derived> {
+                        added.iter().map(|level| derived(level, own, at)).collect()
+                    };
+                    let (d1, d2) = (derive(one, at_one), derive(two, at_two));
+                    let fill = f1.as_ref().zip(f2.as_ref()).map(|(f1, f2)| {
+                        let shares =
+                            d1.iter().zip(&d2).map(|(d1, d2)| (share(d1, f1, at_one), share(d2, f2, at_two)));
+                        shares.map(|(one, two)| pooled(one, n_rows, two, n_other)).collect()
+                    });
+                    from_first.extend(d1);
+                    from_second.extend(d2);
+                    Encoding::OneHot { levels: levels.into_iter().cloned().collect(), fill }
+                }
+                _ => return Err(differs(format!("feature `{}` is text in one of them", feature.name))),
+            };
+            encodings.push(merged);
+        }
+        let design = Design::from_parts(DesignParts { encodings, ..first.clone() })?;
+        Ok(MergedDesign { design, from_first, from_second })
+    }
+
+    /// The design that knows these levels of each feature too, and how its
+    /// columns follow from those of this one; nothing if it knows them already.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::TooManyLevels`].
+    pub fn with_levels(&self, levels: &[Vec<String>]) -> Result<Option<(Design, Vec<Derived>)>, Error> {
+        let mut parts = self.parts().clone();
+        let mut is_new = false;
+        for (encoding, more) in parts.encodings.iter_mut().zip(levels) {
+            if let Encoding::OneHot { levels, fill } = encoding {
+                let union: BTreeSet<String> = levels.iter().chain(more).cloned().collect();
+                is_new |= union.len() > levels.len();
+                *levels = union.into_iter().collect();
+                // Replaced below by what was learned; only the length must fit.
+                *fill = fill.take().map(|_| vec![0.0; levels.len().saturating_sub(1)]);
+            }
+        }
+        if !is_new {
+            return Ok(None);
+        }
+        let known = Design::from_parts(parts)?;
+        let merged = self.merged(1.0, &known, 0.0)?;
+        Ok(Some((merged.design, merged.from_first)))
+    }
+}
+
+fn refuse_differences(first: &DesignParts, second: &DesignParts) -> Result<(), Error> {
+    if first.target.name != second.target.name {
+        let (one, two) = (&first.target.name, &second.target.name);
+        return Err(differs(format!("their targets are `{one}` and `{two}`")));
+    }
+    let names = |parts: &DesignParts| -> BTreeSet<String> {
+        parts.features.iter().map(|feature| feature.name.clone()).collect()
+    };
+    if let Some(name) = names(first).symmetric_difference(&names(second)).next() {
+        return Err(differs(format!("feature `{name}` is only in one of them")));
+    }
+    if first.weight.is_some() != second.weight.is_some() {
+        return Err(differs("only one of them has weights".into()));
+    }
+    if (first.missing == Missing::Mean) != (second.missing == Missing::Mean) {
+        return Err(differs("only one of them fills missing cells with means".into()));
+    }
+    let is_text = |wanted: &Wanted| wanted.read_as == ReadAs::Text;
+    if is_text(&first.target) != is_text(&second.target) {
+        return Err(differs("the target is text in one of them".into()));
+    }
+    Ok(())
+}
+
+fn differs(what: String) -> Error {
+    Error::Differs { what }
+}
+
+/// The first design column of each feature.
+fn starts(parts: &DesignParts) -> Vec<usize> {
+    let mut next = 0;
+    parts
+        .encodings
+        .iter()
+        .map(|encoding| {
+            let start = next;
+            next += match encoding {
+                Encoding::Number { .. } => 1,
+                Encoding::OneHot { levels, .. } => levels.len().saturating_sub(1),
+            };
+            start
+        })
+        .collect()
+}
+
+fn derived(level: &String, own: &[String], at: usize) -> Derived {
+    match own.binary_search(level) {
+        Err(_) => Derived::Zero,
+        Ok(0) => Derived::OneMinus((at..at + own.len() - 1).collect()),
+        Ok(position) => Derived::Column(at + position - 1),
+    }
+}
+
+/// What was filled in for a level, as a share of all rows.
+fn share(derived: &Derived, fill: &[f64], at: usize) -> f64 {
+    match derived {
+        Derived::Column(column) => fill[column - at],
+        Derived::Zero => 0.0,
+        Derived::OneMinus(_) => 1.0 - fill.iter().sum::<f64>(),
+    }
+}
+
+fn pooled(one: f64, n_one: f64, two: f64, n_two: f64) -> f64 {
+    one + (two - one) * (n_two / (n_one + n_two))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Unseen;
+
+    fn wanted(name: &str, read_as: ReadAs) -> Wanted {
+        Wanted { name: name.into(), read_as }
+    }
+
+    fn design(levels: &[&str], fill: Option<Vec<f64>>) -> Design {
+        Design::from_parts(DesignParts {
+            features: vec![wanted("age", ReadAs::Number), wanted("city", ReadAs::Text)],
+            encodings: vec![
+                Encoding::Number { fill: fill.as_ref().map(|_| 30.0) },
+                Encoding::OneHot { levels: levels.iter().map(|&level| level.into()).collect(), fill: fill.clone() },
+            ],
+            target: wanted("price", ReadAs::Number),
+            weight: None,
+            missing: if fill.is_some() { Missing::Mean } else { Missing::Error },
+            unseen: Unseen::Error,
+        })
+        .unwrap()
+    }
+
+    #[test]
+    fn levels_of_both_are_known() {
+        let merged = design(&["b", "d"], None).merged(10.0, &design(&["a", "b", "c"], None), 10.0).unwrap();
+        let names: Vec<_> = (0..4).map(|j| merged.design.column_name(j)).collect();
+        assert_eq!(names, ["age", "city=b", "city=c", "city=d"]);
+        let (column, minus) = (Derived::Column, Derived::OneMinus);
+        assert_eq!(merged.from_first, [column(0), minus(vec![1]), Derived::Zero, column(1)]);
+        assert_eq!(merged.from_second, [column(0), column(1), column(2), Derived::Zero]);
+    }
+
+    #[test]
+    fn a_single_level_becomes_a_column_of_ones() {
+        let merged = design(&["b"], None).merged(1.0, &design(&["a"], None), 1.0).unwrap();
+        assert_eq!(merged.from_first, [Derived::Column(0), Derived::OneMinus(vec![])]);
+        assert_eq!(merged.from_second, [Derived::Column(0), Derived::Zero]);
+    }
+
+    #[test]
+    fn what_is_filled_in_is_pooled() {
+        let one = design(&["a", "b"], Some(vec![0.25]));
+        let two = design(&["b", "c"], Some(vec![0.5]));
+        let merged = one.merged(100.0, &two, 300.0).unwrap();
+        let Encoding::OneHot { levels, fill } = &merged.design.parts().encodings[1] else { panic!("text") };
+        assert_eq!(levels, &["a", "b", "c"]);
+        // b: a quarter of the first 100 and half of the other 300; c: half of those.
+        assert_eq!(fill.as_deref(), Some(&[0.4375, 0.375][..]));
+    }
+
+    #[test]
+    fn features_may_stand_in_another_order() {
+        let one = design(&["a", "b"], None);
+        let mut parts = one.parts().clone();
+        parts.features.reverse();
+        parts.encodings.reverse();
+        let two = Design::from_parts(parts).unwrap();
+        let merged = one.merged(1.0, &two, 1.0).unwrap();
+        assert_eq!(merged.design, one);
+        assert_eq!(merged.from_second, [Derived::Column(1), Derived::Column(0)]);
+    }
+
+    #[test]
+    fn more_levels_are_learned_once() {
+        let one = design(&["b", "c"], Some(vec![0.5]));
+        let more = [vec![], vec!["a".to_string(), "c".into()]];
+        let (known, from) = one.with_levels(&more).unwrap().unwrap();
+        assert_eq!(from, [Derived::Column(0), Derived::OneMinus(vec![1]), Derived::Column(1)]);
+        let Encoding::OneHot { fill, .. } = &known.parts().encodings[1] else { panic!("text") };
+        assert_eq!(fill.as_deref(), Some(&[0.5, 0.5][..]), "means stay what they were");
+        assert_eq!(known.with_levels(&more).unwrap(), None);
+    }
+
+    #[test]
+    fn designs_of_other_columns_are_refused() {
+        let one = design(&["a", "b"], None);
+        let changed = |change: fn(&mut DesignParts)| {
+            let mut parts = one.parts().clone();
+            change(&mut parts);
+            one.merged(1.0, &Design::from_parts(parts).unwrap(), 1.0).unwrap_err().to_string()
+        };
+        assert_eq!(changed(|p| p.target.name = "cost".into()), "their targets are `price` and `cost`");
+        assert_eq!(changed(|p| p.features[0].name = "size".into()), "feature `age` is only in one of them");
+        assert_eq!(changed(|p| p.weight = Some(p.target.clone())), "only one of them has weights");
+        let text = changed(|p| {
+            p.features[0].read_as = ReadAs::Text;
+            p.encodings[0] = Encoding::OneHot { levels: vec!["1".into()], fill: None };
+        });
+        assert_eq!(text, "feature `age` is text in one of them");
+        let filled = design(&["a", "b"], Some(vec![0.5]));
+        let error = one.merged(1.0, &filled, 1.0).unwrap_err().to_string();
+        assert_eq!(error, "only one of them fills missing cells with means");
+    }
+
+    #[test]
+    fn stored_designs_are_checked() {
+        let damages: [fn(&mut DesignParts); 6] = [
+            |p| _ = p.encodings.pop(),
+            |p| {
+                p.features.clear();
+                p.encodings.clear();
+            },
+            |p| p.encodings[0] = Encoding::Number { fill: Some(f64::NAN) },
+            |p| p.encodings.swap(0, 1),
+            |p| {
+                p.encodings[1] = Encoding::OneHot { levels: vec!["b".into(), "a".into()], fill: None };
+            },
+            |p| {
+                p.encodings[1] = Encoding::OneHot { levels: vec!["a".into()], fill: Some(vec![1.0]) };
+            },
+        ];
+        for (i, damage) in damages.iter().enumerate() {
+            let mut parts = design(&["a", "b"], None).parts().clone();
+            damage(&mut parts);
+            let found = Design::from_parts(parts);
+            assert!(matches!(found, Err(Error::Contradiction { .. })), "damage {i}");
+        }
+    }
+}
