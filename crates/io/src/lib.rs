@@ -55,6 +55,7 @@
 //! - Blanks around numbers, names and unquoted text do not matter.
 
 mod atomic;
+mod container;
 mod csv;
 mod csv_writer;
 mod digest;
@@ -66,6 +67,7 @@ mod sink;
 mod source;
 
 pub use atomic::{AtomicFile, remove_unfinished_files};
+pub use container::{Container, ContainerError};
 pub use digest::FileDigest;
 pub use error::{Error, Location, Note, Place};
 pub use scan::{Batch, Scan, ScanOptions};
