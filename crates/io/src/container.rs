@@ -104,9 +104,9 @@ impl ContainerError {
             ContainerError::Truncated { .. } | ContainerError::Damaged { .. } => {
                 Some("copy or make the file anew".into())
             }
-            ContainerError::Read { .. } | ContainerError::Foreign { .. } | ContainerError::OtherKind { .. } => {
-                None
-            }
+            ContainerError::Read { .. }
+            | ContainerError::Foreign { .. }
+            | ContainerError::OtherKind { .. } => None,
         }
     }
 }
@@ -134,7 +134,8 @@ impl Container {
             .map(|(name, numbers)| (name.as_str(), numbers.iter().flat_map(|n| n.to_le_bytes()).collect()))
             .collect();
         arrays.sort_unstable_by_key(|(name, _)| *name);
-        let digest = digest(&self.kind, self.version, &self.document, arrays.iter().map(|(n, b)| (*n, &b[..])));
+        let digest =
+            digest(&self.kind, self.version, &self.document, arrays.iter().map(|(n, b)| (*n, &b[..])));
         let envelope = Envelope {
             format: MAGIC.into(),
             kind: self.kind.clone(),
@@ -182,12 +183,7 @@ impl Container {
 
     /// The contents of a file, of which `bytes` may be the beginning if it is
     /// none of ours.
-    fn from_bytes(
-        bytes: &[u8],
-        file: &str,
-        kind: &'static str,
-        newest: u32,
-    ) -> Result<Self, ContainerError> {
+    fn from_bytes(bytes: &[u8], file: &str, kind: &'static str, newest: u32) -> Result<Self, ContainerError> {
         let file = || file.to_string();
         let truncated = || ContainerError::Truncated { file: file(), bytes: bytes.len() as u64 };
         let damaged = |what: &str| ContainerError::Damaged { file: file(), what: what.into() };
@@ -227,7 +223,8 @@ impl Container {
         if envelope.version > newest {
             return Err(ContainerError::Newer { file: file(), version: envelope.version, newest });
         }
-        let tensors = SafeTensors::deserialize(bytes).map_err(|_| damaged("its arrays overlap or are cut"))?;
+        let tensors =
+            SafeTensors::deserialize(bytes).map_err(|_| damaged("its arrays overlap or are cut"))?;
         let mut arrays: Vec<(&str, &[u8])> = Vec::new();
         for (name, view) in tensors.iter() {
             if view.dtype() != Dtype::F64 {
@@ -263,7 +260,8 @@ impl Container {
 /// Where the last array ends, according to the header.
 fn data_length(header: &[u8]) -> u64 {
     let header: serde_json::Value = serde_json::from_slice(header).unwrap_or_default();
-    let ends = header.as_object().into_iter().flatten().filter_map(|(_, array)| array["data_offsets"][1].as_u64());
+    let ends =
+        header.as_object().into_iter().flatten().filter_map(|(_, array)| array["data_offsets"][1].as_u64());
     ends.max().unwrap_or(0)
 }
 
@@ -364,7 +362,11 @@ mod tests {
                 let mut damaged = bytes.clone();
                 damaged[position] ^= 1 << bit;
                 if let Ok(found) = read(&damaged) {
-                    assert_eq!(found, sample(), "byte {position}, bit {bit}: blanks may change, contents may not");
+                    assert_eq!(
+                        found,
+                        sample(),
+                        "byte {position}, bit {bit}: blanks may change, contents may not"
+                    );
                 }
             }
         }

@@ -2,6 +2,7 @@
 
 use std::fmt::Write;
 use std::io::Read;
+use std::path::Path;
 
 use sha2::{Digest, Sha256};
 
@@ -17,6 +18,13 @@ pub struct FileDigest {
     pub bytes: u64,
     /// SHA-256 of its bytes on disk, in hexadecimal.
     pub sha256: String,
+}
+
+impl FileDigest {
+    /// The digest of one file.
+    pub fn of_path(path: &Path) -> Result<FileDigest, Error> {
+        of(&Input::at(path.to_owned())?)
+    }
 }
 
 pub(crate) fn of(input: &Input) -> Result<FileDigest, Error> {

@@ -10,6 +10,7 @@ use bytes::Bytes;
 use parquet::file::reader::{ChunkReader, Length};
 
 use crate::error::Error;
+use crate::stamp::{FileStamp, Stamp};
 
 /// How standard input is called in messages.
 pub(crate) const STANDARD_INPUT: &str = "standard input";
@@ -26,7 +27,7 @@ pub(crate) struct Input {
 enum Store {
     /// Opened anew for each pass, so that a pattern with thousands of files
     /// does not hold thousands of descriptors.
-    Path(PathBuf),
+    Path { path: PathBuf, stamp: Stamp },
     /// A copy of something that can be read only once, in a file without a
     /// name: the system frees it however the program ends.
     Spool(Arc<File>),
@@ -67,7 +68,8 @@ impl Input {
             // A pipe, such as the shell's `<(…)`, gives its bytes only once.
             return Input::spool(&name, file);
         }
-        Ok(Input { name, store: Store::Path(path), n_bytes: metadata.len() })
+        let stamp = Stamp::of(&metadata);
+        Ok(Input { name, store: Store::Path { path, stamp }, n_bytes: stamp.n_bytes() })
     }
 
     pub(crate) fn spool(name: &str, mut from: impl Read) -> Result<Input, Error> {
@@ -90,16 +92,56 @@ impl Input {
     /// The path, unless the bytes come from somewhere else.
     pub(crate) fn path(&self) -> Option<&Path> {
         match &self.store {
-            Store::Path(path) => Some(path),
+            Store::Path { path, .. } => Some(path),
             Store::Spool(_) => None,
         }
     }
 
+    /// The end of the name in lower case, without that of a compression.
+    pub(crate) fn extension(&self) -> String {
+        fn of(path: &Path) -> String {
+            path.extension().unwrap_or_default().to_string_lossy().to_ascii_lowercase()
+        }
+        match self.path() {
+            None => String::new(),
+            Some(path) => match of(path).as_str() {
+                "gz" | "zst" => of(&path.with_extension("")),
+                extension => extension.to_owned(),
+            },
+        }
+    }
+
+    /// What to compare the file with at some later time.
+    pub(crate) fn stamp(&self) -> FileStamp {
+        let modified_ns = match &self.store {
+            Store::Path { stamp, .. } => stamp.modified_ns(),
+            Store::Spool(_) => 0,
+        };
+        FileStamp { name: self.name.clone(), bytes: self.n_bytes, modified_ns }
+    }
+
+    /// Refuses a file that is no longer the one that was opened first. What
+    /// several passes learn from it would not belong together.
+    pub(crate) fn check_unchanged(&self) -> Result<(), Error> {
+        match &self.store {
+            Store::Path { path, stamp } => self
+                .compare(stamp, std::fs::metadata(path).map_err(|reason| Error::read(&self.name, reason))?),
+            Store::Spool(_) => Ok(()),
+        }
+    }
+
+    fn compare(&self, stamp: &Stamp, now: std::fs::Metadata) -> Result<(), Error> {
+        if Stamp::of(&now) == *stamp { Ok(()) } else { Err(Error::Changed { file: self.name.clone() }) }
+    }
+
     /// A fresh reader from the first byte.
     pub(crate) fn open(&self) -> Result<InputReader, Error> {
+        let failed = |reason| Error::read(&self.name, reason);
         let file = match &self.store {
-            Store::Path(path) => {
-                Arc::new(File::open(path).map_err(|reason| Error::read(&self.name, reason))?)
+            Store::Path { path, stamp } => {
+                let file = File::open(path).map_err(failed)?;
+                self.compare(stamp, file.metadata().map_err(failed)?)?;
+                Arc::new(file)
             }
             Store::Spool(file) => Arc::clone(file),
         };
@@ -120,6 +162,37 @@ impl InputReader {
     /// How far the reader is, readable while it is wrapped by a decompressor.
     pub(crate) fn position(&self) -> Arc<AtomicU64> {
         Arc::clone(&self.position)
+    }
+
+    /// Size of the whole file.
+    pub(crate) fn n_bytes(&self) -> u64 {
+        self.n_bytes
+    }
+
+    /// Another reader of the same open file, from `start` on.
+    pub(crate) fn reading_from(&self, start: u64) -> InputReader {
+        InputReader {
+            file: Arc::clone(&self.file),
+            n_bytes: self.n_bytes,
+            position: Arc::new(AtomicU64::new(start)),
+        }
+    }
+
+    /// Some bytes, all of them.
+    ///
+    /// The length often comes from the file. A damaged one must not make us
+    /// allocate more than the file could fill.
+    pub(crate) fn bytes(&self, start: u64, length: usize) -> io::Result<Vec<u8>> {
+        let available = self.n_bytes.saturating_sub(start);
+        if length as u64 > available {
+            return Err(io::ErrorKind::UnexpectedEof.into());
+        }
+        let mut bytes = Vec::with_capacity(length);
+        self.reading_from(start).take(length as u64).read_to_end(&mut bytes)?;
+        if bytes.len() < length {
+            return Err(io::ErrorKind::UnexpectedEof.into());
+        }
+        Ok(bytes)
     }
 }
 
@@ -142,26 +215,11 @@ impl ChunkReader for InputReader {
     type T = InputReader;
 
     fn get_read(&self, start: u64) -> parquet::errors::Result<InputReader> {
-        Ok(InputReader {
-            file: Arc::clone(&self.file),
-            n_bytes: self.n_bytes,
-            position: Arc::new(AtomicU64::new(start)),
-        })
+        Ok(self.reading_from(start))
     }
 
     fn get_bytes(&self, start: u64, length: usize) -> parquet::errors::Result<Bytes> {
-        // The length comes from the file. A damaged one must not make us
-        // allocate more than the file could fill.
-        let available = self.n_bytes.saturating_sub(start);
-        if length as u64 > available {
-            return Err(io::Error::from(io::ErrorKind::UnexpectedEof).into());
-        }
-        let mut bytes = Vec::with_capacity(length);
-        self.get_read(start)?.take(length as u64).read_to_end(&mut bytes)?;
-        if bytes.len() < length {
-            return Err(io::Error::from(io::ErrorKind::UnexpectedEof).into());
-        }
-        Ok(bytes.into())
+        Ok(self.bytes(start, length)?.into())
     }
 }
 
@@ -223,6 +281,7 @@ mod tests {
         let input = Input::spool("a pipe", &b"abcdef"[..]).expect("spools");
         let reader = input.open().expect("opens");
         assert!(reader.get_bytes(2, usize::MAX / 2).is_err());
+        assert!(reader.get_bytes(u64::MAX, 1).is_err());
         assert_eq!(&reader.get_bytes(2, 3).expect("reads")[..], b"cde");
     }
 }

@@ -1,10 +1,12 @@
 //! Reading and writing tables in blocks.
 //!
-//! A [`Source`] is a table made of one or more files: CSV, also compressed
-//! with gzip or zstd, and Parquet. It can be read as often as needed, each time
-//! with the columns that are wanted, in batches of a fixed number of rows. A
-//! [`Sink`] writes such batches as CSV, JSON or Parquet, to a file that appears
-//! whole or not at all.
+//! A [`Source`] is a table made of one or more files: CSV and NDJSON, also
+//! compressed with gzip or zstd, Parquet, Arrow IPC (files and streams) and
+//! NPY. Formats are told by the first bytes of a file. A source can be read as
+//! often as needed, each time with the columns that are wanted, from any row
+//! on, in batches of a fixed number of rows; a file that changes between or
+//! during two passes is refused. A [`Sink`] writes such batches as CSV, JSON,
+//! NDJSON, Parquet, Arrow or NPY, to a file that appears whole or not at all.
 //!
 //! ```text
 //! paths, patterns, - ──▶ Source ──scan──▶ Batch, Batch, … ──▶ Sink ──finish──▶ file
@@ -53,23 +55,58 @@
 //!   `NaN`, `NULL`, `None` or `?`, in capitals or not. Text in quotes is never
 //!   taken for one of these.
 //! - Blanks around numbers, names and unquoted text do not matter.
+//! - A delimiter at the end of every line, that of the header included, makes
+//!   no column.
+//!
+//! # What an NDJSON file may look like
+//!
+//! - Each line is one object; blank lines are skipped. The keys of the first
+//!   10 000 records are the columns. A key that is absent is missing, and so
+//!   is `null`.
+//! - Values keep their types: a string is no number, whatever it holds. In a
+//!   column of text, numbers and `true` and `false` are text.
+//!
+//! # What an NPY file may look like
+//!
+//! - An array of numbers or of true and false with one or two dimensions, in
+//!   any byte order, by rows or by columns. Its columns are called `column_0`
+//!   and so on.
+//! - A structured array with one dimension, whose fields are the columns and
+//!   may also hold text.
+//! - NaN is missing, here and in Parquet and Arrow files.
 
 mod atomic;
+mod columns;
 mod container;
 mod csv;
 mod csv_writer;
 mod digest;
 mod error;
+mod hint;
 mod input;
+mod ipc;
+mod ipc_writer;
+mod location;
+mod names;
+mod ndjson;
+mod note;
+mod npy;
+mod npy_writer;
 mod parquet;
+mod part;
 mod scan;
 mod sink;
 mod source;
+mod stamp;
+mod text;
 
 pub use atomic::{AtomicFile, remove_unfinished_files};
 pub use container::{Container, ContainerError};
 pub use digest::FileDigest;
-pub use error::{Error, Location, Note, Place};
+pub use error::Error;
+pub use location::{Location, Place};
+pub use note::Note;
 pub use scan::{Batch, Scan, ScanOptions};
 pub use sink::{Destination, Format, Sink};
 pub use source::Source;
+pub use stamp::FileStamp;

@@ -1,25 +1,29 @@
 //! Reading Parquet files.
+//!
+//! The columns wanted are shared out among the threads. Each thread decodes
+//! its own, all of them the same rows, so that rows stay in order and no more
+//! of them are held than one thread alone would hold.
 
-use std::sync::Arc;
-
-use arrow_array::cast::AsArray;
-use arrow_array::types::Float64Type;
-use arrow_array::{Array, ArrayRef, Float64Array, RecordBatch};
-use arrow_cast::{CastOptions, cast_with_options};
-use arrow_schema::{DataType, SchemaRef};
-use dshap_table::{Kind, RawColumn, ReadAs};
+use arrow_array::{ArrayRef, RecordBatch};
+use arrow_schema::{Schema, SchemaRef};
+use dshap_table::Wanted;
 use parquet::arrow::ProjectionMask;
 use parquet::arrow::arrow_reader::{
     ArrowReaderMetadata, ArrowReaderOptions, ParquetRecordBatchReader, ParquetRecordBatchReaderBuilder,
 };
+use rayon::prelude::*;
 
-use crate::csv::{self, Boolean, Number, Opened};
-use crate::error::{Error, Location, Place};
-use crate::input::Input;
-use crate::source::Piece;
+use crate::columns::{self, Selection, guarded};
+use crate::error::Error;
+use crate::input::{Input, InputReader};
+use crate::location::{Location, Place};
+use crate::part::{Begun, Opened, Part, PartScan, Piece, Request};
 
 /// The first and the last bytes of every Parquet file.
 pub(crate) const MAGIC: &[u8] = b"PAR1";
+
+/// Pages are about this large at most, however large a column chunk is.
+const PAGE_BYTES: u64 = 2 << 20;
 
 /// A Parquet file whose footer has been read.
 #[derive(Debug, Clone)]
@@ -30,309 +34,211 @@ pub(crate) struct ParquetFile {
 }
 
 impl ParquetFile {
-    pub(crate) fn open(input: Input) -> Result<Opened<ParquetFile>, Error> {
+    pub(crate) fn open(input: Input) -> Result<Opened, Error> {
         if input.n_bytes() == 0 {
             return Err(Error::EmptyFile { file: input.name().to_owned() });
         }
+        let failed = |reason| Error::Parquet { file: input.name().to_owned(), reason };
         let reader = input.open()?;
-        let metadata = guarded(&input, || ArrowReaderMetadata::load(&reader, ArrowReaderOptions::new()))?;
-        let columns = metadata
-            .schema()
-            .fields()
-            .iter()
-            .map(|field| RawColumn { name: field.name().clone(), kind: kind(field.data_type()) })
-            .collect();
+        let metadata =
+            guarded(|| ArrowReaderMetadata::load(&reader, ArrowReaderOptions::new())).map_err(failed)?;
         let n_rows = metadata.metadata().file_metadata().num_rows();
-        let n_rows = u64::try_from(n_rows).map_err(|_| Error::Parquet {
-            file: input.name().to_owned(),
-            reason: format!("it claims to have {n_rows} rows"),
-        })?;
+        let n_rows = u64::try_from(n_rows).map_err(|_| failed(format!("it claims to have {n_rows} rows")))?;
         Ok(Opened {
-            file: ParquetFile { input, metadata, n_rows },
-            columns,
+            columns: columns::raw_columns(metadata.schema()),
+            part: Box::new(ParquetFile { input, metadata, n_rows }),
             has_rows: n_rows > 0,
             bare_carriage_returns: false,
         })
     }
 
-    pub(crate) fn input(&self) -> &Input {
+    fn schema(&self) -> &SchemaRef {
+        self.metadata.schema()
+    }
+
+    fn failed(&self, reason: String) -> Error {
+        Error::Parquet { file: self.input.name().to_owned(), reason }
+    }
+
+    /// Row groups from the one that holds `row` on, and where in it `row` is.
+    fn groups_from(&self, row: u64) -> (Vec<usize>, u64) {
+        let groups = self.metadata.metadata().row_groups();
+        let mut left = row;
+        for (first, group) in groups.iter().enumerate() {
+            let n_rows = u64::try_from(group.num_rows()).unwrap_or(0);
+            if left < n_rows {
+                return ((first..groups.len()).collect(), left);
+            }
+            left -= n_rows;
+        }
+        (Vec::new(), 0)
+    }
+
+    /// Shares columns out so that all threads have about the same to decode.
+    fn shares(&self, fields: &[usize]) -> Vec<Vec<usize>> {
+        let sizes = self.sizes(|total, chunk| total + chunk);
+        let mut largest_first = fields.to_vec();
+        largest_first.sort_by_key(|&field| std::cmp::Reverse(sizes[field]));
+        // At least one, so that rows without columns are still counted.
+        let n_shares = rayon::current_num_threads().min(fields.len()).max(1);
+        let mut shares = vec![(0_u64, Vec::new()); n_shares];
+        for field in largest_first {
+            if let Some((size, share)) = shares.iter_mut().min_by_key(|(size, _)| *size) {
+                *size += sizes[field].max(1);
+                share.push(field);
+            }
+        }
+        shares
+            .into_iter()
+            .map(|(_, mut share)| {
+                share.sort_unstable();
+                share
+            })
+            .collect()
+    }
+
+    /// For each column, its chunks' uncompressed sizes put together.
+    fn sizes(&self, put_together: impl Fn(u64, u64) -> u64) -> Vec<u64> {
+        let leaves = self.metadata.parquet_schema();
+        let mut sizes = vec![0; self.schema().fields().len()];
+        for group in self.metadata.metadata().row_groups() {
+            let mut of_group = vec![0; sizes.len()];
+            for (leaf, chunk) in group.columns().iter().enumerate() {
+                if leaf < leaves.num_columns()
+                    && let Some(size) = of_group.get_mut(leaves.get_column_root_idx(leaf))
+                {
+                    *size += u64::try_from(chunk.uncompressed_size()).unwrap_or(0).min(u64::from(u32::MAX));
+                }
+            }
+            for (size, chunk) in sizes.iter_mut().zip(of_group) {
+                *size = put_together(*size, chunk);
+            }
+        }
+        sizes
+    }
+
+    fn reader(
+        &self,
+        file: InputReader,
+        fields: &[usize],
+        batch_rows: usize,
+        skip_rows: u64,
+    ) -> Result<ParquetRecordBatchReader, Error> {
+        let (groups, offset) = self.groups_from(skip_rows);
+        guarded(|| {
+            let mask = ProjectionMask::roots(self.metadata.parquet_schema(), fields.iter().copied());
+            ParquetRecordBatchReaderBuilder::new_with_metadata(file, self.metadata.clone())
+                .with_projection(mask)
+                .with_batch_size(batch_rows)
+                .with_row_groups(groups)
+                .with_offset(offset as usize)
+                .build()
+        })
+        .map_err(|reason| self.failed(reason))
+    }
+}
+
+impl Part for ParquetFile {
+    fn input(&self) -> &Input {
         &self.input
     }
 
-    /// The file's own type of a column.
-    pub(crate) fn data_type(&self, name: &str) -> Option<&DataType> {
-        let field = self.metadata.schema().column_with_name(name)?.1;
-        Some(field.data_type())
+    fn n_rows(&self) -> Option<u64> {
+        Some(self.n_rows)
     }
 
-    /// Where a row stands, or the number of rows if there are fewer.
-    pub(crate) fn locate(&self, row: u64) -> Result<Location, u64> {
-        if row < self.n_rows { Ok(self.at(row)) } else { Err(self.n_rows) }
+    fn own_types(&self) -> Option<&Schema> {
+        Some(self.schema())
     }
 
-    pub(crate) fn scan<'a>(
-        &self,
-        wanted: impl Iterator<Item = (&'a str, ReadAs)>,
-        batch_rows: usize,
-    ) -> Result<ParquetScan, Error> {
-        let schema = self.metadata.schema();
-        let columns = wanted
-            .map(|(name, read_as)| match schema.column_with_name(name) {
-                Some((index, _)) => Ok((index, read_as)),
-                None => Err(Error::NoSuchColumn {
-                    file: self.input.name().to_owned(),
-                    name: name.to_owned(),
-                    available: names(schema),
-                    suggestion: None,
-                }),
-            })
-            .collect::<Result<Vec<_>, _>>()?;
-        let mut roots: Vec<usize> = columns.iter().map(|&(index, _)| index).collect();
-        roots.sort_unstable();
-        roots.dedup();
+    fn locate(&self, row: u64) -> Result<Result<Location, u64>, Error> {
+        if row >= self.n_rows {
+            return Ok(Err(self.n_rows));
+        }
+        Ok(Ok(Location { file: self.input.name().to_owned(), place: Place::Row(row) }))
+    }
 
-        let reader = self.input.open()?;
-        let reader = guarded(&self.input, || {
-            let mask = ProjectionMask::roots(self.metadata.parquet_schema(), roots.iter().copied());
-            ParquetRecordBatchReaderBuilder::new_with_metadata(reader, self.metadata.clone())
-                .with_projection(mask)
-                .with_batch_size(batch_rows)
-                .build()
-        })?;
-        let columns = columns
+    fn scan(&self, request: &Request<'_>) -> Result<Begun, Error> {
+        let selection = Selection::new(self.input.name(), self.schema(), request.wanted)?;
+        let n_skipped = request.skip_rows.min(self.n_rows);
+        let file = self.input.open()?;
+        let shares = self
+            .shares(selection.fields())
             .into_iter()
-            .map(|(index, read_as)| Column {
-                name: schema.field(index).name().clone(),
-                // Columns come back in the order of the file, each once.
-                position: roots.partition_point(|&root| root < index),
-                read_as,
+            .map(|fields| {
+                let reader = self.reader(file.reading_from(0), &fields, request.batch_rows, n_skipped)?;
+                Ok(Share { fields, reader })
             })
-            .collect();
-        Ok(ParquetScan { file: self.clone(), reader, columns, n_rows: 0 })
+            .collect::<Result<Vec<_>, Error>>()?;
+        let scan = ParquetScan { file: self.clone(), selection, shares, n_rows: n_skipped };
+        Ok(Begun { scan: Box::new(scan), n_skipped })
     }
 
-    fn at(&self, row: u64) -> Location {
-        Location { file: self.input.name().to_owned(), place: Place::Row(row) }
+    fn scan_overhead(&self, wanted: &[Wanted]) -> u64 {
+        let Ok(selection) = Selection::new(self.input.name(), self.schema(), wanted) else {
+            return 0;
+        };
+        // A page as it is on disk and decompressed, and a dictionary page.
+        let sizes = self.sizes(u64::max);
+        selection.fields().iter().map(|&field| 3 * sizes[field].min(PAGE_BYTES)).sum()
     }
+}
+
+/// Some columns that are decoded together.
+struct Share {
+    fields: Vec<usize>,
+    reader: ParquetRecordBatchReader,
 }
 
 /// One pass over a Parquet file.
-pub(crate) struct ParquetScan {
+struct ParquetScan {
     file: ParquetFile,
-    reader: ParquetRecordBatchReader,
-    columns: Vec<Column>,
+    selection: Selection,
+    shares: Vec<Share>,
+    /// Rows that are skipped or handed over.
     n_rows: u64,
 }
 
-struct Column {
-    name: String,
-    /// Position among the columns that are read.
-    position: usize,
-    read_as: ReadAs,
-}
-
-impl ParquetScan {
-    /// The next rows. The caller wants `max_rows` more at most, and faults
-    /// beyond those do not concern it.
-    pub(crate) fn next(&mut self, max_rows: u64) -> Result<Option<Piece>, Error> {
-        let reader = &mut self.reader;
-        let Some(rows) = guarded(&self.file.input, || reader.next().transpose())? else {
+impl PartScan for ParquetScan {
+    fn next(&mut self, max_rows: u64) -> Result<Option<Piece>, Error> {
+        let decoded: Vec<Result<Option<RecordBatch>, String>> =
+            self.shares.par_iter_mut().map(|share| guarded(|| share.reader.next().transpose())).collect();
+        let decoded =
+            decoded.into_iter().collect::<Result<Vec<_>, _>>().map_err(|reason| self.file.failed(reason))?;
+        let mut n_decoded = decoded.iter().map(|rows| rows.as_ref().map_or(0, RecordBatch::num_rows));
+        let n_rows = n_decoded.next().unwrap_or(0);
+        if n_decoded.any(|other| other != n_rows) {
+            return Err(self.file.failed("its columns are not equally long".to_owned()));
+        }
+        if n_rows == 0 {
             return Ok(None);
-        };
-        let n_rows = usize::try_from(max_rows).map_or(rows.num_rows(), |n| n.min(rows.num_rows()));
-        let rows = rows.slice(0, n_rows);
+        }
+        let n_rows = usize::try_from(max_rows).map_or(n_rows, |n| n.min(n_rows));
 
-        let arrays = self.convert(&rows)?;
+        let arrays: Vec<ArrayRef> = self
+            .in_order_of_file(decoded.into_iter().flatten().collect())
+            .iter()
+            .map(|array| array.slice(0, n_rows))
+            .collect();
+        let arrays = self.selection.convert(&arrays, self.n_rows)?;
         self.n_rows += n_rows as u64;
         // A Parquet file is not read from its beginning to its end. The share
         // of rows is as good a measure of progress.
         let share = self.n_rows as f64 / self.file.n_rows.max(1) as f64;
-        Ok(Some(Piece {
-            arrays,
-            n_rows,
-            disk_position: (self.file.input.n_bytes() as f64 * share.min(1.0)) as u64,
-        }))
-    }
-
-    fn convert(&self, rows: &RecordBatch) -> Result<Vec<ArrayRef>, Error> {
-        let mut arrays = Vec::with_capacity(self.columns.len());
-        let mut first_fault: Option<(usize, Error)> = None;
-        for column in &self.columns {
-            let array = rows.column(column.position);
-            match self.convert_column(column, array) {
-                Ok(array) => arrays.push(array),
-                Err(Fault::Column(error)) => return Err(error),
-                // Columns are read one after the other, but the first faulty
-                // row is the one to report.
-                Err(Fault::Row(row, error)) => {
-                    if first_fault.as_ref().is_none_or(|(first, _)| row < *first) {
-                        first_fault = Some((row, error));
-                    }
-                }
-            }
-        }
-        match first_fault {
-            Some((_, error)) => Err(error),
-            None => Ok(arrays),
-        }
-    }
-
-    fn convert_column(&self, column: &Column, array: &ArrayRef) -> Result<ArrayRef, Fault> {
-        match column.read_as {
-            ReadAs::AsIs => Ok(Arc::clone(array)),
-            ReadAs::Text => self.cast(column, array, &DataType::Utf8),
-            ReadAs::Number => {
-                let read = |text: &str| match csv::number(text.as_bytes()) {
-                    Number::NotFinite => Some(f64::INFINITY),
-                    Number::Value(value) => Some(value),
-                    Number::Missing => Some(f64::NAN),
-                    Number::Other => None,
-                };
-                let numbers = self.numbers(column, array, read)?;
-                self.finite(column, &numbers)
-            }
-            ReadAs::Boolean => {
-                let read = |text: &str| match csv::boolean(text.as_bytes()) {
-                    Boolean::Value(value) => Some(f64::from(u8::from(value))),
-                    Boolean::Missing => Some(f64::NAN),
-                    Boolean::Other => None,
-                };
-                let numbers = self.numbers(column, array, read)?;
-                let numbers = self.finite(column, &numbers)?;
-                let values = numbers.as_primitive::<Float64Type>();
-                match values.iter().position(|v| v.is_some_and(|v| v != 0.0 && v != 1.0)) {
-                    None => Ok(numbers),
-                    Some(row) => Err(self.fault(row, |at| Error::NotABoolean {
-                        at,
-                        column: column.name.clone(),
-                        text: values.value(row).to_string(),
-                    })),
-                }
-            }
-        }
-    }
-
-    /// Doubles from any column of numbers, or from text by way of `read`.
-    fn numbers(
-        &self,
-        column: &Column,
-        array: &ArrayRef,
-        read: impl Fn(&str) -> Option<f64>,
-    ) -> Result<Float64Array, Fault> {
-        match kind(array.data_type()) {
-            Kind::Number | Kind::Boolean => {
-                let numbers = self.cast(column, array, &DataType::Float64)?;
-                Ok(numbers.as_primitive::<Float64Type>().clone())
-            }
-            Kind::Text => {
-                let texts = self.cast(column, array, &DataType::Utf8)?;
-                let mut numbers = Vec::with_capacity(texts.len());
-                for (row, text) in texts.as_string::<i32>().iter().enumerate() {
-                    match text.map_or(Some(f64::NAN), &read) {
-                        Some(number) => numbers.push(number),
-                        None => {
-                            let text = text.unwrap_or_default().to_owned();
-                            let column_name = column.name.clone();
-                            return Err(self.fault(row, |at| match column.read_as {
-                                ReadAs::Boolean => Error::NotABoolean { at, column: column_name, text },
-                                _ => Error::NotANumber { at, column: column_name, text },
-                            }));
-                        }
-                    }
-                }
-                Ok(numbers.into())
-            }
-            _ => Err(Fault::Column(self.wrong_kind(column, array.data_type()))),
-        }
-    }
-
-    /// Missing values are null and not NaN, and none is infinite.
-    fn finite(&self, column: &Column, numbers: &Float64Array) -> Result<ArrayRef, Fault> {
-        let is_clean = match numbers.nulls() {
-            None => numbers.values().iter().all(|value| value.is_finite()),
-            Some(_) => numbers.iter().flatten().all(f64::is_finite),
-        };
-        if is_clean {
-            return Ok(Arc::new(numbers.clone()));
-        }
-        if let Some(row) = numbers.iter().position(|value| value.is_some_and(f64::is_infinite)) {
-            return Err(self.fault(row, |at| Error::NotFinite {
-                at,
-                column: column.name.clone(),
-                text: numbers.value(row).to_string(),
-            }));
-        }
-        let cleaned: Float64Array =
-            numbers.iter().map(|value| value.filter(|value| !value.is_nan())).collect();
-        Ok(Arc::new(cleaned))
-    }
-
-    fn cast(&self, column: &Column, array: &ArrayRef, to: &DataType) -> Result<ArrayRef, Fault> {
-        cast(array, to).ok_or_else(|| Fault::Column(self.wrong_kind(column, array.data_type())))
-    }
-
-    fn wrong_kind(&self, column: &Column, data_type: &DataType) -> Error {
-        Error::WrongKind {
-            file: self.file.input.name().to_owned(),
-            column: column.name.clone(),
-            kind: kind(data_type),
-            wanted: column.read_as,
-        }
-    }
-
-    fn fault(&self, row: usize, error: impl FnOnce(Location) -> Error) -> Fault {
-        Fault::Row(row, error(self.file.at(self.n_rows + row as u64)))
+        let disk_position = (self.file.input.n_bytes() as f64 * share.min(1.0)) as u64;
+        Ok(Some(Piece { arrays, n_rows, disk_position }))
     }
 }
 
-enum Fault {
-    /// The column is unusable.
-    Column(Error),
-    /// A row of the batch is faulty.
-    Row(usize, Error),
-}
-
-/// Another type, if every value has a counterpart in it.
-pub(crate) fn cast(array: &ArrayRef, to: &DataType) -> Option<ArrayRef> {
-    if array.data_type() == to {
-        return Some(Arc::clone(array));
-    }
-    let options = CastOptions {
-        // A value without a counterpart is an error and not a new null.
-        safe: false,
-        ..CastOptions::default()
-    };
-    cast_with_options(array, to, &options).ok()
-}
-
-fn kind(data_type: &DataType) -> Kind {
-    match data_type {
-        DataType::Boolean => Kind::Boolean,
-        DataType::Utf8 | DataType::LargeUtf8 | DataType::Utf8View => Kind::Text,
-        DataType::Dictionary(_, values) => kind(values),
-        data_type if data_type.is_numeric() => Kind::Number,
-        DataType::Date32
-        | DataType::Date64
-        | DataType::Time32(_)
-        | DataType::Time64(_)
-        | DataType::Timestamp(_, _) => Kind::Date,
-        DataType::Null => Kind::Number,
-        other => Kind::Other(other.to_string()),
-    }
-}
-
-fn names(schema: &SchemaRef) -> Vec<String> {
-    schema.fields().iter().map(|field| field.name().clone()).collect()
-}
-
-/// Runs a step of the decoder, naming the file if it fails. The decoder
-/// asserts what a well-formed file guarantees, so a damaged one may make it
-/// panic; that must not end the program.
-fn guarded<T, E: ToString>(input: &Input, step: impl FnOnce() -> Result<T, E>) -> Result<T, Error> {
-    let failed = |reason| Error::Parquet { file: input.name().to_owned(), reason };
-    match std::panic::catch_unwind(std::panic::AssertUnwindSafe(step)) {
-        Ok(Ok(done)) => Ok(done),
-        Ok(Err(error)) => Err(failed(error.to_string())),
-        Err(_) => Err(failed("its contents contradict each other".to_owned())),
+impl ParquetScan {
+    fn in_order_of_file(&self, decoded: Vec<RecordBatch>) -> Vec<ArrayRef> {
+        let mut arrays: Vec<(usize, ArrayRef)> = self
+            .shares
+            .iter()
+            .zip(decoded)
+            .flat_map(|(share, rows)| share.fields.iter().copied().zip(rows.columns().to_vec()))
+            .collect();
+        arrays.sort_by_key(|&(field, _)| field);
+        arrays.into_iter().map(|(_, array)| array).collect()
     }
 }

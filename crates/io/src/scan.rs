@@ -3,14 +3,14 @@
 use std::collections::VecDeque;
 use std::sync::Arc;
 
-use arrow_array::{Array, RecordBatch, RecordBatchOptions};
+use arrow_array::{Array, ArrayRef, RecordBatch, RecordBatchOptions};
 use arrow_schema::{DataType, SchemaRef};
 use arrow_select::concat::concat_batches;
 use dshap_table::Wanted;
 
+use crate::columns::cast;
 use crate::error::Error;
-use crate::parquet::cast;
-use crate::source::{Part, PartScan, Piece};
+use crate::part::{Part, PartScan, Piece, Request};
 
 /// How a table is read.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -18,20 +18,23 @@ pub struct ScanOptions {
     /// Target size of a batch in bytes, counting 8 for a number and a little
     /// more for text.
     pub batch_bytes: usize,
-    /// Stop after so many rows; what comes later is not even checked.
+    /// Begin after so many rows; what comes before is not even checked.
+    pub skip_rows: u64,
+    /// Stop after so many rows, not counting those skipped; what comes later
+    /// is not even checked.
     pub limit_rows: Option<u64>,
 }
 
 impl Default for ScanOptions {
     fn default() -> ScanOptions {
-        ScanOptions { batch_bytes: 32 << 20, limit_rows: None }
+        ScanOptions { batch_bytes: 32 << 20, skip_rows: 0, limit_rows: None }
     }
 }
 
 /// Some consecutive rows of a table.
 #[derive(Debug, Clone)]
 pub struct Batch {
-    /// The first row, counted from 0 over all files.
+    /// The first row, counted from 0 over all files, skipped rows included.
     pub first_row: u64,
     /// One column for each one wanted, in that order.
     pub rows: RecordBatch,
@@ -45,14 +48,15 @@ pub struct Batch {
 /// the options and the columns wanted and from nothing else. So what is
 /// computed batch by batch does not depend on how many threads read.
 pub struct Scan {
-    parts: Arc<[Part]>,
+    parts: Arc<[Box<dyn Part>]>,
     wanted: Vec<Wanted>,
     schema: SchemaRef,
     batch_rows: usize,
     chunk_bytes: usize,
+    rows_to_skip: u64,
     rows_left: u64,
     next_part: usize,
-    current: Option<PartScan>,
+    current: Option<Box<dyn PartScan>>,
     /// Size of the files before the current one.
     bytes_before: u64,
     bytes_read: u64,
@@ -70,7 +74,7 @@ const MAX_BUFFERED_BYTES: usize = 1 << 30;
 
 impl Scan {
     pub(crate) fn new(
-        parts: Arc<[Part]>,
+        parts: Arc<[Box<dyn Part>]>,
         wanted: Vec<Wanted>,
         schema: SchemaRef,
         options: ScanOptions,
@@ -90,13 +94,14 @@ impl Scan {
             schema,
             batch_rows: (options.batch_bytes / row_bytes.max(8)).max(1),
             chunk_bytes,
+            rows_to_skip: options.skip_rows,
             rows_left: options.limit_rows.unwrap_or(u64::MAX),
             next_part: 0,
             current: None,
             bytes_before: 0,
             bytes_read: 0,
             buffered: Buffered::default(),
-            first_row: 0,
+            first_row: options.skip_rows,
             is_done: false,
         }
     }
@@ -119,6 +124,11 @@ impl Scan {
         }
         let rows = self.buffered.take(self.batch_rows, &self.schema);
         let Some(rows) = rows.map_err(|error| self.failed(&error.to_string()))? else {
+            if self.rows_left > 0 {
+                // All files are read to their ends. If one was written to
+                // meanwhile, nobody knows what was read.
+                self.parts.iter().try_for_each(|part| part.input().check_unchanged())?;
+            }
             return Ok(None);
         };
         let first_row = self.first_row;
@@ -130,11 +140,9 @@ impl Scan {
     fn next_rows(&mut self) -> Result<Option<RecordBatch>, Error> {
         loop {
             let Some(scan) = &mut self.current else {
-                let Some(part) = self.parts.get(self.next_part) else {
+                if !self.enter_next_part()? {
                     return Ok(None);
-                };
-                self.current = Some(part.scan(&self.wanted, self.batch_rows, self.chunk_bytes)?);
-                self.next_part += 1;
+                }
                 continue;
             };
             match scan.next(self.rows_left)? {
@@ -142,13 +150,40 @@ impl Scan {
                     self.bytes_read = self.bytes_read.max(self.bytes_before + piece.disk_position);
                     return self.conform(piece).map(Some);
                 }
-                None => {
-                    self.current = None;
-                    self.bytes_before += self.parts[self.next_part - 1].input().n_bytes();
-                    self.bytes_read = self.bytes_read.max(self.bytes_before);
+                None => self.leave_part(),
+            }
+        }
+    }
+
+    /// Begins the next file that has rows to read, if there is one.
+    fn enter_next_part(&mut self) -> Result<bool, Error> {
+        while let Some(part) = self.parts.get(self.next_part) {
+            self.next_part += 1;
+            match part.n_rows() {
+                Some(n_rows) if n_rows <= self.rows_to_skip => {
+                    self.rows_to_skip -= n_rows;
+                    self.leave_part();
+                }
+                _ => {
+                    let begun = part.scan(&Request {
+                        wanted: &self.wanted,
+                        batch_rows: self.batch_rows,
+                        chunk_bytes: self.chunk_bytes,
+                        skip_rows: self.rows_to_skip,
+                    })?;
+                    self.rows_to_skip -= begun.n_skipped.min(self.rows_to_skip);
+                    self.current = Some(begun.scan);
+                    return Ok(true);
                 }
             }
         }
+        Ok(false)
+    }
+
+    fn leave_part(&mut self) {
+        self.current = None;
+        self.bytes_before += self.parts[self.next_part - 1].input().n_bytes();
+        self.bytes_read = self.bytes_read.max(self.bytes_before);
     }
 
     /// The rows of a piece, in the types of the first file.
@@ -178,7 +213,7 @@ impl Scan {
     fn failed(&self, reason: &str) -> Error {
         let part = self.parts.get(self.next_part.saturating_sub(1));
         Error::read(
-            part.map_or("", Part::name),
+            part.map_or("", |part| part.input().name()),
             std::io::Error::new(std::io::ErrorKind::InvalidData, reason.to_owned()),
         )
     }
@@ -200,16 +235,22 @@ impl Iterator for Scan {
 /// Rows that are read but not handed over.
 #[derive(Default)]
 struct Buffered {
-    pieces: VecDeque<RecordBatch>,
+    pieces: VecDeque<Waiting>,
     n_rows: usize,
+    n_bytes: usize,
+}
+
+struct Waiting {
+    rows: RecordBatch,
     n_bytes: usize,
 }
 
 impl Buffered {
     fn push(&mut self, rows: RecordBatch) {
+        let n_bytes = rows.columns().iter().map(size).sum();
         self.n_rows += rows.num_rows();
-        self.n_bytes += rows.get_array_memory_size();
-        self.pieces.push_back(rows);
+        self.n_bytes += n_bytes;
+        self.pieces.push_back(Waiting { rows, n_bytes });
     }
 
     /// At most `max_rows` from the front, or `None` if there are none.
@@ -221,17 +262,21 @@ impl Buffered {
         let mut taken = Vec::new();
         let mut missing = max_rows;
         while missing > 0
-            && let Some(piece) = self.pieces.pop_front()
+            && let Some(Waiting { rows, n_bytes }) = self.pieces.pop_front()
         {
-            let n_rows = piece.num_rows();
-            if n_rows > missing {
-                self.pieces.push_front(piece.slice(missing, n_rows - missing));
-                taken.push(piece.slice(0, missing));
-                missing = 0;
+            let n_rows = rows.num_rows();
+            let n_taken = n_rows.min(missing);
+            if n_taken < n_rows {
+                let n_left = n_rows - n_taken;
+                let left = Waiting { rows: rows.slice(n_taken, n_left), n_bytes: n_bytes / n_rows * n_left };
+                self.n_bytes -= n_bytes - left.n_bytes;
+                self.pieces.push_front(left);
             } else {
-                self.n_bytes -= piece.get_array_memory_size().min(self.n_bytes);
-                missing -= n_rows;
-                taken.push(piece);
+                self.n_bytes -= n_bytes;
+            }
+            missing -= n_taken;
+            if n_taken > 0 {
+                taken.push(rows.slice(0, n_taken));
             }
         }
         self.n_rows -= max_rows - missing;
@@ -241,4 +286,10 @@ impl Buffered {
             _ => concat_batches(schema, &taken).map(Some),
         }
     }
+}
+
+/// Bytes of the cells themselves. An array may be part of something larger,
+/// such as a whole record batch of a file, that all its columns share.
+fn size(array: &ArrayRef) -> usize {
+    array.to_data().get_slice_memory_size().unwrap_or_else(|_| array.get_array_memory_size())
 }

@@ -5,7 +5,7 @@ use std::io::{self, BufWriter, Stdout, Write};
 use std::path::{Path, PathBuf};
 
 use arrow_array::RecordBatch;
-use arrow_json::writer::{JsonFormat, WriterBuilder};
+use arrow_json::writer::{JsonFormat, LineDelimited, WriterBuilder};
 use arrow_schema::{ArrowError, SchemaRef};
 use parquet::arrow::ArrowWriter;
 use parquet::basic::{Compression, ZstdLevel};
@@ -15,6 +15,8 @@ use parquet::file::properties::WriterProperties;
 use crate::atomic::AtomicFile;
 use crate::csv_writer::CsvWriter;
 use crate::error::Error;
+use crate::ipc_writer::IpcWriter;
+use crate::npy_writer::NpyWriter;
 
 /// A format that tables are written in.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -23,22 +25,30 @@ pub enum Format {
     Csv,
     /// An array of objects, one on each line.
     Json,
+    /// Objects, one on each line, with nulls where values are missing.
+    Ndjson,
     /// Parquet.
     Parquet,
+    /// Arrow IPC: a file, or a stream when written to standard output.
+    Arrow,
+    /// A structured array of NumPy with a field for each column of numbers or
+    /// of true and false. Missing numbers are NaN. A text column called `note`
+    /// is left out; any other text cannot be written.
+    Npy,
 }
 
 impl Format {
     /// The format that the name of a file asks for.
     pub fn from_extension(path: &Path) -> Result<Format, Error> {
-        let extension = path.extension().unwrap_or_default();
-        if extension.eq_ignore_ascii_case("csv") {
-            Ok(Format::Csv)
-        } else if extension.eq_ignore_ascii_case("json") {
-            Ok(Format::Json)
-        } else if extension.eq_ignore_ascii_case("parquet") {
-            Ok(Format::Parquet)
-        } else {
-            Err(Error::UnknownFormat { file: path.display().to_string() })
+        let extension = path.extension().unwrap_or_default().to_string_lossy().to_ascii_lowercase();
+        match extension.as_str() {
+            "csv" => Ok(Format::Csv),
+            "json" => Ok(Format::Json),
+            "ndjson" | "jsonl" => Ok(Format::Ndjson),
+            "parquet" => Ok(Format::Parquet),
+            "arrow" | "feather" | "ipc" => Ok(Format::Arrow),
+            "npy" => Ok(Format::Npy),
+            _ => Err(Error::UnknownFormat { file: path.display().to_string() }),
         }
     }
 }
@@ -81,6 +91,15 @@ impl Sink {
                 let builder = WriterBuilder::new().with_explicit_nulls(true);
                 Ok(Encoder::Json(builder.build::<_, ObjectPerLine>(output)))
             }
+            Format::Ndjson => {
+                let builder = WriterBuilder::new().with_explicit_nulls(true);
+                Ok(Encoder::Ndjson(builder.build::<_, LineDelimited>(output)))
+            }
+            Format::Arrow => {
+                let is_stream = *destination == Destination::Stdout;
+                IpcWriter::new(output, &schema, is_stream).map(Encoder::Arrow)
+            }
+            Format::Npy => NpyWriter::new(output, &schema).map(Encoder::Npy),
             Format::Parquet => ArrowWriter::try_new(output, SchemaRef::clone(&schema), Some(properties()))
                 .map(|writer| Encoder::Parquet(Box::new(writer)))
                 .map_err(Failure::from),
@@ -102,7 +121,10 @@ impl Sink {
         let written = match &mut self.encoder {
             Encoder::Csv(writer) => writer.write(rows),
             Encoder::Json(writer) => writer.write(rows).map_err(Failure::from),
+            Encoder::Ndjson(writer) => writer.write(rows).map_err(Failure::from),
             Encoder::Parquet(writer) => writer.write(rows).map_err(Failure::from),
+            Encoder::Arrow(writer) => writer.write(rows),
+            Encoder::Npy(writer) => writer.write(rows),
         };
         written.map_err(|failure| failure.of(&self.name))
     }
@@ -115,7 +137,13 @@ impl Sink {
                 Ok(()) => Ok(writer.into_inner()),
                 Err(error) => Err(Failure::from(error)),
             },
+            Encoder::Ndjson(mut writer) => match writer.finish() {
+                Ok(()) => Ok(writer.into_inner()),
+                Err(error) => Err(Failure::from(error)),
+            },
             Encoder::Parquet(writer) => writer.into_inner().map_err(Failure::from),
+            Encoder::Arrow(writer) => writer.finish(),
+            Encoder::Npy(writer) => writer.finish(),
         };
         match output.map_err(|failure| failure.of(&self.name))? {
             Output::Stdout(mut stdout) => stdout.flush().map_err(|reason| Error::write(&self.name, reason)),
@@ -127,7 +155,10 @@ impl Sink {
 enum Encoder {
     Csv(CsvWriter<Output>),
     Json(arrow_json::Writer<Output, ObjectPerLine>),
+    Ndjson(arrow_json::Writer<Output, LineDelimited>),
     Parquet(Box<ArrowWriter<Output>>),
+    Arrow(IpcWriter<Output>),
+    Npy(NpyWriter<Output>),
 }
 
 enum Output {
@@ -179,6 +210,8 @@ fn properties() -> WriterProperties {
 pub(crate) enum Failure {
     Io(io::Error),
     Encode(String),
+    /// This column is neither numeric nor boolean.
+    NotNumeric(String),
 }
 
 impl Failure {
@@ -186,6 +219,7 @@ impl Failure {
         match self {
             Failure::Io(reason) => Error::write(file, reason),
             Failure::Encode(reason) => Error::Encode { file: file.to_owned(), reason },
+            Failure::NotNumeric(column) => Error::NumbersOnly { file: file.to_owned(), column },
         }
     }
 }

@@ -1,18 +1,21 @@
 //! A table made of one or more files.
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
-use arrow_array::ArrayRef;
 use arrow_schema::{DataType, SchemaRef};
 use dshap_table::{RawColumn, RawSchema, ReadAs, Wanted, closest};
 
-use crate::csv::{CHUNK_BYTES, CsvFile, CsvScan, Opened};
 use crate::digest::{self, FileDigest};
-use crate::error::{Error, Location, Note};
+use crate::error::Error;
 use crate::input::Input;
-use crate::parquet::{self, ParquetFile, ParquetScan};
+use crate::location::{Location, Place};
+use crate::names;
+use crate::note::Note;
+use crate::part::{self, Part};
 use crate::scan::{Scan, ScanOptions};
+use crate::stamp::FileStamp;
+use crate::text::CHUNK_BYTES;
 
 /// A table made of one or more files, which can be read as often as needed.
 ///
@@ -21,7 +24,7 @@ use crate::scan::{Scan, ScanOptions};
 /// holds.
 #[derive(Debug, Clone)]
 pub struct Source {
-    parts: Arc<[Part]>,
+    parts: Arc<[Box<dyn Part>]>,
     schema: RawSchema,
     notes: Vec<Note>,
 }
@@ -38,41 +41,42 @@ impl Source {
 
     pub(crate) fn from_inputs(inputs: Vec<Input>) -> Result<Source, Error> {
         let mut notes = repeated(&inputs);
-        let mut parts = Vec::with_capacity(inputs.len());
+        let mut parts: Vec<Box<dyn Part>> = Vec::with_capacity(inputs.len());
         let mut schema: Option<(RawSchema, bool)> = None;
         let mut bare_carriage_returns = false;
         let n_inputs = inputs.len();
         for input in inputs {
-            let opened = Part::open(input, &mut notes)?;
-            let (file, columns) = (opened.file, opened.columns);
-            refuse_duplicates(file.name(), &columns)?;
+            let opened = part::open(input, &mut notes)?;
+            let (part, columns) = (opened.part, opened.columns);
+            let name = part.input().name();
+            refuse_duplicates(name, &columns)?;
             bare_carriage_returns |= opened.bare_carriage_returns;
             if !opened.has_rows && n_inputs > 1 {
-                notes.push(Note::NoRowsInPart { file: file.name().to_owned() });
+                notes.push(Note::NoRowsInPart { file: name.to_owned() });
             }
             match &mut schema {
                 None => schema = Some((RawSchema { columns }, opened.has_rows)),
                 Some((first, is_settled)) => {
-                    let first_name = parts.first().map_or("", Part::name);
-                    refuse_difference(first_name, first, file.name(), &columns)?;
+                    refuse_difference(name_of_first(&parts), first, name, &columns)?;
                     if !*is_settled && opened.has_rows {
                         // Without rows the first file could not tell.
+                        let positions = names::positions(columns.iter().map(|c| c.name.as_str()));
                         for column in &mut first.columns {
-                            let same = columns.iter().find(|other| other.name == column.name);
-                            column.kind = same.map_or(column.kind.clone(), |c| c.kind.clone());
+                            if let Some(&same) = positions.get(column.name.as_str()) {
+                                column.kind = columns[same].kind.clone();
+                            }
                         }
                         *is_settled = true;
                     }
                 }
             }
-            parts.push(file);
+            parts.push(part);
         }
         match schema {
             Some((schema, true)) => Ok(Source { parts: parts.into(), schema, notes }),
-            Some((_, false)) => Err(Error::NoRows {
-                file: parts.first().map_or("", Part::name).to_owned(),
-                bare_carriage_returns,
-            }),
+            Some((_, false)) => {
+                Err(Error::NoRows { file: name_of_first(&parts).to_owned(), bare_carriage_returns })
+            }
             None => Err(Error::NoInput),
         }
     }
@@ -89,7 +93,7 @@ impl Source {
 
     /// The files as the user named them; standard input is `standard input`.
     pub fn files(&self) -> impl Iterator<Item = &str> {
-        self.parts.iter().map(Part::name)
+        self.parts.iter().map(|part| part.input().name())
     }
 
     /// Total size on disk, to compare [`Batch::bytes_read`](crate::Batch) with.
@@ -99,16 +103,27 @@ impl Source {
 
     /// The schema of all batches of a scan.
     pub fn arrow_schema(&self, wanted: &[Wanted]) -> Result<SchemaRef, Error> {
+        let columns = names::positions(self.schema.names());
+        // The types of the first file; later files are made to agree.
+        let own_types = self.parts.first().and_then(|part| part.own_types());
+        let fields_of_first = own_types.map(|schema| schema.fields().iter());
+        let own_types: HashMap<&str, &DataType> = fields_of_first
+            .into_iter()
+            .flatten()
+            .map(|field| (field.name().as_str(), field.data_type()))
+            .collect();
         let fields = wanted
             .iter()
             .map(|wanted| {
-                if self.schema.column(&wanted.name).is_none() {
+                if !columns.contains_key(wanted.name.as_str()) {
                     return Err(self.no_such_column(&wanted.name));
                 }
                 let data_type = match wanted.read_as {
                     ReadAs::Number | ReadAs::Boolean => DataType::Float64,
                     ReadAs::Text => DataType::Utf8,
-                    ReadAs::AsIs => self.own_type(&wanted.name),
+                    ReadAs::AsIs => {
+                        own_types.get(wanted.name.as_str()).map_or(DataType::Utf8, |&own| own.clone())
+                    }
                 };
                 Ok(arrow_schema::Field::new(&wanted.name, data_type, true))
             })
@@ -143,26 +158,42 @@ impl Source {
             }
         }
         let last = self.parts.last().ok_or(Error::NoInput)?;
-        Ok(Location { file: last.name().to_owned(), place: crate::error::Place::Row(row) })
+        Ok(Location { file: last.input().name().to_owned(), place: Place::Row(row) })
     }
 
     /// Name, size and SHA-256 of each file as it is on disk.
     pub fn digests(&self) -> Result<Vec<FileDigest>, Error> {
-        self.parts.iter().map(|part| digest::of(part.input())).collect()
+        self.check_unchanged()?;
+        let digests = self.parts.iter().map(|part| digest::of(part.input())).collect();
+        self.check_unchanged()?;
+        digests
     }
 
-    /// The type of a column in the first file; later files are made to agree.
-    fn own_type(&self, name: &str) -> DataType {
-        match self.parts.first() {
-            Some(Part::Parquet(file)) => file.data_type(name).cloned(),
-            _ => None,
-        }
-        .unwrap_or(DataType::Utf8)
+    /// Fails if a file is no longer the same as when it was first opened.
+    ///
+    /// Each pass checks this too, when it opens a file and when it has read
+    /// the last one.
+    pub fn check_unchanged(&self) -> Result<(), Error> {
+        self.parts.iter().try_for_each(|part| part.input().check_unchanged())
+    }
+
+    /// Name, size and time of last change of each file, for a caller that
+    /// wants to know at some later time whether they are still the same.
+    pub fn stamps(&self) -> Vec<FileStamp> {
+        self.parts.iter().map(|part| part.input().stamp()).collect()
+    }
+
+    /// An upper estimate of the bytes of memory that a scan of `wanted` holds
+    /// besides the batches it hands over, with the threads of the surrounding
+    /// pool.
+    pub fn scan_overhead(&self, wanted: &[Wanted]) -> u64 {
+        // Files are read one after the other.
+        self.parts.iter().map(|part| part.scan_overhead(wanted)).max().unwrap_or(0)
     }
 
     fn no_such_column(&self, name: &str) -> Error {
         Error::NoSuchColumn {
-            file: self.parts.first().map_or("", Part::name).to_owned(),
+            file: name_of_first(&self.parts).to_owned(),
             name: name.to_owned(),
             available: self.schema.names().map(str::to_owned).collect(),
             suggestion: closest(name, self.schema.names()).map(str::to_owned),
@@ -170,92 +201,8 @@ impl Source {
     }
 }
 
-/// Some consecutive rows of one file.
-pub(crate) struct Piece {
-    pub(crate) arrays: Vec<ArrayRef>,
-    pub(crate) n_rows: usize,
-    /// How much of the file on disk has been read so far.
-    pub(crate) disk_position: u64,
-}
-
-/// One file of a table.
-#[derive(Debug)]
-pub(crate) enum Part {
-    Csv(CsvFile),
-    Parquet(ParquetFile),
-}
-
-impl Part {
-    fn open(input: Input, notes: &mut Vec<Note>) -> Result<Opened<Part>, Error> {
-        if is_parquet(&input)? {
-            Ok(ParquetFile::open(input)?.map(Part::Parquet))
-        } else {
-            Ok(CsvFile::open(input, notes)?.map(Part::Csv))
-        }
-    }
-
-    pub(crate) fn input(&self) -> &Input {
-        match self {
-            Part::Csv(file) => file.input(),
-            Part::Parquet(file) => file.input(),
-        }
-    }
-
-    pub(crate) fn name(&self) -> &str {
-        self.input().name()
-    }
-
-    fn locate(&self, row: u64) -> Result<Result<Location, u64>, Error> {
-        match self {
-            Part::Csv(file) => file.locate(row),
-            Part::Parquet(file) => Ok(file.locate(row)),
-        }
-    }
-
-    pub(crate) fn scan(
-        &self,
-        wanted: &[Wanted],
-        batch_rows: usize,
-        chunk_bytes: usize,
-    ) -> Result<PartScan, Error> {
-        let columns = wanted.iter().map(|wanted| (wanted.name.as_str(), wanted.read_as));
-        Ok(match self {
-            Part::Csv(file) => PartScan::Csv(Box::new(file.scan(columns, chunk_bytes)?)),
-            Part::Parquet(file) => PartScan::Parquet(Box::new(file.scan(columns, batch_rows)?)),
-        })
-    }
-}
-
-/// One pass over one file.
-pub(crate) enum PartScan {
-    Csv(Box<CsvScan>),
-    Parquet(Box<ParquetScan>),
-}
-
-impl PartScan {
-    pub(crate) fn next(&mut self, max_rows: u64) -> Result<Option<Piece>, Error> {
-        match self {
-            PartScan::Csv(scan) => scan.next(max_rows),
-            PartScan::Parquet(scan) => scan.next(max_rows),
-        }
-    }
-}
-
-/// By its first bytes, or by its name if those are damaged.
-fn is_parquet(input: &Input) -> Result<bool, Error> {
-    use std::io::Read;
-
-    let mut start = Vec::new();
-    input
-        .open()?
-        .take(parquet::MAGIC.len() as u64)
-        .read_to_end(&mut start)
-        .map_err(|reason| Error::read(input.name(), reason))?;
-    let by_name = input
-        .path()
-        .and_then(|path| path.extension())
-        .is_some_and(|extension| extension.eq_ignore_ascii_case("parquet"));
-    Ok(start == parquet::MAGIC || by_name)
+fn name_of_first(parts: &[Box<dyn Part>]) -> &str {
+    parts.first().map_or("", |part| part.input().name())
 }
 
 fn repeated(inputs: &[Input]) -> Vec<Note> {
@@ -313,7 +260,7 @@ mod tests {
 
     /// Everything that is read, or the words of the error.
     fn read(source: &Source, wanted: &[Wanted], chunk_bytes: usize) -> Result<String, String> {
-        let options = ScanOptions { batch_bytes: 200, limit_rows: None };
+        let options = ScanOptions { batch_bytes: 200, ..ScanOptions::default() };
         let mut text = String::new();
         let scan = source.scan_in_chunks(wanted, options, chunk_bytes);
         for batch in scan.map_err(|error| error.to_string())? {

@@ -206,6 +206,42 @@ fn doubtful_headers_are_noted() {
 }
 
 #[test]
+fn a_delimiter_at_the_end_of_every_line_makes_no_column() {
+    let folder = folder();
+    let source = open(&file(&folder, "a.csv", "a,b,\n1,2,\n3,4,\r\n")).unwrap();
+    assert_eq!(source.schema().names().collect::<Vec<_>>(), ["a", "b"]);
+    assert!(matches!(source.notes(), [Note::TrailingDelimiter { .. }]), "{:?}", source.notes());
+    assert!(source.notes()[0].to_string().contains("ends with a delimiter"));
+    assert_eq!(numbers(&source, "b").unwrap(), [Some(2.0), Some(4.0)]);
+
+    // A cell that holds something makes it a column, and so does a name.
+    for text in ["a,\n1,\n3,x\n", "a,\n1,\" \"\n"] {
+        let source = open(&file(&folder, "b.csv", text)).unwrap();
+        assert_eq!(source.schema().names().collect::<Vec<_>>(), ["a", "column_2"]);
+        assert!(matches!(source.notes(), [Note::UnnamedColumn { .. }]), "{:?}", source.notes());
+    }
+    let source = open(&file(&folder, "c.csv", "a,b\n1,\n")).unwrap();
+    assert_eq!(source.schema().names().count(), 2);
+
+    // Lines that disagree about it are ragged, and what comes late is not lost.
+    for (text, expected) in [
+        ("a,b\n1,2,\n", "`d.csv` line 2 has 3 fields, expected 2"),
+        ("a,b,\n1,2\n", "`d.csv` line 2 has 2 fields, expected 3"),
+    ] {
+        let error = open(&file(&folder, "d.csv", text)).unwrap_err();
+        assert_eq!(words(&error, &folder), expected);
+    }
+    let text = format!("a,\n{}2,late\n", "1,\n".repeat(10_000));
+    let source = open(&file(&folder, "e.csv", text)).unwrap();
+    let error = numbers(&source, "a").unwrap_err();
+    assert_eq!(
+        words(&error, &folder),
+        "`e.csv` line 10002 holds `late` after its last column, where earlier lines hold nothing"
+    );
+    assert!(error.hint().unwrap().contains("header"));
+}
+
+#[test]
 fn several_files_are_one_table_matched_by_name() {
     let folder = folder();
     file(&folder, "part-2.csv", "b;a\n30;3\n");
@@ -303,7 +339,7 @@ fn batches_are_equally_long_and_progress_never_falls() {
     let one = file(&folder, "1.csv", format!("a,b\n{}", "1,2\n".repeat(1000)));
     let two = file(&folder, "2.csv", format!("a,b\n{}", "3,4\n".repeat(777)));
     let source = Source::open(&[one, two]).unwrap();
-    let options = ScanOptions { batch_bytes: 16 * 300, limit_rows: None };
+    let options = ScanOptions { batch_bytes: 16 * 300, ..ScanOptions::default() };
     let wanted = common::wanted(&[("a", ReadAs::Number), ("b", ReadAs::Number)]);
     let batches: Vec<_> = source.scan(&wanted, options).unwrap().map(Result::unwrap).collect();
     let lengths: Vec<_> = batches.iter().map(|batch| batch.rows.num_rows()).collect();

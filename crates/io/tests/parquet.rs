@@ -122,7 +122,7 @@ fn rows_are_counted_within_the_file_across_batches() {
     let first = file(&folder, "first.csv", "a\n1\n2\n");
     let source = Source::open(&[first, path]).unwrap();
     let scan = |limit_rows| {
-        let options = ScanOptions { batch_bytes: 800, limit_rows };
+        let options = ScanOptions { batch_bytes: 800, limit_rows, ..ScanOptions::default() };
         let wanted = common::wanted(&[("a", ReadAs::Number)]);
         let scan = source.scan(&wanted, options).unwrap();
         scan.map(|batch| batch.map(|batch| batch.rows.num_rows())).collect::<Result<Vec<_>, _>>()
@@ -204,4 +204,45 @@ fn damaged_files_are_errors_and_never_panics() {
     }
     std::panic::set_hook(hook);
     assert!(n_refused > whole.len() / 10, "{n_refused} of {}", whole.len());
+}
+
+#[test]
+fn the_number_of_threads_does_not_change_what_is_read() {
+    let folder = folder();
+    let n_rows = 5000;
+    let column = |k: usize| -> ArrayRef {
+        let numbers =
+            (0..n_rows).map(move |row| (!(row + k).is_multiple_of(13)).then_some((row * k) as f64 * 0.1));
+        if k.is_multiple_of(3) {
+            array(numbers.map(|value| value.map(|v| v.to_string())).collect::<StringArray>())
+        } else {
+            array(numbers.collect::<Float64Array>())
+        }
+    };
+    let names: Vec<String> = (0..8).map(|k| format!("c{k}")).collect();
+    let columns = names.iter().enumerate().map(|(k, name)| (name.as_str(), column(k))).collect();
+    let path = file(&folder, "a.parquet", bytes(columns));
+    let mut faulty = vec![1.0; n_rows];
+    (faulty[4000], faulty[4500]) = (f64::INFINITY, f64::NEG_INFINITY);
+    let ones = array(Float64Array::from(vec![1.0; n_rows]));
+    let faulty: Vec<(&str, ArrayRef)> = vec![
+        ("a", array(Float64Array::from(faulty[..].iter().rev().copied().collect::<Vec<_>>()))),
+        ("b", ones),
+        ("c", array(Float64Array::from(faulty))),
+    ];
+    let faulty = file(&folder, "faulty.parquet", bytes(faulty));
+
+    let wanted = [("c7", ReadAs::Number), ("c0", ReadAs::Text), ("c3", ReadAs::Number), ("c7", ReadAs::AsIs)];
+    let mut seen = Vec::new();
+    for pool in common::Pool::all() {
+        pool.install(|| {
+            seen.push(read(&open(&path).unwrap(), &wanted).unwrap());
+            let source = open(&faulty).unwrap();
+            let error = read(&source, &["c", "b", "a"].map(|name| (name, ReadAs::Number))).unwrap_err();
+            let expected = "`faulty.parquet` row 499, column `a` holds `-inf`, which is not finite";
+            assert_eq!(words(&error, &folder), expected);
+            assert_eq!(read(&source, &[]).unwrap().iter().map(|rows| rows.num_rows()).sum::<usize>(), n_rows);
+        });
+    }
+    assert!(seen.windows(2).all(|pair| pair[0] == pair[1]));
 }

@@ -30,6 +30,8 @@ fn table() -> RecordBatch {
     .unwrap()
 }
 
+const FORMATS: [Format; 5] = [Format::Csv, Format::Json, Format::Ndjson, Format::Parquet, Format::Arrow];
+
 fn write(folder: &TempDir, name: &str, batches: &[RecordBatch]) -> PathBuf {
     let path = folder.path().join(name);
     let format = Format::from_extension(&path).unwrap();
@@ -119,7 +121,7 @@ fn difficult_names_survive() {
 #[test]
 fn a_sink_that_is_dropped_leaves_nothing() {
     let folder = folder();
-    for format in [Format::Csv, Format::Json, Format::Parquet] {
+    for format in FORMATS {
         let destination = Destination::File(folder.path().join("out"));
         let mut sink = Sink::create(&destination, format, table().schema()).unwrap();
         sink.write(&table()).unwrap();
@@ -131,9 +133,17 @@ fn a_sink_that_is_dropped_leaves_nothing() {
 #[test]
 fn formats_follow_from_extensions() {
     use std::path::Path;
-    for (name, expected) in
-        [("a.csv", Format::Csv), ("b/a.JSON", Format::Json), ("a.b.parquet", Format::Parquet)]
-    {
+    for (name, expected) in [
+        ("a.csv", Format::Csv),
+        ("b/a.JSON", Format::Json),
+        ("a.b.parquet", Format::Parquet),
+        ("a.ndjson", Format::Ndjson),
+        ("a.jsonl", Format::Ndjson),
+        ("a.arrow", Format::Arrow),
+        ("a.feather", Format::Arrow),
+        ("a.ipc", Format::Arrow),
+        ("a.NPY", Format::Npy),
+    ] {
         assert_eq!(Format::from_extension(Path::new(name)).unwrap(), expected);
     }
     let error = Format::from_extension(Path::new("values")).unwrap_err();
@@ -144,7 +154,7 @@ fn formats_follow_from_extensions() {
 #[cfg(target_os = "linux")]
 #[test]
 fn a_full_disk_is_reported_in_every_format() {
-    for format in [Format::Csv, Format::Json, Format::Parquet] {
+    for format in FORMATS {
         let destination = Destination::File("/dev/full".into());
         let mut sink = Sink::create(&destination, format, table().schema()).unwrap();
         let failed = (0..10_000).try_for_each(|_| sink.write(&table())).and_then(|()| sink.finish());
@@ -160,7 +170,7 @@ fn a_reader_that_goes_away_is_a_broken_pipe() {
     let folder = folder();
     let path = folder.path().join("pipe");
     assert!(std::process::Command::new("mkfifo").arg(&path).status().unwrap().success());
-    for format in [Format::Csv, Format::Json, Format::Parquet] {
+    for format in FORMATS {
         let reader = std::thread::spawn({
             let path = path.clone();
             move || drop(std::fs::File::open(path).unwrap())
@@ -178,7 +188,7 @@ fn a_reader_that_goes_away_is_a_broken_pipe() {
 #[test]
 fn rows_with_other_columns_are_refused() {
     let folder = folder();
-    for format in [Format::Csv, Format::Json, Format::Parquet] {
+    for format in FORMATS {
         let destination = Destination::File(folder.path().join("out"));
         let mut sink = Sink::create(&destination, format, table().schema()).unwrap();
         let fewer = table().project(&[0, 1]).unwrap();
@@ -208,6 +218,26 @@ fn standard_output_is_complete_when_finished() {
     let output = copy_of("standard_output_is_complete_when_finished").output().unwrap();
     let text = String::from_utf8(output.stdout).unwrap();
     assert!(text.ends_with("false,1970-01-01,1970-01-01T00:00:00\n"), "{text}");
+}
+
+#[test]
+fn standard_output_gets_arrow_as_a_stream() {
+    const SEPARATOR: &[u8] = b"== begins here ==";
+    if std::env::var_os(PART).is_some() {
+        use std::io::Write;
+        std::io::stdout().write_all(SEPARATOR).unwrap();
+        let mut sink = Sink::create(&Destination::Stdout, Format::Arrow, table().schema()).unwrap();
+        sink.write(&table()).unwrap();
+        sink.finish().unwrap();
+        std::process::exit(0);
+    }
+    let output = copy_of("standard_output_gets_arrow_as_a_stream").output().unwrap().stdout;
+    let start = output.windows(SEPARATOR.len()).position(|window| window == SEPARATOR).unwrap();
+    let stream = &output[start + SEPARATOR.len()..];
+    assert!(stream.starts_with(&[0xff; 4]));
+    let folder = folder();
+    let source = open(&common::file(&folder, "piped", stream)).unwrap();
+    assert_eq!(numbers(&source, "value").unwrap(), [Some(0.1), None]);
 }
 
 #[test]
@@ -285,7 +315,7 @@ proptest! {
         let folder = folder();
         let expected_values: Vec<_> = rows.iter().map(|row| row.0).collect();
         let expected_texts: Vec<_> = rows.iter().map(|row| row.1.clone()).collect();
-        for name in ["a.csv", "a.parquet"] {
+        for name in ["a.csv", "a.parquet", "a.arrow", "a.ndjson"] {
             let path = write(&folder, name, &[batch(&rows)]).display().to_string();
             let source = open(&path).unwrap();
             prop_assert_eq!(

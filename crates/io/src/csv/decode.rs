@@ -8,6 +8,7 @@ use dshap_table::ReadAs;
 
 use super::cell::{self, Boolean, Number};
 use super::split::{Bounds, Records, unquoted};
+use crate::text::{Columns, Decode, Fault};
 
 /// Which cells of a record are read, and how.
 #[derive(Debug)]
@@ -15,29 +16,18 @@ pub(super) struct Plan {
     pub(super) delimiter: u8,
     /// Fields of the header, and so of every record.
     pub(super) n_fields: usize,
+    /// Whether the last of them belongs to no column and must be empty.
+    pub(super) ends_in_delimiter: bool,
     /// Position in the record, for each column asked for.
     pub(super) columns: Vec<(usize, ReadAs)>,
-}
-
-/// What a chunk holds.
-#[derive(Debug)]
-pub(super) struct Columns {
-    pub(super) arrays: Vec<ArrayRef>,
-    pub(super) n_rows: usize,
-}
-
-/// The first thing wrong with a chunk.
-#[derive(Debug, Clone, PartialEq)]
-pub(super) struct Fault {
-    /// The record, counted from the beginning of the chunk.
-    pub(super) record: usize,
-    pub(super) what: What,
 }
 
 /// What is wrong with a record.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) enum What {
     FieldCount(usize),
+    /// A cell that belongs to no column holds something.
+    AfterLastColumn(String),
     Cell {
         /// Position in the record.
         field: usize,
@@ -55,8 +45,16 @@ pub(super) enum Problem {
     NotUtf8,
 }
 
+impl Decode for Plan {
+    type What = What;
+
+    fn decode(&self, text: &[u8], max_rows: usize) -> Result<Columns, Fault<What>> {
+        decode(text, self, max_rows)
+    }
+}
+
 /// Reads at most `max_rows` records.
-pub(super) fn decode(text: &[u8], plan: &Plan, max_rows: usize) -> Result<Columns, Fault> {
+fn decode(text: &[u8], plan: &Plan, max_rows: usize) -> Result<Columns, Fault<What>> {
     // Checking a chunk at once is far cheaper than checking its cells. If it
     // fails, each cell is checked when it is wanted.
     let utf8 = std::str::from_utf8(text).ok();
@@ -67,6 +65,13 @@ pub(super) fn decode(text: &[u8], plan: &Plan, max_rows: usize) -> Result<Column
     while n_rows < max_rows && records.next(&mut cells).is_some() {
         if cells.len() != plan.n_fields {
             return Err(Fault { record: n_rows, what: What::FieldCount(cells.len()) });
+        }
+        if plan.ends_in_delimiter
+            && let Some(&(start, end)) = cells.last()
+            && start < end
+        {
+            let text = String::from_utf8_lossy(&unquoted(&text[start..end]).0).trim().to_owned();
+            return Err(Fault { record: n_rows, what: What::AfterLastColumn(text) });
         }
         if n_rows == 0 {
             // Records are about as long as the first one, give or take a quarter.
@@ -171,7 +176,7 @@ mod tests {
     use arrow_array::types::Float64Type;
 
     fn plan(columns: &[(usize, ReadAs)]) -> Plan {
-        Plan { delimiter: b',', n_fields: 2, columns: columns.to_vec() }
+        Plan { delimiter: b',', n_fields: 2, ends_in_delimiter: false, columns: columns.to_vec() }
     }
 
     #[test]

@@ -1,6 +1,6 @@
 //! Which byte separates the cells.
 
-use super::split::QUOTE;
+use crate::text::QUOTE;
 
 /// In order of preference. Tabs, semicolons and bars hardly ever occur equally
 /// often in every record by accident; commas do, as decimal commas.

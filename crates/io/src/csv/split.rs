@@ -7,9 +7,9 @@
 
 use std::borrow::Cow;
 
-use memchr::{memchr, memchr2_iter, memchr3_iter, memrchr};
+use memchr::{memchr, memchr2_iter, memchr3_iter};
 
-pub(super) const QUOTE: u8 = b'"';
+use crate::text::{QUOTE, Quotes};
 
 /// Bounds of one cell within the text, quotes included.
 pub(super) type Bounds = (usize, usize);
@@ -112,85 +112,6 @@ impl<'a> Records<'a> {
     }
 }
 
-/// Finds the end of the last whole record in a text that grows at its end.
-#[derive(Debug)]
-pub(super) struct RecordEnds {
-    delimiter: u8,
-    quotes: Quotes,
-    scanned: usize,
-    last_end: usize,
-}
-
-impl RecordEnds {
-    pub(super) fn new(delimiter: u8) -> RecordEnds {
-        RecordEnds { delimiter, quotes: Quotes::new(), scanned: 0, last_end: 0 }
-    }
-
-    /// Looks at what was added to `text` since the last call. `text` begins
-    /// with a record.
-    pub(super) fn scan(&mut self, text: &[u8]) {
-        let added = &text[self.scanned..];
-        if !self.quotes.open && memchr(QUOTE, added).is_none() {
-            if let Some(offset) = memrchr(b'\n', added) {
-                self.last_end = self.scanned + offset + 1;
-            }
-        } else {
-            for offset in memchr2_iter(QUOTE, b'\n', added) {
-                let hit = self.scanned + offset;
-                if text[hit] == QUOTE {
-                    let starts_cell = match hit.checked_sub(1) {
-                        Some(before) => text[before] == self.delimiter || text[before] == b'\n',
-                        None => true,
-                    };
-                    self.quotes.see(hit, starts_cell);
-                } else if !self.quotes.open {
-                    self.last_end = hit + 1;
-                }
-            }
-        }
-        self.scanned = text.len();
-    }
-
-    /// Where the last whole record ends, 0 if there is none.
-    pub(super) fn last_end(&self) -> usize {
-        self.last_end
-    }
-
-    /// Where the quoted cell begins that is still open at the end of the text.
-    pub(super) fn open_quote(&self) -> Option<usize> {
-        self.quotes.open.then_some(self.quotes.opened_at)
-    }
-}
-
-/// Whether the next byte is within a quoted cell.
-#[derive(Debug)]
-struct Quotes {
-    open: bool,
-    opened_at: usize,
-    /// Position after the last quote that closed a cell, 0 if there is none.
-    closed_before: usize,
-}
-
-impl Quotes {
-    fn new() -> Quotes {
-        Quotes { open: false, opened_at: 0, closed_before: 0 }
-    }
-
-    #[inline]
-    fn see(&mut self, position: usize, starts_cell: bool) {
-        if self.open {
-            self.open = false;
-            self.closed_before = position + 1;
-        } else if self.closed_before == position && position > 0 {
-            // The second of a doubled quote: the cell was not closed after all.
-            self.open = true;
-        } else if starts_cell {
-            self.open = true;
-            self.opened_at = position;
-        }
-    }
-}
-
 /// The text of a cell without its quotes, and whether it had any.
 pub(super) fn unquoted(cell: &[u8]) -> (Cow<'_, [u8]>, bool) {
     let Some((&QUOTE, inside)) = cell.split_first() else {
@@ -256,18 +177,6 @@ mod tests {
             ("a, \"b\"\n", vec![vec!["a", " \"b\""]]),
         ] {
             assert_eq!(records(text), expected, "{text:?}");
-        }
-    }
-
-    #[test]
-    fn record_ends_do_not_depend_on_how_the_text_arrives() {
-        let text = b"a,\"x\ny\"\n\"\"\"\n\",5\"\n1,\"\n";
-        for cut in 0..=text.len() {
-            let mut ends = RecordEnds::new(b',');
-            ends.scan(&text[..cut]);
-            ends.scan(text);
-            assert_eq!(ends.last_end(), 17, "cut at {cut}");
-            assert_eq!(ends.open_quote(), Some(19), "cut at {cut}");
         }
     }
 }

@@ -7,47 +7,37 @@ use std::io::Read;
 
 use memchr::memchr_iter;
 
-use super::chunk::{CHUNK_BYTES, ChunkReader, Text};
-use super::split::Records;
+use super::{CHUNK_BYTES, ChunkReader, Layout, Text};
 use crate::error::Error;
 use crate::input::Input;
 
 /// Where a record is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Found {
+pub(crate) enum Found {
     /// The line on which it begins.
     Line(u64),
-    /// Nowhere: the file has only so many records, header included.
+    /// Nowhere: the file has only so many records.
     Beyond { n_records: u64, last_line: u64 },
 }
 
-/// Looks for a record, the header being record 0.
-pub(super) fn find(input: &Input, delimiter: u8, record: u64) -> Result<Found, Error> {
+/// Looks for a record; the header of a CSV file is record 0.
+pub(crate) fn find(input: &Input, layout: Layout, record: u64) -> Result<Found, Error> {
     let mut n_records = 0;
     let mut lines_before = 0;
-    let mut last_line = 1;
-    let mut chunks = ChunkReader::new(Text::open(input)?, delimiter, CHUNK_BYTES);
-    let mut cells = Vec::new();
+    let mut chunks = ChunkReader::new(Text::open(input)?, layout, CHUNK_BYTES);
     // A file that is faulty further on still has the lines before the fault.
     while let Ok(Some(chunk)) = chunks.next() {
-        let mut records = Records::new(&chunk.text, delimiter);
-        let mut counted = 0;
-        while let Some(start) = records.next(&mut cells) {
-            lines_before += newlines(&chunk.text[counted..start]);
-            counted = start;
-            last_line = lines_before + 1;
-            if n_records == record {
-                return Ok(Found::Line(last_line));
-            }
-            n_records += 1;
+        match layout.nth_record(&chunk.text, record - n_records) {
+            Ok(start) => return Ok(Found::Line(lines_before + newlines(&chunk.text[..start]) + 1)),
+            Err(n_more) => n_records += n_more,
         }
-        lines_before += newlines(&chunk.text[counted..]);
+        lines_before += newlines(&chunk.text);
     }
-    Ok(Found::Beyond { n_records, last_line })
+    Ok(Found::Beyond { n_records, last_line: lines_before + 1 })
 }
 
 /// The line that holds the byte at `offset` of the decompressed text.
-pub(super) fn line_of_offset(input: &Input, offset: u64) -> Result<u64, Error> {
+pub(crate) fn line_of_offset(input: &Input, offset: u64) -> Result<u64, Error> {
     let mut text = Text::open(input)?.into_reader().take(offset);
     let mut buffer = vec![0; 64 << 10];
     let mut line = 1;
@@ -72,10 +62,11 @@ mod tests {
     fn lines_count_quoted_newlines_and_blank_lines() {
         let text = "\na,b\n1,\"x\ny\"\n\n\r\n2,z\n3,w";
         let input = Input::spool("a text", text.as_bytes()).expect("spools");
-        let lines = [0, 1, 2, 3].map(|record| find(&input, b',', record).expect("is read"));
+        let csv = Layout::Csv { delimiter: b',' };
+        let lines = [0, 1, 2, 3].map(|record| find(&input, csv, record).expect("is read"));
         assert_eq!(lines, [2, 3, 7, 8].map(Found::Line));
         let beyond = Found::Beyond { n_records: 4, last_line: 8 };
-        assert_eq!(find(&input, b',', 9).expect("is read"), beyond);
+        assert_eq!(find(&input, csv, 9).expect("is read"), beyond);
         let at = |offset| line_of_offset(&input, offset).expect("is read");
         assert_eq!([at(0), at(1), at(5), at(10)], [1, 2, 3, 4]);
     }

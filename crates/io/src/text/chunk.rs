@@ -1,14 +1,8 @@
 //! A text as a stream of chunks that end where a record ends.
 
-use std::io::{self, Cursor, Read};
-use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::io::{self, Read};
 
-use flate2::read::MultiGzDecoder;
-
-use super::split::RecordEnds;
-use crate::error::Error;
-use crate::input::Input;
+use super::{Layout, RecordEnds, Text};
 
 /// Large enough that starting work on a chunk costs nothing, small enough that
 /// its text stays in the cache while it is read.
@@ -16,27 +10,27 @@ pub(crate) const CHUNK_BYTES: usize = 1 << 20;
 
 /// A longer record is taken for a mistake, nearly always a quote that is never
 /// closed. Without a limit such a file would be read into memory whole.
-pub(super) const MAX_RECORD_MIB: usize = 256;
+pub(crate) const MAX_RECORD_MIB: usize = 256;
 
 /// Some whole records.
 #[derive(Debug)]
-pub(super) struct Chunk {
-    pub(super) text: Vec<u8>,
+pub(crate) struct Chunk {
+    pub(crate) text: Vec<u8>,
     /// How much of the file on disk has been read so far.
-    pub(super) disk_position: u64,
+    pub(crate) disk_position: u64,
 }
 
 /// Why there is no next chunk. Offsets are into the decompressed text.
 #[derive(Debug)]
-pub(super) enum ChunkError {
+pub(crate) enum ChunkError {
     Read(io::Error),
     UnclosedQuote { offset: u64 },
     LongRecord { offset: u64 },
 }
 
-pub(super) struct ChunkReader {
+pub(crate) struct ChunkReader {
     text: Text,
-    delimiter: u8,
+    layout: Layout,
     chunk_bytes: usize,
     max_record: usize,
     /// The beginning of the next chunk, read but not cut yet.
@@ -47,10 +41,10 @@ pub(super) struct ChunkReader {
 }
 
 impl ChunkReader {
-    pub(super) fn new(text: Text, delimiter: u8, chunk_bytes: usize) -> ChunkReader {
+    pub(crate) fn new(text: Text, layout: Layout, chunk_bytes: usize) -> ChunkReader {
         ChunkReader {
             text,
-            delimiter,
+            layout,
             chunk_bytes: chunk_bytes.max(1),
             max_record: MAX_RECORD_MIB << 20,
             pending: Vec::new(),
@@ -66,9 +60,9 @@ impl ChunkReader {
     }
 
     /// The next chunk, or `None` at the end.
-    pub(super) fn next(&mut self) -> Result<Option<Chunk>, ChunkError> {
+    pub(crate) fn next(&mut self) -> Result<Option<Chunk>, ChunkError> {
         let mut text = std::mem::take(&mut self.pending);
-        let mut ends = RecordEnds::new(self.delimiter);
+        let mut ends = RecordEnds::new(self.layout);
         let mut target = self.chunk_bytes;
         loop {
             if !self.at_end && text.len() < target {
@@ -120,65 +114,16 @@ impl ChunkReader {
     }
 }
 
-/// A decompressed text without its byte order mark.
-pub(super) struct Text {
-    reader: Box<dyn Read + Send>,
-    position: Arc<AtomicU64>,
-}
-
-impl Text {
-    /// Compression is told by the first bytes; names of files often lie.
-    pub(super) fn open(input: &Input) -> Result<Text, Error> {
-        let failed = |reason| Error::read(input.name(), reason);
-        let file = input.open()?;
-        let position = file.position();
-        let (start, file) = peek(file, 4).map_err(failed)?;
-        let reader: Box<dyn Read + Send> = if start.starts_with(&[0x1f, 0x8b]) {
-            Box::new(MultiGzDecoder::new(file))
-        } else if start == [0x28, 0xb5, 0x2f, 0xfd] {
-            Box::new(zstd::Decoder::new(file).map_err(failed)?)
-        } else {
-            Box::new(file)
-        };
-        let (start, mut reader) = peek(reader, 3).map_err(failed)?;
-        if start == [0xef, 0xbb, 0xbf] {
-            let mut mark = [0; 3];
-            reader.read_exact(&mut mark).map_err(failed)?;
-        }
-        Ok(Text { reader: Box::new(reader), position })
-    }
-
-    /// Up to `n_bytes` from the beginning.
-    pub(super) fn head(mut self, n_bytes: usize) -> io::Result<Vec<u8>> {
-        let mut head = Vec::new();
-        (&mut self.reader).take(n_bytes as u64).read_to_end(&mut head)?;
-        Ok(head)
-    }
-
-    pub(super) fn into_reader(self) -> impl Read {
-        self.reader
-    }
-
-    fn disk_position(&self) -> u64 {
-        self.position.load(Ordering::Relaxed)
-    }
-}
-
-/// The first bytes, and a reader that gives them once more.
-fn peek<R: Read>(mut reader: R, n_bytes: u64) -> io::Result<(Vec<u8>, impl Read + use<R>)> {
-    let mut start = Vec::new();
-    (&mut reader).take(n_bytes).read_to_end(&mut start)?;
-    Ok((start.clone(), Cursor::new(start).chain(reader)))
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::input::Input;
 
     fn chunks(text: &str, chunk_bytes: usize, max_record: usize) -> (Vec<String>, Option<ChunkError>) {
         let input = Input::spool("a text", text.as_bytes()).expect("spools");
         let text = Text::open(&input).expect("opens");
-        let mut reader = ChunkReader::new(text, b',', chunk_bytes).with_max_record(max_record);
+        let mut reader =
+            ChunkReader::new(text, Layout::Csv { delimiter: b',' }, chunk_bytes).with_max_record(max_record);
         let mut chunks = Vec::new();
         loop {
             match reader.next() {

@@ -1,0 +1,177 @@
+//! From the lines of a chunk to columns.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use arrow_array::ArrayRef;
+use arrow_array::builder::{Float64Builder, StringBuilder};
+use dshap_table::ReadAs;
+use memchr::memchr_iter;
+
+use super::record::{self, Value};
+use crate::text::{Columns, Decode, Fault};
+
+/// Which members of an object are read, and how.
+#[derive(Debug)]
+pub(super) struct Plan {
+    pub(super) names: Arc<[String]>,
+    pub(super) positions: Arc<HashMap<String, usize>>,
+    /// Position among all names, for each column asked for.
+    pub(super) columns: Vec<(usize, ReadAs)>,
+}
+
+/// What is wrong with a record.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) enum What {
+    /// It is not an object, for this reason.
+    Syntax(String),
+    UnknownKey(String),
+    RepeatedKey(String),
+    Cell {
+        /// Position among all names.
+        field: usize,
+        text: String,
+        problem: Problem,
+    },
+}
+
+/// What is wrong with a value.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(super) enum Problem {
+    NotANumber,
+    NotABoolean,
+    NotFinite,
+    Nested(&'static str),
+}
+
+/// All lines that are not blank.
+pub(super) fn lines(text: &[u8]) -> impl Iterator<Item = &[u8]> {
+    let mut start = 0;
+    memchr_iter(b'\n', text)
+        .chain([text.len()])
+        .map(move |end| {
+            let line = text[start..end].trim_ascii();
+            start = (end + 1).min(text.len());
+            line
+        })
+        .filter(|line| !line.is_empty())
+}
+
+impl Decode for Plan {
+    type What = What;
+
+    fn decode(&self, text: &[u8], max_rows: usize) -> Result<Columns, Fault<What>> {
+        let mut cells: Vec<Option<Value<'_>>> = vec![None; self.names.len()];
+        let mut builders: Vec<Builder> =
+            self.columns.iter().map(|&(_, read_as)| Builder::new(read_as)).collect();
+        let mut n_rows = 0;
+        for line in lines(text).take(max_rows) {
+            self.read(line, &mut cells, &mut builders).map_err(|what| Fault { record: n_rows, what })?;
+            n_rows += 1;
+        }
+        Ok(Columns { arrays: builders.into_iter().map(Builder::finish).collect(), n_rows })
+    }
+}
+
+impl Plan {
+    fn read<'a>(
+        &self,
+        line: &'a [u8],
+        cells: &mut [Option<Value<'a>>],
+        builders: &mut [Builder],
+    ) -> Result<(), What> {
+        cells.fill(None);
+        // Keys nearly always come in the same order.
+        let mut expected = 0;
+        record::read(line, |key, value| {
+            let position = match self.names.get(expected) {
+                Some(name) if *name == key => expected,
+                _ => match self.positions.get(key.as_ref()) {
+                    Some(&position) => position,
+                    None => return Err(What::UnknownKey(key.into_owned())),
+                },
+            };
+            expected = position + 1;
+            match cells[position].replace(value) {
+                None => Ok(()),
+                Some(_) => Err(What::RepeatedKey(key.into_owned())),
+            }
+        })?;
+        for (builder, &(field, _)) in builders.iter_mut().zip(&self.columns) {
+            builder.push(cells[field].unwrap_or(Value::Null), field)?;
+        }
+        Ok(())
+    }
+}
+
+enum Builder {
+    Number(Float64Builder),
+    Boolean(Float64Builder),
+    Text(StringBuilder),
+    AsIs(StringBuilder),
+}
+
+impl Builder {
+    fn new(read_as: ReadAs) -> Builder {
+        match read_as {
+            ReadAs::Number => Builder::Number(Float64Builder::new()),
+            ReadAs::Boolean => Builder::Boolean(Float64Builder::new()),
+            ReadAs::Text => Builder::Text(StringBuilder::new()),
+            ReadAs::AsIs => Builder::AsIs(StringBuilder::new()),
+        }
+    }
+
+    fn push(&mut self, value: Value<'_>, field: usize) -> Result<(), What> {
+        let fault = |text: &str, problem| What::Cell { field, text: text.to_owned(), problem };
+        if !matches!(self, Builder::AsIs(_)) {
+            match value {
+                Value::List(text) => return Err(fault(text, Problem::Nested("a list"))),
+                Value::Object(text) => return Err(fault(text, Problem::Nested("an object"))),
+                _ => {}
+            }
+        }
+        match self {
+            Builder::Number(values) => match value {
+                Value::Null => values.append_null(),
+                // Rust rounds correctly.
+                Value::Number(text) => match text.parse::<f64>() {
+                    Ok(value) if value.is_finite() => values.append_value(value),
+                    Ok(_) => return Err(fault(text, Problem::NotFinite)),
+                    Err(_) => return Err(fault(text, Problem::NotANumber)),
+                },
+                other => return Err(fault(&words(other)?, Problem::NotANumber)),
+            },
+            Builder::Boolean(values) => match value {
+                Value::Null => values.append_null(),
+                Value::Boolean(value) => values.append_value(f64::from(u8::from(value))),
+                Value::Number(text) => match text.parse::<f64>() {
+                    Ok(value) if value == 0.0 || value == 1.0 => values.append_value(value.abs()),
+                    _ => return Err(fault(text, Problem::NotABoolean)),
+                },
+                other => return Err(fault(&words(other)?, Problem::NotABoolean)),
+            },
+            Builder::Text(texts) | Builder::AsIs(texts) => match value {
+                Value::Null => texts.append_null(),
+                other => texts.append_value(words(other)?),
+            },
+        }
+        Ok(())
+    }
+
+    fn finish(self) -> ArrayRef {
+        match self {
+            Builder::Number(mut values) | Builder::Boolean(mut values) => Arc::new(values.finish()),
+            Builder::Text(mut texts) | Builder::AsIs(mut texts) => Arc::new(texts.finish()),
+        }
+    }
+}
+
+/// A value as text: a string without its quotes, anything else as it stands.
+fn words(value: Value<'_>) -> Result<std::borrow::Cow<'_, str>, What> {
+    Ok(match value {
+        Value::Null => "null".into(),
+        Value::Boolean(value) => if value { "true" } else { "false" }.into(),
+        Value::Text(quoted) => record::text(quoted)?,
+        Value::Number(text) | Value::List(text) | Value::Object(text) => text.into(),
+    })
+}

@@ -1,0 +1,65 @@
+//! Whether a file is still the one that was opened first.
+
+use std::fs::Metadata;
+use std::time::UNIX_EPOCH;
+
+/// A file's name, size and time of last change, to tell later whether it is
+/// still the same.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct FileStamp {
+    /// The file as the user named it.
+    pub name: String,
+    /// Its size on disk.
+    pub bytes: u64,
+    /// When it was last written to, in nanoseconds since 1970; 0 for what is
+    /// no file, such as standard input.
+    pub modified_ns: i128,
+}
+
+/// All that tells one state of a file from another without reading it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Stamp {
+    n_bytes: u64,
+    modified_ns: i128,
+    /// Device, inode and time of last change of either contents or inode. The
+    /// last one cannot be set back by a program that rewrites a file.
+    #[cfg(unix)]
+    identity: (u64, u64, i128),
+}
+
+impl Stamp {
+    pub(crate) fn of(metadata: &Metadata) -> Stamp {
+        Stamp {
+            n_bytes: metadata.len(),
+            modified_ns: modified_ns(metadata),
+            #[cfg(unix)]
+            identity: {
+                use std::os::unix::fs::MetadataExt;
+                let changed_ns =
+                    i128::from(metadata.ctime()) * 1_000_000_000 + i128::from(metadata.ctime_nsec());
+                (metadata.dev(), metadata.ino(), changed_ns)
+            },
+        }
+    }
+
+    pub(crate) fn n_bytes(&self) -> u64 {
+        self.n_bytes
+    }
+
+    pub(crate) fn modified_ns(&self) -> i128 {
+        self.modified_ns
+    }
+}
+
+/// A file system that keeps no such time gives 0, always.
+fn modified_ns(metadata: &Metadata) -> i128 {
+    let Ok(modified) = metadata.modified() else {
+        return 0;
+    };
+    let nanoseconds =
+        |duration: std::time::Duration| i128::try_from(duration.as_nanos()).unwrap_or(i128::MAX);
+    match modified.duration_since(UNIX_EPOCH) {
+        Ok(after) => nanoseconds(after),
+        Err(before) => -nanoseconds(before.duration()),
+    }
+}
