@@ -111,6 +111,19 @@ pub(crate) fn grouped(count: u64) -> String {
     out
 }
 
+/// A number of bytes to two digits.
+pub(crate) fn size(bytes: u64) -> String {
+    let mut amount = bytes as f64;
+    for unit in ["bytes", "kB", "MB", "GB"] {
+        if amount < 999.5 {
+            let digits = usize::from(amount < 9.95 && unit != "bytes");
+            return format!("{amount:.digits$} {unit}");
+        }
+        amount /= 1000.0;
+    }
+    format!("{amount:.1} TB")
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -129,6 +142,15 @@ mod tests {
         assert_eq!(grouped(7), "7");
         assert_eq!(grouped(1234), "1 234");
         assert_eq!(grouped(12_345_678), "12 345 678");
+    }
+
+    #[test]
+    fn sizes_have_two_digits() {
+        assert_eq!(size(415), "415 bytes");
+        assert_eq!(size(2416), "2.4 kB");
+        assert_eq!(size(999_700), "1.0 MB");
+        assert_eq!(size(81_000_000_000), "81 GB");
+        assert_eq!(size(u64::MAX), "18446744.1 TB");
     }
 
     #[test]

@@ -189,7 +189,7 @@ fn a_missing_target_is_refused() {
     error: cannot value `bad.csv`
       caused by: `bad.csv` line 9, the cell of column `y` is missing
 
-    hint: `--missing drop` leaves out rows with missing cells; a target cannot be filled in
+    hint: `--missing drop` leaves out rows with missing cells; a target or weight cannot be filled in
     ");
 }
 
@@ -203,7 +203,7 @@ fn a_target_is_never_filled_in() {
     error: cannot value `bad.csv`
       caused by: `bad.csv` line 9, the cell of column `y` is missing
 
-    hint: `--missing drop` leaves out rows with missing cells; a target cannot be filled in
+    hint: `--missing drop` leaves out rows with missing cells; a target or weight cannot be filled in
     ");
 }
 
@@ -639,14 +639,14 @@ fn a_damaged_parquet_file_is_refused_without_a_trace() {
 #[test]
 fn other_binary_files_are_recognised() {
     assert_snapshot!(refused(b"PK\x03\x04\x14\0\0\0\x08\0"), @"
-        $ dshap value bad.csv --target y -o out.csv
-        exit 1
-        --- stderr
-        error: cannot value `bad.csv`
-          caused by: `bad.csv` is not text; it looks like an Excel workbook or a zip archive
+    $ dshap value bad.csv --target y -o out.csv
+    exit 1
+    --- stderr
+    error: cannot value `bad.csv`
+      caused by: `bad.csv` is not text; it looks like an Excel workbook or a zip archive
 
-        hint: CSV as UTF-8 text (also .gz and .zst) and Parquet can be read
-        ");
+    hint: CSV and NDJSON as UTF-8 text (also .gz and .zst), Parquet, Arrow and NPY can be read
+    ");
 }
 
 #[test]
@@ -691,13 +691,13 @@ fn an_output_folder_that_is_not_there_is_refused() {
 fn an_output_of_unknown_format_is_refused() {
     let folder = Folder::with("goods.csv", goods());
     assert_snapshot!(folder.run("dshap value goods.csv --target price -o out.xlsx"), @"
-        $ dshap value goods.csv --target price -o out.xlsx
-        exit 2
-        --- stderr
-        error: cannot tell the format of `out.xlsx` from its name; name it .csv, .json or .parquet, or give `--format`
+    $ dshap value goods.csv --target price -o out.xlsx
+    exit 2
+    --- stderr
+    error: cannot tell the format of `out.xlsx` from its name; name it .csv, .json, .ndjson, .parquet, .arrow or .npy, or give `--format`
 
-        For more information, try '--help'.
-        ");
+    For more information, try '--help'.
+    ");
     assert_eq!(folder.files(), ["goods.csv"]);
     folder.stdout("dshap value goods.csv --target price -o out.xlsx --format csv");
     assert_eq!(folder.files(), ["goods.csv", "out.xlsx"]);

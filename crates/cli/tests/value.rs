@@ -503,56 +503,60 @@ fn the_summary_records_what_ran() {
     let folder = folder().and("new.csv", "age,price,size\n20,52.5,22\n");
     folder.stdout("dshap value new.csv --reference goods.csv --target price --summary s.json");
     assert_snapshot!(common::rounded(&folder.read("s.json")).replace(env!("CARGO_PKG_VERSION"), "[version]"), @r#"
+    {
+      "version": "[version]",
+      "task": "regression",
+      "task_guessed": true,
+      "method": "gaussian",
+      "constant": "gain",
+      "convention": "definition",
+      "seed": null,
+      "target": "price",
+      "features": [
+        "size",
+        "age"
+      ],
+      "weight": null,
+      "intercept": true,
+      "p": 2,
+      "q": 12,
+      "q_default": true,
+      "m": 22,
+      "m_default": true,
+      "n_reference": 22,
+      "effective_rows": 22.0,
+      "noise_var": 42.1024,
+      "r_squared": 0.973295,
+      "dropped_columns": [],
+      "n_points": 1,
+      "leave_one_out": false,
+      "reference_passes": 1,
+      "values": {
+        "n_valued": 1,
+        "n_without": 0,
+        "n_negative": 0,
+        "lowest": 0.161956,
+        "highest": 0.161956,
+        "total": 0.161956
+      },
+      "warnings": [],
+      "points": [
         {
-          "version": "[version]",
-          "task": "regression",
-          "task_guessed": true,
-          "method": "gaussian",
-          "constant": "gain",
-          "convention": "definition",
-          "seed": null,
-          "target": "price",
-          "features": [
-            "size",
-            "age"
-          ],
-          "intercept": true,
-          "p": 2,
-          "q": 12,
-          "q_default": true,
-          "m": 22,
-          "m_default": true,
-          "n_reference": 22,
-          "n_points": 1,
-          "leave_one_out": false,
-          "reference_passes": 1,
-          "noise_var": 42.1024,
-          "dropped_columns": [],
-          "values": {
-            "n_valued": 1,
-            "n_without": 0,
-            "n_negative": 0,
-            "lowest": 0.161956,
-            "highest": 0.161956,
-            "total": 0.161956
-          },
-          "warnings": [],
-          "points": [
-            {
-              "name": "new.csv",
-              "bytes": 26,
-              "sha256": "633997a08e6998a83f99d96ea040c531b38ad85e494908d333d42b15d64fceb1"
-            }
-          ],
-          "reference": [
-            {
-              "name": "goods.csv",
-              "bytes": 300,
-              "sha256": "fa65f3f62dc433680ddc4f49ecd78809209d3031549924c3b3ed07e6b6fa3a09"
-            }
-          ]
+          "name": "new.csv",
+          "bytes": 26,
+          "sha256": "633997a08e6998a83f99d96ea040c531b38ad85e494908d333d42b15d64fceb1"
         }
-        "#);
+      ],
+      "reference": [
+        {
+          "name": "goods.csv",
+          "bytes": 300,
+          "sha256": "fa65f3f62dc433680ddc4f49ecd78809209d3031549924c3b3ed07e6b6fa3a09"
+        }
+      ],
+      "valuer": null
+    }
+    "#);
 }
 
 /// `printf 'age,price,size\n20,52.5,22\n' | sha256sum`

@@ -1,7 +1,7 @@
 //! Why a run ended without a result.
 
 use dshap_io::{Location, Source};
-use dshap_table::Design;
+use dshap_table::{Design, Wanted, closest};
 
 /// Why a run ended without a result.
 #[derive(Debug, thiserror::Error)]
@@ -10,6 +10,93 @@ pub enum Error {
     /// A file could not be read or written.
     #[error(transparent)]
     Io(#[from] dshap_io::Error),
+
+    /// A valuer or checkpoint could not be read.
+    #[error(transparent)]
+    Container(#[from] dshap_io::ContainerError),
+
+    /// A valuer or checkpoint whose bytes are sound but make no sense.
+    #[error("`{file}` is damaged: {what}")]
+    BadContents {
+        /// The file.
+        file: String,
+        /// What is wrong with it.
+        what: String,
+    },
+
+    /// A table that does not have the columns a valuer needs.
+    #[error(
+        "valuer `{valuer}` is for other columns: `{file}` has no {}",
+        missing.iter().map(|name| format!("`{name}`")).collect::<Vec<_>>().join(", ")
+    )]
+    OtherColumns {
+        /// The valuer.
+        valuer: String,
+        /// The table.
+        file: String,
+        /// The columns it lacks.
+        missing: Vec<String>,
+        /// A name that resembles the first of them.
+        suggestion: Option<String>,
+    },
+
+    /// Valuers that are not of parts of one reference.
+    #[error("`{first}` and `{second}` cannot be merged: {what}")]
+    CannotMerge {
+        /// One valuer.
+        first: String,
+        /// Another.
+        second: String,
+        /// Why not.
+        what: String,
+    },
+
+    /// No valuer to be merged.
+    #[error("there is nothing to merge")]
+    NothingToMerge,
+
+    /// Rows to be forgotten that are not in the reference.
+    #[error("the rows of {files} cannot be forgotten: {what}")]
+    CannotForget {
+        /// Their files.
+        files: String,
+        /// Why not.
+        what: String,
+    },
+
+    /// A checkpoint of another run.
+    #[error("checkpoint `{file}` is of another run: {what}")]
+    OtherCheckpoint {
+        /// The checkpoint.
+        file: String,
+        /// What differs.
+        what: String,
+    },
+
+    /// A checkpoint that cannot be written.
+    #[error("cannot write checkpoint `{file}`: {reason}")]
+    Checkpoint {
+        /// The checkpoint.
+        file: String,
+        /// What the system says.
+        reason: std::io::Error,
+    },
+
+    /// A limit that cannot be kept.
+    #[error("{} of memory are too little for this table; about {} are needed", megabytes(*limit, false), megabytes(*needed, true))]
+    TooLittleMemory {
+        /// The limit, in bytes.
+        limit: u64,
+        /// What would do, in bytes.
+        needed: u64,
+    },
+
+    /// More rows held back to be sorted than memory allows.
+    #[error("sorting needs all rows in memory, and {n_rows} of them are already more than `--memory` allows")]
+    TooMuchHeld {
+        /// Rows held.
+        n_rows: usize,
+    },
 
     /// Columns could not be turned into a design; where, if it is about a row.
     #[error("{}{error}", location.as_ref().map(|at| format!("{at}, ")).unwrap_or_default())]
@@ -92,9 +179,9 @@ pub enum Error {
     )]
     Changed {
         /// Rows in the first pass.
-        before: usize,
+        before: u64,
         /// Rows in the second.
-        after: usize,
+        after: u64,
     },
 
     /// The observer asked to stop.
@@ -107,6 +194,23 @@ impl Error {
     pub fn hint(&self) -> Option<String> {
         match self {
             Error::Io(error) => error.hint(),
+            Error::Container(error) => error.hint(),
+            Error::BadContents { .. } => Some("copy or make the file anew".into()),
+            Error::OtherColumns { suggestion: Some(name), .. } => {
+                Some(format!("is it called `{name}` there?"))
+            }
+            Error::OtherColumns { valuer, .. } => {
+                Some(format!("`dshap inspect {valuer}` lists the columns it needs"))
+            }
+            Error::CannotMerge { .. } => Some("fit the parts with the same columns and options".into()),
+            Error::CannotForget { .. } => {
+                Some("only rows that were fitted or added can be forgotten, and not all of them".into())
+            }
+            Error::OtherCheckpoint { .. } => Some("delete it to begin anew, or name another".into()),
+            Error::TooLittleMemory { .. } => Some("give more with `--memory`, or use fewer columns".into()),
+            Error::TooMuchHeld { .. } => Some(
+                "`--top N` and `--bottom N` need little; or write the rows unsorted with `-o FILE`".into(),
+            ),
             Error::Table { error, .. } => error.hint(),
             Error::OutputIsInput { .. } => Some("give another name with `-o`".into()),
             Error::NumbersAsText { name, .. } => Some(format!(
@@ -127,13 +231,35 @@ impl Error {
                 Some("keep fewer columns, or leave `--sort`, `--top` and `--bottom` out".into())
             }
             Error::NothingLeft => Some("`--missing mean` fills in the mean of a column instead".into()),
-            Error::Case { .. } | Error::Changed { .. } | Error::Interrupted => None,
+            Error::Case { .. }
+            | Error::Changed { .. }
+            | Error::Checkpoint { .. }
+            | Error::NothingToMerge
+            | Error::Interrupted => None,
         }
     }
 
     /// Whether whoever read the output has stopped listening.
     pub fn is_broken_pipe(&self) -> bool {
         matches!(self, Error::Io(error) if error.is_broken_pipe())
+    }
+
+    /// Refuses a table without the columns that a valuer needs.
+    pub(crate) fn unless_has_columns(
+        source: &Source,
+        wanted: &[Wanted],
+        valuer: &std::path::Path,
+    ) -> Result<(), Self> {
+        let names: std::collections::HashSet<&str> = source.schema().names().collect();
+        let missing: Vec<String> = wanted
+            .iter()
+            .filter(|wanted| !names.contains(wanted.name.as_str()))
+            .map(|wanted| wanted.name.clone())
+            .collect();
+        let Some(first) = missing.first() else { return Ok(()) };
+        let suggestion = closest(first, source.schema().names()).map(String::from);
+        let file = source.files().next().unwrap_or_default().to_string();
+        Err(Error::OtherColumns { valuer: valuer.display().to_string(), file, missing, suggestion })
     }
 
     /// A table error, with its row turned into a place in a file.
@@ -159,6 +285,15 @@ impl Error {
                     "at least {needed} rows are needed, or fewer columns: `--features`, `--exclude`"
                 )),
             ),
+            dshap::Error::TooFewEffectiveRows { effective, dim, needed } => (
+                format!(
+                    "the weights leave an effective sample of {effective:.1} rows, too few for {dim} design columns"
+                ),
+                Some(format!("at least {needed} are needed; a few rows have nearly all the weight")),
+            ),
+            dshap::Error::NoRows => {
+                ("no reference row has a positive weight".to_string(), Some("check `--weight`".to_string()))
+            }
             dshap::Error::ConstantTarget { value } => {
                 (format!("target `{target}` is constant ({value})"), Some("name another `--target`".into()))
             }
@@ -192,4 +327,10 @@ impl Error {
         };
         Error::Core { message, hint, error }
     }
+}
+
+/// A number of bytes as people give it, rounded up where it is a demand.
+fn megabytes(bytes: u64, up: bool) -> String {
+    let megabytes = if up { bytes.div_ceil(1_000_000) } else { bytes / 1_000_000 };
+    format!("{megabytes} MB")
 }

@@ -1,30 +1,47 @@
 //! What was asked, as a request, and the passes over the data that carry it out.
 //!
-//! Front ends fill in a [`ValueRequest`], watch through an [`Observer`] and take
-//! the rows through a [`Receiver`]. Everything between is here, so that the
-//! command line and every other front end compute the same bits.
+//! Front ends fill in a request, watch through an [`Observer`] and take the
+//! rows through a [`Receiver`]. Everything between is here, so that the command
+//! line and every other front end compute the same bits.
 //!
 //! ```text
 //! ValueRequest ──▶ survey? ──▶ moments ──▶ fit, valuer ──▶ values ──▶ Receiver
-//!                  (text)      pass 1                      pass 2      + Summary
+//!                  (text)      pass 1        │    ▲        pass 2      + Summary
+//! FitRequest   ──▶ the same passes ──▶ SavedValuer: saved, updated, merged, inspected
 //! ```
 //!
 //! Nothing here prints or knows flags.
 
+mod checkpoint;
 mod error;
 mod fit;
 mod formula;
+mod inspect;
+mod look;
+mod memory;
 mod observer;
 mod output;
+mod overwriting;
+mod passes;
 mod receiver;
+mod reference;
 mod request;
+mod saved;
 mod summary;
 mod value;
+mod warnings;
 
 pub use error::Error;
+pub use fit::{Fitted, fit, merge, update};
 pub use formula::{RegressionCase, RegressionForms, regression_cases};
+pub use inspect::{ColumnFacts, Inspection, inspect};
+pub use memory::held_bytes;
 pub use observer::{Observer, Stage, Unwatched};
 pub use receiver::{Arrange, Collected, Receiver, Written};
-pub use request::{Method, Task, ValueRequest};
-pub use summary::{InputFile, Spread, Summary};
+pub use request::{
+    Against, CheckpointFile, FitRequest, MergeRequest, Method, Model, Overrides, Resources, SizeChoice, Task,
+    UpdateRequest, ValueRequest,
+};
+pub use saved::{Action, FORMAT_VERSION, SavedValuer, Step};
+pub use summary::{Facts, FitSummary, InputFile, Spread, Summary};
 pub use value::value;

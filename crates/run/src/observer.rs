@@ -7,6 +7,8 @@ pub enum Stage {
     Survey,
     /// Moments of the reference are collected.
     Fit,
+    /// Moments of rows to be forgotten are collected.
+    Forget,
     /// Points are valued.
     Value,
 }
@@ -17,13 +19,14 @@ impl Stage {
         match self {
             Stage::Survey => "surveying",
             Stage::Fit => "fitting",
+            Stage::Forget => "forgetting",
             Stage::Value => "valuing",
         }
     }
 }
 
-/// Sees how far a run has come.
-pub trait Observer {
+/// Sees how far a run has come. Called from whichever thread is at it.
+pub trait Observer: Sync {
     /// A pass over `total_bytes` begins.
     fn begin(&self, stage: Stage, total_bytes: u64);
     /// So many bytes and rows of the current pass are done.

@@ -12,8 +12,11 @@ use dshap::Values;
 use dshap_io::{Destination, Format, Sink};
 use std::sync::Arc;
 
+/// So few rows are not worth sorting out before the end.
+const FEW_ROWS: usize = 4096;
+
 /// Takes the output as it is made.
-pub trait Receiver {
+pub trait Receiver: Send {
     /// The columns, before any rows.
     ///
     /// # Errors
@@ -29,11 +32,15 @@ pub trait Receiver {
     fn rows(&mut self, rows: RecordBatch) -> Result<(), Error>;
 }
 
-/// Keeps all rows, to be shown or arranged.
+/// Keeps rows, to be shown or arranged.
 #[derive(Debug, Default)]
 pub struct Collected {
     schema: Option<SchemaRef>,
     batches: Vec<RecordBatch>,
+    n_rows: usize,
+    n_bytes: u64,
+    arrange: Arrange,
+    max_bytes: Option<u64>,
 }
 
 /// In which order rows are handed over, and how many.
@@ -49,6 +56,12 @@ pub enum Arrange {
 }
 
 impl Collected {
+    /// For rows that will be arranged in this way: those that cannot be among
+    /// them are not kept. More than `max_bytes` are an error.
+    pub fn new(arrange: Arrange, max_bytes: Option<u64>) -> Self {
+        Self { arrange, max_bytes, ..Self::default() }
+    }
+
     /// The rows, arranged. Rows without a value come last, equal values in the
     /// order of the input; a table without a value column stays in that order.
     ///
@@ -82,8 +95,24 @@ impl Receiver for Collected {
     }
 
     fn rows(&mut self, rows: RecordBatch) -> Result<(), Error> {
+        self.n_rows += rows.num_rows();
+        self.n_bytes += rows.get_array_memory_size() as u64;
         self.batches.push(rows);
-        Ok(())
+        let most = match self.arrange {
+            Arrange::Highest(Some(limit)) | Arrange::Lowest(limit) => limit.max(FEW_ROWS),
+            Arrange::ByRow | Arrange::Highest(None) => usize::MAX,
+        };
+        if self.n_rows / 2 > most {
+            // Ranked among themselves they stay in front of what comes later
+            // where values are equal, as in the input.
+            let best = self.arranged(self.arrange)?;
+            (self.n_rows, self.n_bytes) = (best.num_rows(), best.get_array_memory_size() as u64);
+            self.batches = vec![best];
+        }
+        match self.max_bytes {
+            Some(limit) if self.n_bytes > limit => Err(Error::TooMuchHeld { n_rows: self.n_rows }),
+            _ => Ok(()),
+        }
     }
 }
 
@@ -102,13 +131,20 @@ impl Written {
     /// Rows go to `destination` as `format`.
     pub fn new(destination: Destination, format: Format, arrange: Arrange) -> Self {
         let held = arrange != Arrange::ByRow;
-        Self { destination, format, arrange, held, sink: None, collected: Collected::default() }
+        let collected = Collected::new(arrange, None);
+        Self { destination, format, arrange, held, sink: None, collected }
     }
 
-    /// Writes nothing before [`finish`](Self::finish), even where rows could be
-    /// written as they come.
+    /// Holds no more than so many bytes of rows back.
+    pub fn holding_at_most(mut self, max_bytes: Option<u64>) -> Self {
+        self.collected.max_bytes = max_bytes;
+        self
+    }
+
+    /// Shows nothing before [`finish`](Self::finish), even where rows could be
+    /// shown as they come. A file does not appear earlier in any case.
     pub fn held(mut self) -> Self {
-        self.held = true;
+        self.held |= self.destination == Destination::Stdout;
         self
     }
 
@@ -132,21 +168,24 @@ impl Written {
 
 impl Receiver for Written {
     fn begin(&mut self, schema: &SchemaRef) -> Result<(), Error> {
-        if self.held {
-            self.collected.begin(schema)?;
-        }
+        self.collected.begin(schema)?;
         // Before the first row is computed, so that a folder that cannot be
-        // written to is known early. Standard output would show a header at once.
-        if !self.held || self.destination != Destination::Stdout {
+        // written to is known early. Standard output would show a header at
+        // once, even if nothing comes after it.
+        if self.destination != Destination::Stdout {
             self.sink = Some(Sink::create(&self.destination, self.format, schema.clone())?);
         }
         Ok(())
     }
 
     fn rows(&mut self, rows: RecordBatch) -> Result<(), Error> {
-        match &mut self.sink {
-            Some(sink) if !self.held => Ok(sink.write(&rows)?),
-            _ => self.collected.rows(rows),
+        if self.held {
+            return self.collected.rows(rows);
         }
+        let sink = match &mut self.sink {
+            Some(sink) => sink,
+            None => self.sink.insert(Sink::create(&self.destination, self.format, rows.schema())?),
+        };
+        Ok(sink.write(&rows)?)
     }
 }

@@ -1,72 +1,196 @@
-//! The passes over the reference: survey if needed, then moments.
+//! The passes over a reference: survey if needed, then moments.
 
 use crate::Error;
+use crate::checkpoint::{Checkpoint, Job, Progress};
+use crate::look::{refuse_mixed_columns, settle_task};
+use crate::memory::Budget;
 use crate::observer::{Observer, Stage};
-use crate::request::{Task, ValueRequest};
-use arrow_array::Array;
-use arrow_array::cast::AsArray;
-use arrow_array::types::Float64Type;
-use dshap::linear::{FitOptions, LinearFit};
-use dshap::{MomentsBuilder, Rows};
+use crate::passes::Pass;
+use crate::request::{CheckpointFile, Model};
+use dshap::{Moments, MomentsBuilder, Rows};
 use dshap_io::{Batch, ScanOptions, Source};
-use dshap_table::{Design, Kind, ReadAs, Roles, Selection, Survey, Wanted};
-
-/// Rows from which the task is guessed, as many as settle the column types.
-const GUESS_ROWS: u64 = 10_000;
-
-/// Fewer cells than this do not tell two labels from two numbers.
-const FEWEST_CELLS: usize = 5;
+use dshap_table::{Design, Encoded, Roles, Selection, Survey, Wanted};
 
 /// With more columns than this, rows are counted before anything is allocated
 /// for each pair of columns.
 const MANY_COLUMNS: usize = 2000;
 
-/// A fitted reference.
-pub(crate) struct Fitted {
+/// What was learned from a reference.
+pub(crate) struct Learned {
     pub(crate) design: Design,
-    pub(crate) fit: LinearFit,
+    pub(crate) moments: Moments,
+    pub(crate) rows: RowCounts,
     pub(crate) task_guessed: bool,
-    /// Rows read, those left out included.
-    pub(crate) n_read: u64,
     /// How often the reference was read.
     pub(crate) n_passes: usize,
+    /// To be removed when the result is safe.
+    pub(crate) checkpoint: Option<Checkpoint>,
 }
 
-pub(crate) fn fit(source: &Source, request: &ValueRequest, observer: &dyn Observer) -> Result<Fitted, Error> {
-    let task_guessed = settle_task(source, request)?;
-    let selection = of_reference(&request.selection, source);
-    let roles = Roles::settle(source.schema(), &selection).map_err(|e| Error::at(e, source, 0))?;
-    let wanted: Vec<Wanted> = roles.features.iter().chain([&roles.target]).cloned().collect();
+/// What became of the rows of a table.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(crate) struct RowCounts {
+    /// Rows read, those left out included.
+    pub(crate) n_read: u64,
+    /// Rows without a missing cell, or with filled ones.
+    pub(crate) n_usable: u64,
+    /// Missing cells that a mean was put into.
+    pub(crate) n_filled: u64,
+}
 
-    let mut survey = Survey::new(roles, request.missing, request.unseen);
+impl RowCounts {
+    pub(crate) fn n_left_out(&self) -> u64 {
+        self.n_read - self.n_usable
+    }
+}
+
+/// Learns a design and moments from a reference.
+pub(crate) fn learn(
+    source: &Source,
+    model: &Model,
+    budget: Budget,
+    checkpoint: Option<&CheckpointFile>,
+    observer: &dyn Observer,
+) -> Result<Learned, Error> {
+    let mut resumed = None;
+    let mut checkpoint = match checkpoint {
+        None => None,
+        Some(file) => {
+            let job = Job::new(source, model);
+            resumed = Checkpoint::load(&file.path, &job)?;
+            Some(Checkpoint::new(file, job))
+        }
+    };
+    let progress = match resumed {
+        Some(progress) => progress,
+        None => {
+            let task_guessed = settle_task(source, model)?;
+            let (design, n_passes) = survey(source, model, budget, observer)?;
+            let moments = MomentsBuilder::new(design.n_columns());
+            Progress { design, moments, rows: RowCounts::default(), task_guessed, n_passes }
+        }
+    };
+    let Progress { design, mut moments, mut rows, task_guessed, n_passes } = progress;
+
+    let wanted = design.wanted_of_reference();
+    let mut options = budget.scan_options(source, &wanted, design.n_columns())?;
+    options.skip_rows = rows.n_read;
+    let pass = Pass { source, wanted: &wanted, options, stage: Stage::Fit, observer };
+    pass.run(|batch| {
+        add_batch(&batch, source, &design, &mut moments, &mut rows)?;
+        match &mut checkpoint {
+            Some(checkpoint) => checkpoint.keep_if_due(|| Progress {
+                design: design.clone(),
+                moments: moments.clone(),
+                rows,
+                task_guessed,
+                n_passes,
+            }),
+            None => Ok(()),
+        }
+    })?;
+    let moments = finish(moments, &design)?;
+    Ok(Learned { design, moments, rows, task_guessed, n_passes, checkpoint })
+}
+
+/// Moments of further rows for a design that is known.
+pub(crate) fn moments_of(
+    source: &Source,
+    design: &Design,
+    budget: Budget,
+    stage: Stage,
+    observer: &dyn Observer,
+) -> Result<(Moments, RowCounts), Error> {
+    let wanted = design.wanted_of_reference();
+    let options = budget.scan_options(source, &wanted, design.n_columns())?;
+    let mut moments = MomentsBuilder::new(design.n_columns());
+    let mut rows = RowCounts::default();
+    let pass = Pass { source, wanted: &wanted, options, stage, observer };
+    pass.run(|batch| add_batch(&batch, source, design, &mut moments, &mut rows))?;
+    Ok((finish(moments, design)?, rows))
+}
+
+/// The levels that further rows have, feature by feature.
+pub(crate) fn levels_of(
+    source: &Source,
+    design: &Design,
+    budget: Budget,
+    observer: &dyn Observer,
+) -> Result<Vec<Vec<String>>, Error> {
+    let mut survey = Survey::of_more_rows(design);
+    if survey.is_needed() {
+        look_at_all(source, &design.wanted(), &mut survey, budget, observer)?;
+    }
+    Ok(survey.into_levels())
+}
+
+/// The rows of an encoded batch.
+pub(crate) fn rows_of<'a>(encoded: &'a Encoded, design: &Design) -> Result<Rows<'a>, Error> {
+    let rows = Rows::new(encoded.x.as_ref(), &encoded.y).map_err(|e| Error::core(e, design))?;
+    match &encoded.weights {
+        Some(weights) => rows.with_weights(weights).map_err(|e| Error::core(e, design)),
+        None => Ok(rows),
+    }
+}
+
+fn add_batch(
+    batch: &Batch,
+    source: &Source,
+    design: &Design,
+    moments: &mut MomentsBuilder,
+    rows: &mut RowCounts,
+) -> Result<(), Error> {
+    let encoded = design.encode(&batch.rows).map_err(|e| Error::at(e, source, batch.first_row))?;
+    moments.push(rows_of(&encoded, design)?).map_err(|e| Error::core(e, design))?;
+    rows.n_read += batch.rows.num_rows() as u64;
+    rows.n_usable += encoded.y.len() as u64;
+    rows.n_filled += encoded.n_filled;
+    Ok(())
+}
+
+fn finish(moments: MomentsBuilder, design: &Design) -> Result<Moments, Error> {
+    let (n_rows, dim) = (moments.n_rows(), design.n_columns());
+    if n_rows > 0 && n_rows < dim && dim > MANY_COLUMNS {
+        return Err(Error::core(dshap::Error::TooFewRows { n_rows, dim, needed: dim + 3 }, design));
+    }
+    match moments.finish() {
+        Err(dshap::Error::NoRows) if n_rows == 0 => Err(Error::NothingLeft),
+        finished => finished.map_err(|e| Error::core(e, design)),
+    }
+}
+
+/// Learns the design; returns how many passes the whole takes.
+fn survey(
+    source: &Source,
+    model: &Model,
+    budget: Budget,
+    observer: &dyn Observer,
+) -> Result<(Design, usize), Error> {
+    let selection = of_reference(&model.selection, source);
+    let roles = Roles::settle(source.schema(), &selection).map_err(|e| Error::at(e, source, 0))?;
+    let wanted: Vec<Wanted> =
+        roles.features.iter().chain([&roles.target]).chain(&roles.weight).cloned().collect();
+    let mut survey = Survey::new(roles, model.missing, model.unseen);
     let mut n_passes = 1;
     if survey.is_needed() {
         n_passes += 1;
-        refuse_mixed_columns(source, &wanted, &request.selection.categorical)?;
-        scan(source, &wanted, Stage::Survey, observer, |batch| {
-            survey.look_at(&batch.rows).map_err(|e| Error::at(e, source, batch.first_row))
-        })?;
+        refuse_mixed_columns(source, &wanted, &model.selection.categorical)?;
+        look_at_all(source, &wanted, &mut survey, budget, observer)?;
     }
-    let design = survey.into_design().map_err(|e| Error::at(e, source, 0))?;
+    Ok((survey.into_design().map_err(|e| Error::at(e, source, 0))?, n_passes))
+}
 
-    let mut moments = MomentsBuilder::new(design.n_columns());
-    let n_read = scan(source, &wanted, Stage::Fit, observer, |batch| {
-        let encoded = design.encode(&batch.rows).map_err(|e| Error::at(e, source, batch.first_row))?;
-        let rows = Rows::new(encoded.x.as_ref(), &encoded.y).map_err(|e| Error::core(e, &design))?;
-        moments.push(rows).map_err(|e| Error::core(e, &design))
-    })?;
-    let n_rows = moments.n_rows();
-    if n_rows > 0 && n_rows < design.n_columns() && design.n_columns() > MANY_COLUMNS {
-        let dim = design.n_columns();
-        return Err(Error::core(dshap::Error::TooFewRows { n_rows, dim, needed: dim + 3 }, &design));
-    }
-    let moments = match moments.finish() {
-        Err(dshap::Error::NoRows) => return Err(Error::NothingLeft),
-        finished => finished.map_err(|e| Error::core(e, &design))?,
-    };
-    let options = FitOptions { intercept: request.intercept, allow_dependent: request.allow_dependent };
-    let fit = LinearFit::new(&moments, options).map_err(|e| Error::core(e, &design))?;
-    Ok(Fitted { design, fit, task_guessed, n_read, n_passes })
+fn look_at_all(
+    source: &Source,
+    wanted: &[Wanted],
+    survey: &mut Survey,
+    budget: Budget,
+    observer: &dyn Observer,
+) -> Result<(), Error> {
+    let options: ScanOptions = budget.scan_options(source, wanted, 1)?;
+    let pass = Pass { source, wanted, options, stage: Stage::Survey, observer };
+    pass.run(|batch| survey.look_at(&batch.rows).map_err(|e| Error::at(e, source, batch.first_row)))?;
+    Ok(())
 }
 
 /// What was said about columns, as far as the reference goes: what is carried
@@ -79,144 +203,4 @@ fn of_reference(selection: &Selection, source: &Source) -> Selection {
         keep: Vec::new(),
         ..selection.clone()
     }
-}
-
-/// One pass over a source, watched; returns the number of rows read.
-pub(crate) fn scan(
-    source: &Source,
-    wanted: &[Wanted],
-    stage: Stage,
-    observer: &dyn Observer,
-    mut each: impl FnMut(Batch) -> Result<(), Error>,
-) -> Result<u64, Error> {
-    observer.begin(stage, source.n_bytes());
-    let mut n_read = 0;
-    for batch in source.scan(wanted, ScanOptions::default())? {
-        if observer.is_interrupted() {
-            return Err(Error::Interrupted);
-        }
-        let batch = batch?;
-        n_read += batch.rows.num_rows() as u64;
-        let bytes = batch.bytes_read;
-        each(batch)?;
-        observer.advance(bytes, n_read);
-    }
-    observer.end();
-    Ok(n_read)
-}
-
-/// Refuses text columns that are numbers but for a few cells, or numbers
-/// written with commas or signs: far more often a slip than categories, and as
-/// categories they would silently become hundreds of columns.
-fn refuse_mixed_columns(source: &Source, wanted: &[Wanted], categorical: &[String]) -> Result<(), Error> {
-    let text: Vec<Wanted> = wanted
-        .iter()
-        .filter(|column| column.read_as == ReadAs::Text && !categorical.contains(&column.name))
-        .cloned()
-        .collect();
-    let mut looks = vec![Looks::default(); text.len()];
-    let options = ScanOptions { limit_rows: Some(GUESS_ROWS), ..ScanOptions::default() };
-    for batch in source.scan(&text, options)? {
-        let batch = batch?;
-        for (looks, column) in looks.iter_mut().zip(batch.rows.columns()) {
-            for (row, cell) in column.as_string::<i32>().iter().enumerate() {
-                if let Some(cell) = cell {
-                    looks.add(batch.first_row + row as u64, cell);
-                }
-            }
-        }
-    }
-    for (column, looks) in text.into_iter().zip(looks) {
-        if looks.n_like_numbers <= looks.n_others {
-            continue;
-        }
-        let name = column.name;
-        return Err(match (looks.first_other, looks.first_like_number) {
-            (Some((row, text)), _) => Error::MixedColumn { location: source.locate(row)?, name, text },
-            (None, Some((row, text))) => Error::NumbersAsText { location: source.locate(row)?, name, text },
-            (None, None) => continue,
-        });
-    }
-    Ok(())
-}
-
-/// What the cells of a text column look like.
-#[derive(Debug, Clone, Default)]
-struct Looks {
-    n_like_numbers: usize,
-    n_others: usize,
-    /// The first that is like a number but no plain one; else the first.
-    first_like_number: Option<(u64, String)>,
-    first_other: Option<(u64, String)>,
-}
-
-impl Looks {
-    fn add(&mut self, row: u64, cell: &str) {
-        if !is_like_a_number(cell) {
-            self.n_others += 1;
-            self.first_other.get_or_insert_with(|| (row, cell.into()));
-            return;
-        }
-        self.n_like_numbers += 1;
-        let is_plain = |text: &str| text.parse::<f64>().is_ok();
-        match &self.first_like_number {
-            Some((_, before)) if is_plain(cell) || !is_plain(before) => {}
-            _ => self.first_like_number = Some((row, cell.into())),
-        }
-    }
-}
-
-/// Whether a person would read the text as a number: `12`, `3,12`, `1 000`, `$10`, `5 %`.
-fn is_like_a_number(cell: &str) -> bool {
-    if cell.parse::<f64>().is_ok() {
-        return true;
-    }
-    let unit = |c: char| "$€£¥%".contains(c) || c.is_whitespace();
-    let digits = cell.trim_matches(unit).trim_start_matches(['+', '-']).trim_start_matches(unit);
-    digits.starts_with(|c: char| c.is_ascii_digit())
-        && digits.chars().all(|c| c.is_ascii_digit() || ".,' \u{a0}\u{202f}".contains(c))
-}
-
-/// Refuses what asks for classification; returns whether the task was guessed.
-fn settle_task(source: &Source, request: &ValueRequest) -> Result<bool, Error> {
-    let Some(target) = &request.selection.target else { return Ok(request.task.is_none()) };
-    let Some(column) = source.schema().column(target) else { return Ok(request.task.is_none()) };
-    let classification = |reason| Error::Classification { target: target.clone(), reason };
-    match (request.task, &column.kind) {
-        (Some(Task::Classification), _) => Err(classification("was named with `--task classification`")),
-        (task, Kind::Text) => {
-            let wanted = Wanted { name: target.clone(), read_as: ReadAs::Text };
-            refuse_mixed_columns(source, &[wanted], &[])?;
-            match task {
-                // That text is no number is said where roles are settled.
-                Some(_) => Ok(false),
-                None => Err(classification("is text")),
-            }
-        }
-        (Some(Task::Regression), _) => Ok(false),
-        (None, Kind::Boolean) => Err(classification("is true or false")),
-        (None, Kind::Number) if has_two_values(source, target)? => Err(classification("has two values")),
-        (None, _) => Ok(true),
-    }
-}
-
-fn has_two_values(source: &Source, target: &str) -> Result<bool, Error> {
-    let wanted = [Wanted { name: target.into(), read_as: ReadAs::Number }];
-    let options = ScanOptions { limit_rows: Some(GUESS_ROWS), ..ScanOptions::default() };
-    let (mut seen, mut n_cells): (Vec<f64>, usize) = (Vec::new(), 0);
-    for batch in source.scan(&wanted, options)? {
-        let rows = batch?.rows;
-        let cells = rows.column(0).as_primitive::<Float64Type>();
-        for cell in (0..cells.len()).filter(|&row| cells.is_valid(row)).map(|row| cells.value(row)) {
-            n_cells += 1;
-            if !seen.contains(&cell) {
-                seen.push(cell);
-                if seen.len() > 2 {
-                    return Ok(false);
-                }
-            }
-        }
-    }
-    // Of a handful of rows nothing can be said; that they are too few is said later.
-    Ok(seen.len() == 2 && n_cells >= FEWEST_CELLS)
 }

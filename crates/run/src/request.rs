@@ -1,8 +1,9 @@
 //! What a front end asks for.
 
-use dshap::linear::{Algorithm3, Constant, Convention, LinearMethod};
+use dshap::linear::{Algorithm3, Constant, Convention, FitOptions, LinearMethod};
 use dshap_table::{Missing, Selection, Unseen};
 use std::path::PathBuf;
+use std::time::Duration;
 
 /// What kind of model the rows are valued for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -37,6 +38,12 @@ pub enum Method {
     Algorithm3(Algorithm3),
 }
 
+impl Default for Method {
+    fn default() -> Self {
+        Method::Gaussian { constant: Constant::default(), convention: Convention::default() }
+    }
+}
+
 impl Method {
     /// The word users know it by.
     pub fn name(self) -> &'static str {
@@ -54,13 +61,25 @@ impl Method {
     }
 }
 
-/// Rows to be valued, and how.
+/// `q` and `m` as far as they were given; the rest is chosen by default.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct SizeChoice {
+    /// `q`, the smallest set whose utility counts.
+    pub min: Option<usize>,
+    /// `m`, the largest set size.
+    pub max: Option<usize>,
+}
+
+impl SizeChoice {
+    /// What is given here, else there.
+    pub(crate) fn or(self, other: SizeChoice) -> SizeChoice {
+        SizeChoice { min: self.min.or(other.min), max: self.max.or(other.max) }
+    }
+}
+
+/// What is fitted to a reference, and how.
 #[derive(Debug, Clone, PartialEq)]
-pub struct ValueRequest {
-    /// Files with the points.
-    pub points: Vec<String>,
-    /// Files with the reference; without them the points are their own.
-    pub reference: Option<Vec<String>>,
+pub struct Model {
     /// Which column plays which part.
     pub selection: Selection,
     /// Missing cells.
@@ -71,20 +90,101 @@ pub struct ValueRequest {
     pub task: Option<Task>,
     /// The method.
     pub method: Method,
-    /// `m`, if said.
-    pub max_size: Option<usize>,
-    /// `q`, if said.
-    pub min_size: Option<usize>,
-    /// Whether to centre by the reference means.
-    pub intercept: bool,
-    /// Whether dependent columns may be dropped.
-    pub allow_dependent: bool,
+    /// The set sizes.
+    pub sizes: SizeChoice,
+    /// Centring, and what becomes of dependent columns.
+    pub fit: FitOptions,
+}
+
+impl Model {
+    /// A regression of `target` on all other columns.
+    pub fn new(target: &str) -> Self {
+        Self {
+            selection: Selection { target: Some(target.into()), ..Selection::default() },
+            missing: Missing::default(),
+            unseen: Unseen::default(),
+            task: None,
+            method: Method::default(),
+            sizes: SizeChoice::default(),
+            fit: FitOptions::default(),
+        }
+    }
+}
+
+/// What may be said differently each time a saved valuer is used.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Overrides {
+    /// Columns to carry through: a name for rows.
+    pub id: Option<String>,
+    /// The owner or group of rows.
+    pub by: Option<String>,
+    /// Others.
+    pub keep: Vec<String>,
+    /// Missing cells.
+    pub missing: Option<Missing>,
+    /// Levels the reference does not have.
+    pub unseen: Option<Unseen>,
+    /// The method.
+    pub method: Option<Method>,
+    /// The set sizes.
+    pub sizes: SizeChoice,
+}
+
+/// What rows are valued against.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Against {
+    /// Each other: every row against the rest.
+    Themselves(Model),
+    /// A reference in files.
+    Reference {
+        /// The files.
+        files: Vec<String>,
+        /// What is fitted to them.
+        model: Model,
+    },
+    /// A valuer that was saved.
+    Valuer {
+        /// Its file.
+        file: PathBuf,
+        /// What is said differently.
+        overrides: Overrides,
+    },
+}
+
+/// How much memory may be used, and what is kept for the case that the run is
+/// killed.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Resources {
+    /// Bytes of resident memory, if there is a limit.
+    pub memory: Option<u64>,
+    /// Where the state of a fit is kept from time to time.
+    pub checkpoint: Option<CheckpointFile>,
+}
+
+/// A file for the state of a fit under way.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct CheckpointFile {
+    /// Where.
+    pub path: PathBuf,
+    /// How often, at most.
+    pub every: Duration,
+}
+
+/// Rows to be valued, and how.
+#[derive(Debug, Clone, PartialEq)]
+pub struct ValueRequest {
+    /// Files with the points.
+    pub points: Vec<String>,
+    /// What they are valued against.
+    pub against: Against,
     /// Whether standard errors are wanted.
     pub std_error: bool,
     /// Whether the summary should have digests of the inputs.
     pub digests: bool,
     /// Files that are about to be written, which must not be inputs.
     pub outputs: Vec<PathBuf>,
+    /// Limits.
+    pub resources: Resources,
 }
 
 impl ValueRequest {
@@ -92,19 +192,50 @@ impl ValueRequest {
     pub fn new(points: Vec<String>, target: &str) -> Self {
         Self {
             points,
-            reference: None,
-            selection: Selection { target: Some(target.into()), ..Selection::default() },
-            missing: Missing::default(),
-            unseen: Unseen::default(),
-            task: None,
-            method: Method::Gaussian { constant: Constant::default(), convention: Convention::default() },
-            max_size: None,
-            min_size: None,
-            intercept: true,
-            allow_dependent: true,
+            against: Against::Themselves(Model::new(target)),
             std_error: false,
             digests: false,
             outputs: Vec::new(),
+            resources: Resources::default(),
         }
     }
+}
+
+/// A reference to be fitted and saved.
+#[derive(Debug, Clone, PartialEq)]
+pub struct FitRequest {
+    /// Files with the reference.
+    pub reference: Vec<String>,
+    /// What is fitted to it.
+    pub model: Model,
+    /// Files that are about to be written, which must not be inputs.
+    pub outputs: Vec<PathBuf>,
+    /// Limits.
+    pub resources: Resources,
+}
+
+/// A valuer whose reference changes.
+#[derive(Debug, Clone, PartialEq)]
+pub struct UpdateRequest {
+    /// The valuer.
+    pub valuer: PathBuf,
+    /// Files with rows to be added.
+    pub add: Vec<String>,
+    /// Files with rows to be taken away.
+    pub forget: Vec<String>,
+    /// Set sizes from now on, as far as said.
+    pub sizes: SizeChoice,
+    /// Files that are about to be written, which must not be inputs.
+    pub outputs: Vec<PathBuf>,
+    /// Limits.
+    pub resources: Resources,
+}
+
+/// Valuers of disjoint references to be made one.
+#[derive(Debug, Clone, PartialEq)]
+pub struct MergeRequest {
+    /// The valuers.
+    pub valuers: Vec<PathBuf>,
+    /// Set sizes from now on, as far as said.
+    pub sizes: SizeChoice,
 }

@@ -1,19 +1,23 @@
 //! What ran, for people and for the record.
 
-use serde::Serialize;
+use crate::Error;
+use crate::request::{Method, SizeChoice};
+use crate::saved::{SavedValuer, Step};
+use dshap::linear::{Constant, Convention};
+use dshap_io::{FileDigest, Source};
+use serde::{Deserialize, Serialize};
+use std::path::Path;
 
-/// What ran and what came of it.
+/// What is known about a fitted reference and how it values rows.
 #[derive(Debug, Clone, PartialEq, Serialize)]
-pub struct Summary {
-    /// Version of dshap.
-    pub version: &'static str,
+pub struct Facts {
     /// `regression`.
     pub task: &'static str,
     /// Whether the task was guessed from the target.
     pub task_guessed: bool,
     /// The method.
     pub method: &'static str,
-    /// The constant added: `gain`, `theorem` or `full:C`; absent for methods without one.
+    /// The constant added: `gain`, `theorem` or `full:C`.
     pub constant: Option<String>,
     /// `definition` or `printed`.
     pub convention: &'static str,
@@ -23,6 +27,8 @@ pub struct Summary {
     pub target: String,
     /// Raw feature columns.
     pub features: Vec<String>,
+    /// The column with the weights of reference rows.
+    pub weight: Option<String>,
     /// Whether features and target are centred by the reference means.
     pub intercept: bool,
     /// `p`, the columns of the design.
@@ -35,18 +41,78 @@ pub struct Summary {
     pub m: usize,
     /// Whether `m` was chosen by default.
     pub m_default: bool,
-    /// Usable reference rows.
+    /// Reference rows; those of weight 0 and those left out do not count.
     pub n_reference: usize,
+    /// Rows of equal weight that would tell as much.
+    pub effective_rows: f64,
+    /// `σ²`.
+    pub noise_var: f64,
+    /// Share of the target's variation that the features explain.
+    pub r_squared: f64,
+    /// Columns left out of the design because they are constant or dependent.
+    pub dropped_columns: Vec<String>,
+}
+
+impl Facts {
+    pub(crate) fn of(valuer: &SavedValuer, method: Method, choice: SizeChoice) -> Result<Self, Error> {
+        let SavedValuer { design, fit, .. } = valuer;
+        let sizes = valuer.sizes(choice)?;
+        let (constant, convention, seed) = describe(method);
+        let dropped = fit.dropped().iter().map(|&column| design.column_name(column).to_string());
+        Ok(Self {
+            task: valuer.task().name(),
+            task_guessed: valuer.task_guessed,
+            method: method.name(),
+            constant,
+            convention,
+            seed,
+            target: design.target().into(),
+            features: design.features().map(String::from).collect(),
+            weight: design.weight().map(String::from),
+            intercept: fit.intercept(),
+            p: fit.dim(),
+            q: sizes.min(),
+            q_default: choice.min.is_none(),
+            m: sizes.max(),
+            m_default: choice.max.is_none(),
+            n_reference: fit.n_rows(),
+            effective_rows: fit.effective_rows(),
+            noise_var: fit.noise_var(),
+            r_squared: fit.r_squared(),
+            dropped_columns: design.constant_features().map(String::from).chain(dropped).collect(),
+        })
+    }
+}
+
+fn describe(method: Method) -> (Option<String>, &'static str, Option<u64>) {
+    match method {
+        Method::Gaussian { convention: Convention::Printed, .. } => (Some("theorem".into()), "printed", None),
+        Method::Gaussian { constant, .. } => {
+            let name = match constant {
+                Constant::Gain => "gain".into(),
+                Constant::Theorem => "theorem".into(),
+                Constant::Full(c) => format!("full:{c}"),
+            };
+            (Some(name), "definition", None)
+        }
+        Method::Algorithm3(algorithm) => (Some("theorem".into()), "printed", Some(algorithm.seed)),
+    }
+}
+
+/// What was valued and what came of it.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Summary {
+    /// Version of dshap.
+    pub version: &'static str,
+    /// The reference and the method.
+    #[serde(flatten)]
+    pub facts: Facts,
     /// Rows valued, those left out included.
     pub n_points: u64,
     /// Whether each row was valued against the others of its own table.
     pub leave_one_out: bool,
-    /// How often the reference was read.
+    /// How often the reference was read; not at all with a saved valuer.
     pub reference_passes: usize,
-    /// `σ²`.
-    pub noise_var: f64,
-    /// Columns left out of the design because they are constant or dependent.
-    pub dropped_columns: Vec<String>,
     /// How the values are spread.
     pub values: Spread,
     /// Everything doubtful.
@@ -55,19 +121,73 @@ pub struct Summary {
     pub points: Vec<InputFile>,
     /// The reference files; absent when points are their own reference.
     pub reference: Option<Vec<InputFile>>,
+    /// The valuer used, if one was.
+    pub valuer: Option<InputFile>,
+}
+
+/// What was fitted, updated or merged, and what came of it.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct FitSummary {
+    /// Version of dshap.
+    pub version: &'static str,
+    /// The reference and the method.
+    #[serde(flatten)]
+    pub facts: Facts,
+    /// Decimal digits left in the moments of the column that lost most, once
+    /// rows were forgotten.
+    pub digits: Option<f64>,
+    /// What changed of the defaults: `m` and `q` before.
+    pub sizes_before: Option<(usize, usize)>,
+    /// Text levels that the reference did not have before.
+    pub new_levels: Vec<String>,
+    /// Text levels that no reference row has any more.
+    pub lost_levels: Vec<String>,
+    /// Where the reference rows came from.
+    pub history: Vec<Step>,
+    /// Everything doubtful.
+    pub warnings: Vec<String>,
 }
 
 /// A file that was read.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct InputFile {
     /// As the user named it.
     pub name: String,
     /// Its size on disk, if digests were asked for.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none", default)]
     pub bytes: Option<u64>,
     /// SHA-256 in hexadecimal, if asked for.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none", default)]
     pub sha256: Option<String>,
+}
+
+impl InputFile {
+    /// The files of a source, with digests if asked for.
+    pub(crate) fn of(source: &Source, digests: bool) -> Result<Vec<InputFile>, Error> {
+        if !digests {
+            let plain = |name: &str| InputFile { name: name.into(), bytes: None, sha256: None };
+            return Ok(source.files().map(plain).collect());
+        }
+        let files = source.digests()?.into_iter();
+        Ok(files
+            .map(|file| InputFile { name: file.name, bytes: Some(file.bytes), sha256: Some(file.sha256) })
+            .collect())
+    }
+
+    /// A valuer file, with its digest if asked for.
+    pub(crate) fn of_valuer(path: &Path, digest: bool) -> Result<InputFile, Error> {
+        let name = path.display().to_string();
+        if !digest {
+            return Ok(InputFile { name, bytes: None, sha256: None });
+        }
+        let file = FileDigest::of_path(path)?;
+        Ok(InputFile { name, bytes: Some(file.bytes), sha256: Some(file.sha256) })
+    }
+
+    /// Whether both are known to hold the same bytes.
+    pub(crate) fn same_contents(&self, other: &InputFile) -> bool {
+        self.sha256.is_some() && self.sha256 == other.sha256 && self.bytes == other.bytes
+    }
 }
 
 /// How values are spread.

@@ -1,23 +1,28 @@
 //! `value`: from files to values.
 
 use crate::Error;
-use crate::fit::{self, Fitted, fit};
+use crate::checkpoint::Checkpoint;
+use crate::memory::Budget;
 use crate::observer::{Observer, Stage};
 use crate::output::OutputTable;
+use crate::overwriting::refuse_overwriting;
+use crate::passes::Pass;
 use crate::receiver::Receiver;
-use crate::request::{Method, Task, ValueRequest};
-use crate::summary::{InputFile, Spread, Summary};
-use dshap::linear::{Constant, Convention, LinearValuer};
-use dshap::{Note, Part, Rows, Sizes, Values, Warning};
+use crate::reference::{RowCounts, learn, rows_of};
+use crate::request::{Against, Method, Model, Overrides, SizeChoice, ValueRequest};
+use crate::saved::{SavedValuer, files_in};
+use crate::summary::{Facts, InputFile, Spread, Summary};
+use crate::warnings;
+use dshap::{Note, Part, Sizes, Values, Warning};
 use dshap_io::Source;
-use dshap_table::Design;
-use std::path::PathBuf;
+use dshap_table::{Design, Selection};
+use std::path::Path;
 
 /// Values the points of a request; rows go to `receiver` in their own order.
 ///
 /// Numeric tables are read twice: once for the reference's moments, once to
 /// value the points. Text columns, and means for missing cells, take one more
-/// pass over the reference.
+/// pass over the reference. With a saved valuer the points are read once.
 ///
 /// # Errors
 ///
@@ -28,54 +33,40 @@ pub fn value(
     receiver: &mut dyn Receiver,
 ) -> Result<Summary, Error> {
     let points = Source::open(&request.points)?;
-    let reference = request.reference.as_deref().map(Source::open).transpose()?;
-    for source in reference.iter().chain([&points]) {
-        refuse_overwriting(source, &request.outputs)?;
-    }
-    let leave_one_out = reference.is_none();
-    let source = reference.as_ref().unwrap_or(&points);
-    let carried = request.selection.carried(points.schema()).map_err(|e| Error::at(e, &points, 0))?;
+    refuse_overwriting(&points, &request.outputs)?;
+    let prepared = prepare(request, &points, observer)?;
+    let Prepared { valuer, design, method, choice, selection, learned, reference } = &prepared;
+    let carried = selection.carried(points.schema()).map_err(|e| Error::at(e, &points, 0))?;
+    let leave_one_out = matches!(request.against, Against::Themselves(_));
+    let linear = valuer.linear(*method, *choice)?.with_std_error(request.std_error);
 
-    let Fitted { design, fit, task_guessed, n_read, n_passes } = fit(source, request, observer)?;
-    let n_reference = fit.n_rows();
-    let p = fit.dim();
-    let max_size = request.max_size.unwrap_or(n_reference);
-    if request.max_size.is_none() && n_reference < p + 3 {
-        let error = dshap::Error::TooFewRows { n_rows: n_reference, dim: p, needed: p + 3 };
-        return Err(Error::core(error, &design));
-    }
-    let sizes = Sizes::new(request.min_size.unwrap_or(Sizes::default_min(p, max_size)), max_size);
-    let valuer = LinearValuer::new(fit, sizes, request.method.linear())
-        .map_err(|e| Error::core(e, &design))?
-        .with_std_error(request.std_error);
-
-    let mut wanted = design.wanted();
+    let mut wanted = if leave_one_out { design.wanted_of_reference() } else { design.wanted() };
     let n_design = wanted.len();
     wanted.extend(carried);
     let carried_fields: Vec<_> = points.arrow_schema(&wanted)?.fields()[n_design..]
         .iter()
         .map(|field| field.as_ref().clone())
         .collect();
-    let table = OutputTable::new(
-        &carried_fields,
-        parts_of(request.method),
-        request.std_error && has_std_error(request.method),
-    );
+    let with_std_error = request.std_error && has_std_error(*method);
+    let table = OutputTable::new(&carried_fields, parts_of(*method), with_std_error);
     receiver.begin(table.schema())?;
 
     let mut tally = Tally::new();
-    let mut n_usable = 0;
-    let n_points = fit::scan(&points, &wanted, Stage::Value, observer, |batch| {
+    let mut n_usable = 0_u64;
+    let budget = Budget::new(request.resources.memory);
+    let options = budget.scan_options(&points, &wanted, design.n_columns())?;
+    let pass = Pass { source: &points, wanted: &wanted, options, stage: Stage::Value, observer };
+    let n_points = pass.run(|batch| {
         let (design_part, rest) = split(&batch.rows, n_design);
         let encoded = design.encode(&design_part).map_err(|e| Error::at(e, &points, batch.first_row))?;
-        let rows = Rows::new(encoded.x.as_ref(), &encoded.y).map_err(|e| Error::core(e, &design))?;
+        let rows = rows_of(&encoded, design)?;
         let values = if leave_one_out {
-            valuer.leave_one_out(rows, n_usable as u64)
+            linear.leave_one_out(rows, n_usable)
         } else {
-            valuer.values_from(rows, n_usable as u64)
+            linear.values_from(rows, n_usable)
         };
-        let values = values.map_err(|e| Error::core(e, &design))?;
-        n_usable += rows.len();
+        let values = values.map_err(|e| Error::core(e, design))?;
+        n_usable += rows.len() as u64;
         tally.add(batch.rows.num_rows(), &values);
         receiver.rows(table.batch(
             batch.first_row,
@@ -85,62 +76,115 @@ pub fn value(
             encoded.remaining.as_deref(),
         ))
     })?;
-    if leave_one_out && (n_usable != n_reference || n_points != n_read) {
-        return Err(Error::Changed { before: n_reference, after: n_usable });
+    if let Some(learned) = learned
+        && leave_one_out
+        && (n_usable, n_points) != (learned.rows.n_usable, learned.rows.n_read)
+    {
+        return Err(Error::Changed { before: learned.rows.n_usable, after: n_usable });
     }
 
-    let mut warnings = source_notes(&points, reference.as_ref());
-    warnings.extend(constant_text_warning(&design));
-    let mut doubts = valuer.warnings();
-    doubts.extend(tally.warnings(sizes));
-    warnings
-        .extend(doubts.iter().map(|warning| warning.describe(|column| design.column_name(column).into())));
-    warnings.extend(left_out_warning("reference", n_read as usize - n_reference, "has no part in the fit"));
+    if let Some(checkpoint) = learned.as_ref().and_then(|learned| learned.checkpoint.as_ref()) {
+        checkpoint.remove();
+    }
+
+    let mut said = warnings::of_sources(&points, reference.as_ref());
+    if let Against::Valuer { file, .. } = &request.against {
+        said.extend(warnings::of_points_in_reference(&points, &files_in(&valuer.history), file)?);
+    } else {
+        said.extend(warnings::of_constant_text(design));
+    }
+    let mut doubts = linear.warnings();
+    doubts.extend(tally.warnings(linear.sizes()));
+    said.extend(warnings::in_words(&doubts, design));
+    if let Some(learned) = learned {
+        let n_left_out = learned.rows.n_left_out();
+        said.extend(warnings::of_rows_left_out("reference", n_left_out, "has no part in the fit"));
+    }
     if !leave_one_out {
-        warnings.extend(left_out_warning("point", n_points as usize - n_usable, "has no value"));
+        said.extend(warnings::of_rows_left_out("point", n_points - n_usable, "has no value"));
     }
 
-    let fit = valuer.fit();
-    let dropped = fit.dropped().iter().map(|&column| design.column_name(column).to_string());
-    let (constant, convention, seed) = describe(request.method);
     Ok(Summary {
         version: env!("CARGO_PKG_VERSION"),
-        task: Task::Regression.name(),
-        task_guessed,
-        method: request.method.name(),
-        constant,
-        convention,
-        seed,
-        target: design.target().into(),
-        features: design.features().map(String::from).collect(),
-        intercept: fit.intercept(),
-        p,
-        q: sizes.min(),
-        q_default: request.min_size.is_none(),
-        m: sizes.max(),
-        m_default: request.max_size.is_none(),
-        n_reference,
+        facts: Facts::of(valuer, *method, *choice)?,
         n_points,
         leave_one_out,
-        reference_passes: n_passes,
-        noise_var: fit.noise_var(),
-        dropped_columns: design.constant_features().map(String::from).chain(dropped).collect(),
+        reference_passes: learned.as_ref().map_or(0, |learned| learned.n_passes),
         values: tally.spread,
-        warnings,
-        points: input_files(&points, request.digests)?,
-        reference: reference.as_ref().map(|source| input_files(source, request.digests)).transpose()?,
+        warnings: said,
+        points: InputFile::of(&points, request.digests)?,
+        reference: reference.as_ref().map(|source| InputFile::of(source, request.digests)).transpose()?,
+        valuer: match &request.against {
+            Against::Valuer { file, .. } => Some(InputFile::of_valuer(file, request.digests)?),
+            _ => None,
+        },
     })
 }
 
-fn refuse_overwriting(source: &Source, outputs: &[PathBuf]) -> Result<(), Error> {
-    // A file that does not exist yet has no canonical path and is no input.
-    let outputs: Vec<PathBuf> = outputs.iter().filter_map(|path| path.canonicalize().ok()).collect();
-    let is_output =
-        |file: &&str| std::fs::canonicalize(file).is_ok_and(|path| path.is_file() && outputs.contains(&path));
-    match source.files().find(is_output) {
-        Some(file) => Err(Error::OutputIsInput { file: file.into() }),
-        None => Ok(()),
-    }
+/// What is needed before the first point is read.
+struct Prepared {
+    valuer: SavedValuer,
+    /// As the valuer's, with policies for these points.
+    design: Design,
+    method: Method,
+    choice: SizeChoice,
+    selection: Selection,
+    /// If a reference was read for it.
+    learned: Option<Passes>,
+    reference: Option<Source>,
+}
+
+struct Passes {
+    rows: RowCounts,
+    n_passes: usize,
+    checkpoint: Option<Checkpoint>,
+}
+
+fn prepare(request: &ValueRequest, points: &Source, observer: &dyn Observer) -> Result<Prepared, Error> {
+    let (source, model) = match &request.against {
+        Against::Themselves(model) => (None, model),
+        Against::Reference { files, model } => {
+            let source = Source::open(files)?;
+            refuse_overwriting(&source, &request.outputs)?;
+            (Some(source), model)
+        }
+        Against::Valuer { file, overrides } => return prepare_saved(file, overrides, points),
+    };
+    // That a column to be carried through is missing is known before any pass.
+    model.selection.carried(points.schema()).map_err(|e| Error::at(e, points, 0))?;
+    let budget = Budget::new(request.resources.memory);
+    let checkpoint = request.resources.checkpoint.as_ref();
+    let mut learned = learn(source.as_ref().unwrap_or(points), model, budget, checkpoint, observer)?;
+    let checkpoint = learned.checkpoint.take();
+    let passes = Passes { rows: learned.rows, n_passes: learned.n_passes, checkpoint };
+    let valuer = SavedValuer::new(learned, model, Vec::new())?;
+    let Model { method, sizes, selection, .. } = model.clone();
+    Ok(Prepared {
+        design: valuer.design.clone(),
+        valuer,
+        method,
+        choice: sizes,
+        selection,
+        learned: Some(passes),
+        reference: source,
+    })
+}
+
+fn prepare_saved(file: &Path, overrides: &Overrides, points: &Source) -> Result<Prepared, Error> {
+    let valuer = SavedValuer::load(file)?;
+    let wanted = valuer.design.wanted();
+    Error::unless_has_columns(points, &wanted, file)?;
+    let Overrides { id, by, keep, missing, unseen, method, sizes } = overrides.clone();
+    let design = valuer.design.with_policies(missing, unseen, |column| valuer.moments.mean(column));
+    Ok(Prepared {
+        design,
+        method: method.unwrap_or(valuer.method),
+        choice: sizes.or(valuer.choice),
+        selection: Selection { id, by, keep, ..Selection::default() },
+        valuer,
+        learned: None,
+        reference: None,
+    })
 }
 
 fn split(
@@ -161,61 +205,6 @@ fn parts_of(method: Method) -> Vec<Part> {
 
 fn has_std_error(method: Method) -> bool {
     matches!(method, Method::Gaussian { .. })
-}
-
-fn describe(method: Method) -> (Option<String>, &'static str, Option<u64>) {
-    match method {
-        Method::Gaussian { convention: Convention::Printed, .. } => (Some("theorem".into()), "printed", None),
-        Method::Gaussian { constant, .. } => {
-            let name = match constant {
-                Constant::Gain => "gain".into(),
-                Constant::Theorem => "theorem".into(),
-                Constant::Full(c) => format!("full:{c}"),
-            };
-            (Some(name), "definition", None)
-        }
-        Method::Algorithm3(algorithm) => (Some("theorem".into()), "printed", Some(algorithm.seed)),
-    }
-}
-
-fn source_notes(points: &Source, reference: Option<&Source>) -> Vec<String> {
-    let sources = reference.into_iter().chain([points]);
-    let mut notes: Vec<String> =
-        sources.flat_map(|source| source.notes()).map(|note| note.to_string()).collect();
-    if let Some(reference) = reference
-        && let Some(shared) = points.files().find(|file| reference.files().any(|other| other == *file))
-    {
-        notes.push(format!(
-            "`{shared}` is both points and reference: its rows are valued with themselves in the reference; \
-             leave `--reference` out to value rows against the others"
-        ));
-    }
-    notes
-}
-
-/// Rows with a missing cell, where such rows are left out.
-fn left_out_warning(rows: &str, n_left_out: usize, consequence: &str) -> Option<String> {
-    match n_left_out {
-        0 => None,
-        1 => Some(format!("1 {rows} row has a missing cell and {consequence}")),
-        n => Some(format!("{n} {rows} rows have a missing cell; each {consequence}")),
-    }
-}
-
-fn constant_text_warning(design: &Design) -> Option<String> {
-    let names: Vec<_> = design.constant_features().map(|name| format!("`{name}`")).collect();
-    (!names.is_empty()).then(|| format!("{} dropped: one level only", names.join(", ")))
-}
-
-fn input_files(source: &Source, digests: bool) -> Result<Vec<InputFile>, Error> {
-    if !digests {
-        let plain = |name: &str| InputFile { name: name.into(), bytes: None, sha256: None };
-        return Ok(source.files().map(plain).collect());
-    }
-    let digests = source.digests()?.into_iter();
-    Ok(digests
-        .map(|digest| InputFile { name: digest.name, bytes: Some(digest.bytes), sha256: Some(digest.sha256) })
-        .collect())
 }
 
 /// What is remembered of values that have been handed over.

@@ -7,7 +7,9 @@
 use arrow_array::RecordBatch;
 use arrow_array::cast::AsArray;
 use arrow_array::types::Float64Type;
-use dshap_run::{Arrange, Collected, Summary, Unwatched, ValueRequest, value};
+use dshap_run::{
+    Against, Arrange, Collected, Model, SizeChoice, Summary, Task, Unwatched, ValueRequest, value,
+};
 use std::path::{Path, PathBuf};
 
 fn data(file: &str) -> Option<PathBuf> {
@@ -48,15 +50,18 @@ fn check(file: &str) {
             lines.iter().enumerate().filter(|(line, _)| *line != row + 1).map(|(_, text)| *text).collect();
         std::fs::write(&rest, others.join("\n")).expect("writes");
         std::fs::write(&alone, format!("{}\n{}\n", lines[0], lines[row + 1])).expect("writes");
-        let request = ValueRequest {
-            reference: Some(vec![rest.display().to_string()]),
+        let model = Model {
             // Defaults follow from the number of rows, which is one less here.
-            max_size: Some(summary.m),
-            min_size: Some(summary.q),
-            ..ValueRequest::new(vec![alone.display().to_string()], "target")
+            sizes: SizeChoice { min: Some(summary.facts.q), max: Some(summary.facts.m) },
+            task: Some(Task::Regression),
+            ..Model::new("target")
         };
-        let (removed, fewer) = run(&ValueRequest { task: Some(dshap_run::Task::Regression), ..request });
-        assert_eq!((fewer.p, fewer.n_reference), (summary.p, n - 1));
+        let (removed, fewer) = run(&ValueRequest {
+            against: Against::Reference { files: vec![rest.display().to_string()], model },
+            ..ValueRequest::new(vec![alone.display().to_string()], "target")
+        });
+        let fewer = fewer.facts;
+        assert_eq!((fewer.p, fewer.n_reference), (summary.facts.p, n - 1));
         for name in ["value", "potential", "penalty", "dist_sq", "resid_sq"] {
             let (found, exact) = (cell(&rows, name, row), cell(&removed, name, 0));
             // A value is a difference, which may be small against its parts;

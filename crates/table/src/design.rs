@@ -121,7 +121,10 @@ impl Design {
                 Encoding::OneHot { levels, fill } => {
                     let ascending = levels.windows(2).all(|pair| pair[0] < pair[1]);
                     let fits = fill.as_ref().is_none_or(|fill| fill.len() + 1 == levels.len().max(1));
-                    (feature.read_as == ReadAs::Text && ascending && fits, fill.as_deref().unwrap_or_default())
+                    (
+                        feature.read_as == ReadAs::Text && ascending && fits,
+                        fill.as_deref().unwrap_or_default(),
+                    )
                 }
             };
             if !is_sound || !fill.iter().all(|fill| fill.is_finite()) {
@@ -278,9 +281,7 @@ impl Design {
         let mut weights = vec![0.0; rows.n_rows];
         self.copy_numbers(index, cells, None, rows, &mut weights)?;
         match weights.iter().position(|&weight| weight < 0.0) {
-            Some(i) => {
-                Err(Error::BadWeight { row: rows.row(i), name: self.name(index), weight: weights[i] })
-            }
+            Some(i) => Err(Error::BadWeight { row: rows.row(i), name: self.name(index), weight: weights[i] }),
             None => Ok(weights),
         }
     }

@@ -112,6 +112,38 @@ impl Design {
     }
 }
 
+impl Design {
+    /// The design without the levels that no row has any more, and how its
+    /// columns follow from those of this one; nothing if all are there.
+    /// `share` is the mean of a design column, `least` the smallest share that
+    /// is no rounding error.
+    pub fn without_lost_levels(
+        &self,
+        share: impl Fn(usize) -> f64,
+        least: f64,
+    ) -> Option<(Design, Vec<Derived>)> {
+        let mut parts = self.parts().clone();
+        let mut columns = Vec::new();
+        let mut is_less = false;
+        for (encoding, start) in parts.encodings.iter_mut().zip(starts(self.parts())) {
+            let Encoding::OneHot { levels, fill } = encoding else {
+                columns.push(Derived::Column(start));
+                continue;
+            };
+            let others: Vec<f64> = (1..levels.len()).map(|level| share(start + level - 1)).collect();
+            let first = 1.0 - others.iter().sum::<f64>();
+            let shares: Vec<f64> = [first].into_iter().chain(others).take(levels.len()).collect();
+            let stay: Vec<usize> = (0..levels.len()).filter(|&level| shares[level] > least).collect();
+            is_less |= stay.len() < levels.len();
+            let old_fill = fill.take();
+            *fill = old_fill.map(|fill| stay.iter().skip(1).map(|&level| fill[level - 1]).collect());
+            *levels = stay.iter().map(|&level| levels[level].clone()).collect();
+            columns.extend(stay.iter().skip(1).map(|&level| Derived::Column(start + level - 1)));
+        }
+        is_less.then(|| (Design::new(parts), columns))
+    }
+}
+
 fn refuse_differences(first: &DesignParts, second: &DesignParts) -> Result<(), Error> {
     if first.target.name != second.target.name {
         let (one, two) = (&first.target.name, &second.target.name);
@@ -192,7 +224,10 @@ mod tests {
             features: vec![wanted("age", ReadAs::Number), wanted("city", ReadAs::Text)],
             encodings: vec![
                 Encoding::Number { fill: fill.as_ref().map(|_| 30.0) },
-                Encoding::OneHot { levels: levels.iter().map(|&level| level.into()).collect(), fill: fill.clone() },
+                Encoding::OneHot {
+                    levels: levels.iter().map(|&level| level.into()).collect(),
+                    fill: fill.clone(),
+                },
             ],
             target: wanted("price", ReadAs::Number),
             weight: None,
@@ -251,6 +286,25 @@ mod tests {
         let Encoding::OneHot { fill, .. } = &known.parts().encodings[1] else { panic!("text") };
         assert_eq!(fill.as_deref(), Some(&[0.5, 0.5][..]), "means stay what they were");
         assert_eq!(known.with_levels(&more).unwrap(), None);
+    }
+
+    #[test]
+    fn lost_levels_are_left_out() {
+        let three = design(&["a", "b", "c"], Some(vec![0.5, 0.25]));
+        let kept = |shares: [f64; 2]| {
+            let found = three.without_lost_levels(|column| shares[column - 1], 1e-9);
+            found.map(|(design, columns)| {
+                let names: Vec<String> =
+                    (0..design.n_columns()).map(|j| design.column_name(j).into()).collect();
+                (names.join(" "), columns)
+            })
+        };
+        let (zeroth, first, second) = (Derived::Column(0), Derived::Column(1), Derived::Column(2));
+        assert_eq!(kept([0.5, 0.25]), None);
+        assert_eq!(kept([1e-17, 0.25]), Some(("age city=c".into(), vec![zeroth.clone(), second.clone()])));
+        assert_eq!(kept([0.4, 0.6]), Some(("age city=c".into(), vec![zeroth.clone(), second])), "a is gone");
+        assert_eq!(kept([0.4, 0.0]), Some(("age city=b".into(), vec![zeroth.clone(), first])));
+        assert_eq!(kept([0.0, 0.0]), Some(("age".into(), vec![zeroth])));
     }
 
     #[test]

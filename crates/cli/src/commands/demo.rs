@@ -8,7 +8,7 @@ use arrow_array::RecordBatch;
 use arrow_array::cast::AsArray;
 use arrow_array::types::Float64Type;
 use dshap_io::AtomicFile;
-use dshap_run::{Arrange, Collected, ValueRequest};
+use dshap_run::{Against, Arrange, Collected, Model, ValueRequest};
 use rand_chacha::ChaCha8Rng;
 use rand_chacha::rand_core::SeedableRng;
 use rand_distr::{Distribution, StandardNormal};
@@ -29,9 +29,11 @@ const BINS: usize = 12;
 pub(crate) fn run() -> Result<(), Failure> {
     let path = write_data()?;
     let file = path.display().to_string();
+    let mut model = Model::new("y");
+    model.selection.exclude = vec!["corrupted".into()];
+    model.selection.keep = vec!["corrupted".into()];
     let mut request = ValueRequest::new(vec![file.clone()], "y");
-    request.selection.exclude = vec!["corrupted".into()];
-    request.selection.keep = vec!["corrupted".into()];
+    request.against = Against::Themselves(model);
 
     let mut collected = Collected::default();
     let summary = dshap_run::value(&request, &Progress::new(false), &mut collected)
@@ -64,6 +66,8 @@ pub(crate) fn run() -> Result<(), Failure> {
         "\nTry next:\n\
          \x20 {program} value {file} --target y --exclude corrupted --bottom 20\n\
          \x20 {program} value {file} --target y --exclude corrupted --stderr -o values.csv\n\
+         \x20 {program} fit {file} --target y --exclude corrupted -o y.dshap\n\
+         \x20 {program} value {file} --valuer y.dshap --top 5        fit once, value any row later\n\
          \x20 {program} value --help        your own table: `{program} value TABLE.csv --target COLUMN`\n"
     );
     crate::print(&text)

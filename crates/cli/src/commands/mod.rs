@@ -1,7 +1,10 @@
 //! One file per command: what was typed becomes what was meant, and runs.
 
 mod demo;
+mod finish;
+mod fit;
 mod formula;
+mod inspect;
 mod pages;
 mod plan;
 mod value;
@@ -13,6 +16,10 @@ pub(crate) fn run(args: Args) -> Result<(), Failure> {
     match args.command {
         None => demo::run(),
         Some(Command::Value(args)) => value::run(&args),
+        Some(Command::Fit(args)) => fit::fit(&args),
+        Some(Command::Update(args)) => fit::update(&args),
+        Some(Command::Merge(args)) => fit::merge(&args),
+        Some(Command::Inspect(args)) => inspect::run(&args),
         Some(Command::Formula(FormulaCommand::Regression(args))) => formula::regression(&args),
         Some(Command::Completions { shell }) => pages::completions(shell),
         Some(Command::Man { command }) => pages::man(command.as_deref()),

@@ -1,0 +1,52 @@
+//! Flags of `dshap formula`.
+
+use super::FormatArg;
+use clap::{Args as ClapArgs, Subcommand};
+use std::path::PathBuf;
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum FormulaCommand {
+    /// Theorem 2: the value of a row from its distance and its residual.
+    #[command(after_help = "\
+Prints gain, simple (Theorem 2's constant), full (given C) and printed (the sum as
+printed, off by one); a form that does not exist for these sizes is empty.
+
+Examples:
+  dshap formula regression --p 10 --q 50 --m 1000 --d2 12 --e2 2 --sigma2 1
+  dshap formula regression --cases cases.csv     columns p,q,m,d2,e2,sigma2 and C_lin if wanted")]
+    Regression(RegressionFormulaArgs),
+}
+
+#[derive(Debug, ClapArgs)]
+pub(crate) struct RegressionFormulaArgs {
+    /// A table of cases with columns p, q, m, d2, e2, sigma2 and optionally C_lin.
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["p", "q", "m", "d2", "e2", "sigma2", "c_lin"])]
+    pub(crate) cases: Option<String>,
+    /// Design columns.
+    #[arg(long, required_unless_present = "cases", allow_negative_numbers = true)]
+    pub(crate) p: Option<f64>,
+    /// Smallest set whose utility counts.
+    #[arg(long, required_unless_present = "cases", allow_negative_numbers = true)]
+    pub(crate) q: Option<f64>,
+    /// Largest set size, the row included.
+    #[arg(long, required_unless_present = "cases", allow_negative_numbers = true)]
+    pub(crate) m: Option<f64>,
+    /// Squared Mahalanobis distance.
+    #[arg(long, required_unless_present = "cases", allow_negative_numbers = true)]
+    pub(crate) d2: Option<f64>,
+    /// Squared residual.
+    #[arg(long, required_unless_present = "cases", allow_negative_numbers = true)]
+    pub(crate) e2: Option<f64>,
+    /// Noise variance.
+    #[arg(long, required_unless_present = "cases", allow_negative_numbers = true)]
+    pub(crate) sigma2: Option<f64>,
+    /// C of the full value.
+    #[arg(long, value_name = "C", allow_negative_numbers = true)]
+    pub(crate) c_lin: Option<f64>,
+    /// Write to a file (.csv, .json, .ndjson, .parquet, .arrow, .npy).
+    #[arg(short, long, value_name = "FILE")]
+    pub(crate) output: Option<PathBuf>,
+    /// Format of the output.
+    #[arg(long)]
+    pub(crate) format: Option<FormatArg>,
+}

@@ -1,0 +1,273 @@
+//! Flags that several commands have.
+
+use clap::{Args as ClapArgs, ValueEnum};
+use dshap::linear::Constant;
+use std::path::PathBuf;
+
+#[derive(Debug, ClapArgs)]
+#[command(next_help_heading = "Columns")]
+pub(crate) struct ColumnArgs {
+    /// The column to predict.
+    #[arg(long, value_name = "COLUMN")]
+    pub(crate) target: Option<String>,
+    /// The features, separated by commas. Default: all columns without another part.
+    #[arg(long, value_name = "A,B", value_delimiter = ',')]
+    pub(crate) features: Option<Vec<String>>,
+    /// Columns that are not features.
+    #[arg(long, value_name = "A,B", value_delimiter = ',')]
+    pub(crate) exclude: Vec<String>,
+    /// A column that names the rows; carried through, not a feature.
+    #[arg(long, value_name = "COLUMN")]
+    pub(crate) id: Option<String>,
+    /// A column that names the owner or group of a row; carried through, not a feature.
+    #[arg(long, value_name = "COLUMN")]
+    pub(crate) by: Option<String>,
+    /// A column with the weights of reference rows: numbers from 0 on, of which only ratios matter.
+    #[arg(long, value_name = "COLUMN")]
+    pub(crate) weight: Option<String>,
+    /// Columns to be read as categories whatever they hold.
+    #[arg(long, value_name = "A,B", value_delimiter = ',')]
+    pub(crate) categorical: Vec<String>,
+    /// Missing cells: an error, rows left out, or the mean of the reference column. Default: error.
+    #[arg(long, value_name = "HOW")]
+    pub(crate) missing: Option<MissingArg>,
+    /// Categories the reference does not have: an error, or like its first one. Default: error.
+    #[arg(long, value_name = "HOW")]
+    pub(crate) unseen: Option<UnseenArg>,
+    /// Columns that are constant or depend on earlier ones: dropped, or an error. Default: drop.
+    #[arg(long, value_name = "HOW")]
+    pub(crate) dependent: Option<DependentArg>,
+}
+
+#[derive(Debug, ClapArgs)]
+#[command(next_help_heading = "Method")]
+pub(crate) struct MethodArgs {
+    /// What is predicted; guessed from the target when absent.
+    #[arg(long)]
+    pub(crate) task: Option<TaskArg>,
+    /// How rows are valued: exactly, or by the paper's Monte Carlo. Default: gaussian.
+    #[arg(long, value_name = "NAME")]
+    pub(crate) method: Option<MethodArg>,
+    #[command(flatten)]
+    pub(crate) sizes: SizeArgs,
+    /// The model has no intercept: nothing is centred.
+    #[arg(long)]
+    pub(crate) no_intercept: bool,
+    /// The row-independent constant: gain, theorem or full:C. Default: gain.
+    #[arg(long, value_parser = parse_constant)]
+    pub(crate) constant: Option<Constant>,
+    /// The sum as defined, or as printed in the paper's Theorem 2 (off by one, with its constant).
+    /// Default: definition.
+    #[arg(long)]
+    pub(crate) convention: Option<ConventionArg>,
+    /// algorithm-3: stop when the sum moves by less (ρ₂). 0 never stops early. Default: 0.005.
+    #[arg(long, value_name = "RHO", value_parser = parse_tolerance)]
+    pub(crate) stop: Option<f64>,
+    /// algorithm-3: stop drawing when the mean moves by less (ρ₁). Default: 0.01.
+    #[arg(long, value_name = "RHO", value_parser = parse_tolerance)]
+    pub(crate) stop_draws: Option<f64>,
+    /// algorithm-3: at most so many draws per set size (T). Default: 1000.
+    #[arg(long, value_name = "T", value_parser = clap::value_parser!(u64).range(1..))]
+    pub(crate) samples: Option<u64>,
+    /// Seed of random methods. Default: 0.
+    #[arg(long)]
+    pub(crate) seed: Option<u64>,
+}
+
+/// The set sizes averaged over.
+#[derive(Debug, ClapArgs)]
+#[command(next_help_heading = "Method")]
+pub(crate) struct SizeArgs {
+    /// Largest set size, the row included. Default: the number of reference rows.
+    #[arg(long, value_parser = parse_size)]
+    pub(crate) m: Option<usize>,
+    /// Smallest set whose utility counts. Default: p + max(p, 10) for p design
+    /// columns, at most m, at least p + 3.
+    #[arg(long, value_parser = parse_size)]
+    pub(crate) q: Option<usize>,
+}
+
+#[derive(Debug, ClapArgs)]
+#[command(next_help_heading = "Output")]
+pub(crate) struct OutputArgs {
+    /// Input columns to carry through to the output; cells of a text file stay the text they are.
+    #[arg(long, value_name = "A,B", value_delimiter = ',')]
+    pub(crate) keep: Vec<String>,
+    /// Report standard errors (from the reference being a sample).
+    #[arg(long)]
+    pub(crate) stderr: bool,
+    /// Write to a file (.csv, .json, .ndjson, .parquet, .arrow, .npy), which appears whole or not at all.
+    #[arg(short, long, value_name = "FILE")]
+    pub(crate) output: Option<PathBuf>,
+    /// Format of the output. Default: by the name of the file; a table on a terminal, CSV in a pipe.
+    #[arg(long)]
+    pub(crate) format: Option<FormatArg>,
+    /// Order of the rows: as in the input, or by value from the highest down.
+    #[arg(long, default_value = "row")]
+    pub(crate) sort: SortArg,
+    /// Only the N rows of highest value, from the highest down.
+    #[arg(long, value_name = "N", conflicts_with = "bottom")]
+    pub(crate) top: Option<usize>,
+    /// Only the N rows of lowest value, from the lowest up.
+    #[arg(long, value_name = "N")]
+    pub(crate) bottom: Option<usize>,
+}
+
+#[derive(Debug, ClapArgs)]
+#[command(next_help_heading = "Run")]
+pub(crate) struct RunArgs {
+    /// Write what ran as JSON: p, q, m, dropped columns, warnings, version, digests of inputs.
+    #[arg(long, value_name = "FILE")]
+    pub(crate) summary: Option<PathBuf>,
+    /// Warnings are errors: nothing is written.
+    #[arg(long)]
+    pub(crate) strict: bool,
+    /// Number of threads. Default: all. The result does not depend on it.
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1024))]
+    pub(crate) threads: Option<u16>,
+    /// Most memory to use, such as 512MB or 4GiB: tables are read in smaller batches. Default: no limit.
+    #[arg(long, value_name = "LIMIT", value_parser = parse_bytes)]
+    pub(crate) memory: Option<u64>,
+    /// Say nothing but warnings and errors.
+    #[arg(long)]
+    pub(crate) quiet: bool,
+}
+
+/// What is kept for the case that a run is killed.
+#[derive(Debug, ClapArgs)]
+#[command(next_help_heading = "Run")]
+pub(crate) struct CheckpointArgs {
+    /// Keep the state of the fit here; a run that was killed goes on from it and ends with the
+    /// same bits. Removed at the end.
+    #[arg(long, value_name = "FILE")]
+    pub(crate) checkpoint: Option<PathBuf>,
+    /// How often it is written, in seconds.
+    #[arg(long, value_name = "SECONDS", default_value_t = 30.0, requires = "checkpoint", value_parser = parse_seconds)]
+    pub(crate) checkpoint_every: f64,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum TaskArg {
+    Regression,
+    Classification,
+    Density,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum MethodArg {
+    Gaussian,
+    #[value(name = "algorithm-3")]
+    Algorithm3,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum ConventionArg {
+    Definition,
+    Printed,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum MissingArg {
+    Error,
+    Drop,
+    Mean,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum UnseenArg {
+    Error,
+    Zero,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum DependentArg {
+    Drop,
+    Error,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum FormatArg {
+    Csv,
+    Json,
+    Ndjson,
+    Parquet,
+    Arrow,
+    Npy,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum SortArg {
+    Row,
+    Value,
+}
+
+fn parse_constant(text: &str) -> Result<Constant, String> {
+    match text {
+        "gain" => Ok(Constant::Gain),
+        "theorem" => Ok(Constant::Theorem),
+        _ => match text.strip_prefix("full:").map(str::parse::<f64>) {
+            Some(Ok(c)) if c.is_finite() => Ok(Constant::Full(c)),
+            _ => Err("expected gain, theorem or full:C with a number C, such as full:2.5".into()),
+        },
+    }
+}
+
+fn parse_size(text: &str) -> Result<usize, String> {
+    match text.parse::<usize>() {
+        // Beyond this, sums of set sizes no longer fit the numbers they are counted with.
+        Ok(size) if (1..=1_000_000_000_000_000).contains(&size) => Ok(size),
+        _ => Err("expected a whole number from 1 to 1000000000000000".into()),
+    }
+}
+
+fn parse_tolerance(text: &str) -> Result<f64, String> {
+    match text.parse::<f64>() {
+        Ok(rho) if (0.0..1.0).contains(&rho) => Ok(rho),
+        _ => Err("expected a number from 0 to below 1".into()),
+    }
+}
+
+/// A number of bytes: 512MB, 4GiB, 1.5 GB, 800k.
+fn parse_bytes(text: &str) -> Result<u64, String> {
+    let wrong = || "expected a size such as 512MB, 4GB or 2GiB".to_string();
+    let text = text.trim();
+    let end = text.find(|c: char| !(c.is_ascii_digit() || c == '.')).unwrap_or(text.len());
+    let number: f64 = text[..end].parse().map_err(|_| wrong())?;
+    let unit: f64 = match text[end..].trim().to_ascii_lowercase().as_str() {
+        "" | "b" => 1.0,
+        "k" | "kb" => 1e3,
+        "m" | "mb" => 1e6,
+        "g" | "gb" => 1e9,
+        "t" | "tb" => 1e12,
+        "kib" => 1024.0,
+        "mib" => 1024.0 * 1024.0,
+        "gib" => 1024.0 * 1024.0 * 1024.0,
+        "tib" => 1024.0 * 1024.0 * 1024.0 * 1024.0,
+        _ => return Err(wrong()),
+    };
+    let bytes = number * unit;
+    if (1.0..1e18).contains(&bytes) { Ok(bytes as u64) } else { Err(wrong()) }
+}
+
+fn parse_seconds(text: &str) -> Result<f64, String> {
+    match text.parse::<f64>() {
+        Ok(seconds) if (0.0..=1e9).contains(&seconds) => Ok(seconds),
+        _ => Err("expected a number of seconds".into()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn sizes_are_read_as_people_write_them() {
+        assert_eq!(parse_bytes("512MB"), Ok(512_000_000));
+        assert_eq!(parse_bytes("1.5 GiB"), Ok(1_610_612_736));
+        assert_eq!(parse_bytes("800k"), Ok(800_000));
+        assert_eq!(parse_bytes("4096"), Ok(4096));
+        for wrong in ["", "MB", "-1GB", "1XB", "0", "1e3", "nan", "9999999999TB"] {
+            assert!(parse_bytes(wrong).is_err(), "{wrong}");
+        }
+    }
+}

@@ -1,0 +1,111 @@
+//! `dshap inspect`.
+
+use crate::args::InspectArgs;
+use crate::failure::Failure;
+use crate::table::{grouped, render, significant, size};
+use arrow_array::{ArrayRef, Float64Array, RecordBatch, StringArray};
+use dshap_run::{Action, Inspection};
+use std::fmt::Write;
+use std::sync::Arc;
+
+/// Levels of a text feature that are listed.
+const SHOWN_LEVELS: usize = 8;
+
+pub(crate) fn run(args: &InspectArgs) -> Result<(), Failure> {
+    let doing = format!("cannot inspect `{}`", args.valuer.display());
+    let found = dshap_run::inspect(&args.valuer).map_err(|error| Failure::run(doing, &error))?;
+    if args.json {
+        let text = serde_json::to_string_pretty(&found).expect("an inspection has nothing JSON cannot hold");
+        return crate::print(&format!("{text}\n"));
+    }
+    crate::print(&describe(&found))
+}
+
+fn describe(found: &Inspection) -> String {
+    let facts = &found.facts;
+    let mut text = String::new();
+    let mut line = |name: &str, value: String| {
+        let _ = writeln!(text, "{name:<16}{value}");
+    };
+    let default = |is_default: bool| if is_default { " (by default)" } else { " (given)" };
+    line("valuer", format!("{} ({})", found.file, size(found.bytes)));
+    line("format", format!("version {}, written by dshap {}", found.format_version, found.written_by));
+    line("task", format!("{} of `{}`", facts.task, facts.target));
+    let seed = facts.seed.map(|seed| format!(", seed {seed}")).unwrap_or_default();
+    let constant = facts.constant.as_deref().unwrap_or_default();
+    line("method", format!("{}, constant {constant}, convention {}{seed}", facts.method, facts.convention));
+    let effective = match &facts.weight {
+        Some(column) => {
+            format!(", weighted by `{column}`: {} effective", grouped(facts.effective_rows.round() as u64))
+        }
+        None => String::new(),
+    };
+    line("reference", format!("{} rows{effective}", grouped(facts.n_reference as u64)));
+    line("p", format!("{} design columns of {} features", facts.p, facts.features.len()));
+    line("q", format!("{}{}", facts.q, default(facts.q_default)));
+    line("m", format!("{}{}", facts.m, default(facts.m_default)));
+    line("noise variance", significant(facts.noise_var));
+    line("R²", significant(facts.r_squared));
+    match found.intercept_value {
+        Some(value) => line("intercept", significant(value)),
+        None => line("intercept", "none".into()),
+    }
+    line("missing cells", word(&found.missing));
+    line("unseen levels", word(&found.unseen));
+    if found.history.iter().any(|step| step.action == Action::Forget) {
+        line("digits", format!("about {:.0} of 16, after rows were forgotten", found.digits));
+    }
+
+    let _ = write!(text, "\n{}", columns(found));
+    for (feature, levels) in &found.levels {
+        let shown: Vec<&str> = levels.iter().take(SHOWN_LEVELS).map(String::as_str).collect();
+        let more = levels.len().saturating_sub(SHOWN_LEVELS);
+        let more = if more > 0 { format!(" and {more} more") } else { String::new() };
+        let _ = writeln!(text, "\nlevels of `{feature}`: {}{more}", shown.join(", "));
+    }
+    text += "\nwhere the rows came from:\n";
+    for step in &found.history {
+        let action = match step.action {
+            Action::Fit => "fitted",
+            Action::Add => "added",
+            Action::Forget => "forgotten",
+        };
+        let _ = writeln!(text, "  {} rows {action}", grouped(step.rows));
+        for file in &step.files {
+            let digest = file.sha256.as_deref().map(|digest| &digest[..digest.len().min(16)]);
+            let bytes = file.bytes.map(grouped).unwrap_or_default();
+            let _ =
+                writeln!(text, "    {}  {bytes} bytes  sha256 {}…", file.name, digest.unwrap_or_default());
+        }
+    }
+    for warning in &found.warnings {
+        let _ = writeln!(text, "\nwarning: {warning}");
+    }
+    text
+}
+
+/// A policy as it is typed.
+fn word(policy: &impl serde::Serialize) -> String {
+    serde_json::to_value(policy).ok().and_then(|value| value.as_str().map(String::from)).unwrap_or_default()
+}
+
+fn columns(found: &Inspection) -> String {
+    let names: Vec<&str> = found.columns.iter().map(|column| column.name.as_str()).collect();
+    let numbers = |of: fn(&dshap_run::ColumnFacts) -> Option<f64>| -> ArrayRef {
+        Arc::new(found.columns.iter().map(of).collect::<Float64Array>())
+    };
+    let note = |column: &dshap_run::ColumnFacts| column.coefficient.is_none().then_some("dropped");
+    let columns: Vec<(&str, ArrayRef)> = vec![
+        ("column", Arc::new(StringArray::from(names))),
+        ("coefficient", numbers(|column| column.coefficient)),
+        ("mean", numbers(|column| Some(column.mean))),
+        ("std_dev", numbers(|column| Some(column.std_dev))),
+        ("fill", numbers(|column| column.fill)),
+        ("note", Arc::new(found.columns.iter().map(note).collect::<StringArray>())),
+    ];
+    let rows = RecordBatch::try_from_iter_with_nullable(
+        columns.into_iter().map(|(name, column)| (name, column, true)),
+    )
+    .expect("one cell per column");
+    render(&rows, |hidden| format!("  … {hidden} columns between; `--json` lists all …"))
+}

@@ -1,0 +1,272 @@
+//! `fit`, `update` and `merge`: valuers to be saved.
+
+use crate::Error;
+use crate::checkpoint::Checkpoint;
+use crate::memory::Budget;
+use crate::observer::{Observer, Stage};
+use crate::overwriting::refuse_overwriting;
+use crate::reference::{learn, levels_of, moments_of};
+use crate::request::{FitRequest, MergeRequest, SizeChoice, UpdateRequest};
+use crate::saved::{Action, SavedValuer, Step};
+use crate::summary::{Facts, FitSummary, InputFile};
+use crate::warnings;
+use dshap::{Combination, Moments};
+use dshap_io::Source;
+use dshap_table::{Derived, Design, Encoding, Unseen};
+use std::path::Path;
+
+/// A valuer ready to be saved, what is to be said about it, and what may be
+/// removed once it is safe.
+pub struct Fitted {
+    /// The valuer.
+    pub valuer: SavedValuer,
+    /// What happened.
+    pub summary: FitSummary,
+    checkpoint: Option<Checkpoint>,
+}
+
+impl Fitted {
+    /// To be called when the valuer is saved: its checkpoint is not needed any
+    /// more.
+    pub fn is_safe(self) {
+        if let Some(checkpoint) = self.checkpoint {
+            checkpoint.remove();
+        }
+    }
+}
+
+/// Fits a reference.
+///
+/// # Errors
+///
+/// [`Error`].
+pub fn fit(request: &FitRequest, observer: &dyn Observer) -> Result<Fitted, Error> {
+    let FitRequest { reference, model, outputs, resources } = request;
+    let source = Source::open(reference)?;
+    refuse_overwriting(&source, outputs)?;
+    let budget = Budget::new(resources.memory);
+    let mut learned = learn(&source, model, budget, resources.checkpoint.as_ref(), observer)?;
+    let checkpoint = learned.checkpoint.take();
+    let rows = learned.rows;
+    let valuer = SavedValuer::new(learned, model, InputFile::of(&source, true)?)?;
+    source.check_unchanged()?;
+
+    let mut said = warnings::of_sources(&source, None);
+    said.extend(warnings::of_constant_text(&valuer.design));
+    said.extend(warnings::of_rows_left_out("reference", rows.n_left_out(), "has no part in the fit"));
+    let summary = summarise(&valuer, said)?;
+    Ok(Fitted { valuer, summary, checkpoint })
+}
+
+/// Adds rows to the reference of a valuer and takes rows away.
+///
+/// # Errors
+///
+/// [`Error`]; the file of the valuer is not touched.
+pub fn update(request: &UpdateRequest, observer: &dyn Observer) -> Result<Fitted, Error> {
+    let UpdateRequest { valuer: path, add, forget, sizes, outputs, resources } = request;
+    let before = SavedValuer::load(path)?;
+    let budget = Budget::new(resources.memory);
+    let sizes_before = before.sizes(before.choice)?;
+    let mut history = before.history.clone();
+    let (mut design, mut moments) = (before.design.clone(), before.moments.clone());
+    let (mut said, mut new_levels, mut lost_levels) = (Vec::new(), Vec::new(), Vec::new());
+
+    if !add.is_empty() {
+        let source = open_for(add, &design, path, outputs)?;
+        let levels = levels_of(&source, &design, budget, observer)?;
+        if let Some((wider, derived)) = design.with_levels(&levels).map_err(|e| Error::at(e, &source, 0))? {
+            new_levels = levels_beyond(&wider, &design);
+            moments = moments.recombined(&combinations(&derived));
+            design = wider;
+        }
+        let (added, rows) = moments_of(&source, &design, budget, Stage::Fit, observer)?;
+        moments.merge(&added).map_err(|e| Error::core(e, &design))?;
+        history.push(Step::new(Action::Add, InputFile::of(&source, true)?, rows, added.n_rows()));
+        source.check_unchanged()?;
+        said.extend(warnings::of_sources(&source, None));
+        said.extend(warnings::of_rows_left_out("added", rows.n_left_out(), "has no part in the fit"));
+    }
+    if !forget.is_empty() {
+        let source = open_for(forget, &design, path, outputs)?;
+        // A row with a level that no reference row has was never among them.
+        let strict = design.with_policies(None, Some(Unseen::Error), |column| moments.mean(column));
+        let (gone, rows) = moments_of(&source, &strict, budget, Stage::Forget, observer)?;
+        take_away(&mut moments, &gone, &design, &source)?;
+        if let Some((narrower, derived)) = without_lost_levels(&design, &moments) {
+            lost_levels = levels_beyond(&design, &narrower);
+            moments = moments.recombined(&combinations(&derived));
+            design = narrower;
+        }
+        history.push(Step::new(Action::Forget, InputFile::of(&source, true)?, rows, gone.n_rows()));
+        source.check_unchanged()?;
+        said.extend(warnings::of_sources(&source, None));
+    }
+
+    let mut valuer = before;
+    valuer.choice = sizes.or(valuer.choice);
+    let n_steps = valuer.history.len();
+    valuer.history = history;
+    let valuer = valuer.refitted(design, moments)?;
+    said.extend(warnings::of_repeated_files(&valuer.history));
+    said.extend(warnings::of_filled_cells(&valuer.design, &valuer.history[n_steps..]));
+    let mut summary = summarise(&valuer, said)?;
+    summary.sizes_before = Some((sizes_before.max(), sizes_before.min()));
+    (summary.new_levels, summary.lost_levels) = (new_levels, lost_levels);
+    Ok(Fitted { valuer, summary, checkpoint: None })
+}
+
+/// Makes one valuer of several whose references have no row in common.
+///
+/// # Errors
+///
+/// [`Error::CannotMerge`] and whatever is wrong with a file.
+pub fn merge(request: &MergeRequest) -> Result<Fitted, Error> {
+    let mut parts = Vec::with_capacity(request.valuers.len());
+    for path in &request.valuers {
+        parts.push((path.as_path(), SavedValuer::load(path)?));
+    }
+    let choice = common_choice(&parts, request.sizes)?;
+    let mut parts = parts.into_iter();
+    let (first_path, mut merged) = parts.next().ok_or(Error::NothingToMerge)?;
+    let (mut design, mut moments) = (merged.design.clone(), merged.moments.clone());
+    let mut new_levels = Vec::new();
+    for (path, part) in parts {
+        let cannot = |what: String| Error::CannotMerge {
+            first: first_path.display().to_string(),
+            second: path.display().to_string(),
+            what,
+        };
+        if merged.options.intercept != part.options.intercept {
+            return Err(cannot("only one of them has an intercept".into()));
+        }
+        if merged.method != part.method {
+            return Err(cannot("they value rows by different methods".into()));
+        }
+        let (n_first, n_second) = (moments.weight(), part.moments.weight());
+        let both =
+            design.merged(n_first, &part.design, n_second).map_err(|error| cannot(error.to_string()))?;
+        new_levels.extend(levels_beyond(&both.design, &design));
+        moments = moments.recombined(&combinations(&both.from_first));
+        let other = part.moments.recombined(&combinations(&both.from_second));
+        moments.merge(&other).map_err(|e| Error::core(e, &both.design))?;
+        design = both.design;
+        merged.options.allow_dependent &= part.options.allow_dependent;
+        merged.history.extend(part.history);
+    }
+    merged.choice = choice;
+    let valuer = merged.refitted(design, moments)?;
+    let mut said = warnings::of_repeated_files(&valuer.history);
+    said.extend(warnings::of_filled_cells(&valuer.design, &valuer.history));
+    let mut summary = summarise(&valuer, said)?;
+    summary.new_levels = new_levels;
+    Ok(Fitted { valuer, summary, checkpoint: None })
+}
+
+fn summarise(valuer: &SavedValuer, mut said: Vec<String>) -> Result<FitSummary, Error> {
+    let linear = valuer.linear(valuer.method, valuer.choice)?;
+    said.extend(warnings::in_words(&linear.warnings(), &valuer.design));
+    let has_forgotten = valuer.history.iter().any(|step| step.action == Action::Forget);
+    Ok(FitSummary {
+        version: env!("CARGO_PKG_VERSION"),
+        facts: Facts::of(valuer, valuer.method, valuer.choice)?,
+        digits: has_forgotten.then(|| valuer.moments.digits()),
+        sizes_before: None,
+        new_levels: Vec::new(),
+        lost_levels: Vec::new(),
+        history: valuer.history.clone(),
+        warnings: said,
+    })
+}
+
+fn open_for(
+    files: &[String],
+    design: &Design,
+    valuer: &Path,
+    outputs: &[std::path::PathBuf],
+) -> Result<Source, Error> {
+    let source = Source::open(files)?;
+    refuse_overwriting(&source, outputs)?;
+    Error::unless_has_columns(&source, &design.wanted_of_reference(), valuer)?;
+    Ok(source)
+}
+
+fn take_away(moments: &mut Moments, gone: &Moments, design: &Design, source: &Source) -> Result<(), Error> {
+    let n_before = moments.n_rows();
+    moments.remove(gone).map_err(|error| match error {
+        dshap::Error::NotAmong { column } => {
+            let what = match column {
+                Some(column) => format!(
+                    "column `{}` varies more in them than in the whole reference",
+                    design.column_name(column)
+                ),
+                None => format!("they are {} rows, and the reference has {n_before}", gone.n_rows()),
+            };
+            let files = source.files().map(|file| format!("`{file}`")).collect::<Vec<_>>().join(", ");
+            Error::CannotForget { files, what }
+        }
+        other => Error::core(other, design),
+    })
+}
+
+/// Levels that no row has any more are as unknown as if they had never been.
+fn without_lost_levels(design: &Design, moments: &Moments) -> Option<(Design, Vec<Derived>)> {
+    // Shares are counted, unless there are weights.
+    let least = if design.weight().is_some() { 1e-12 } else { 0.5 / moments.n_rows() as f64 };
+    design.without_lost_levels(|column| moments.mean(column), least)
+}
+
+/// The set sizes that all valuers ask for, unless they are said anew.
+fn common_choice(parts: &[(&Path, SavedValuer)], said: SizeChoice) -> Result<SizeChoice, Error> {
+    let common = |what: &str, said: Option<usize>, of: fn(&SizeChoice) -> Option<usize>| {
+        if said.is_some() {
+            return Ok(said);
+        }
+        let first = parts.first().and_then(|(_, part)| of(&part.choice));
+        match parts.iter().find(|(_, part)| of(&part.choice) != first) {
+            None => Ok(first),
+            Some((path, other)) => {
+                let word = |size: Option<usize>| size.map_or("chosen by default".into(), |s| s.to_string());
+                Err(Error::CannotMerge {
+                    first: parts[0].0.display().to_string(),
+                    second: path.display().to_string(),
+                    what: format!(
+                        "{what} is {} in one and {} in the other; say `--{what}`",
+                        word(first),
+                        word(of(&other.choice))
+                    ),
+                })
+            }
+        }
+    };
+    Ok(SizeChoice { min: common("q", said.min, |c| c.min)?, max: common("m", said.max, |c| c.max)? })
+}
+
+fn combinations(derived: &[Derived]) -> Vec<Combination> {
+    derived
+        .iter()
+        .map(|derived| match derived {
+            Derived::Column(column) => Combination::column(*column),
+            Derived::Zero => Combination { constant: 0.0, terms: Vec::new() },
+            Derived::OneMinus(columns) => {
+                Combination { constant: 1.0, terms: columns.iter().map(|&column| (column, -1.0)).collect() }
+            }
+        })
+        .collect()
+}
+
+/// Levels that the wider design knows and the other does not, as `city=Rome`.
+fn levels_beyond(wider: &Design, known: &Design) -> Vec<String> {
+    let mut names = Vec::new();
+    for (feature, encoding) in wider.parts().features.iter().zip(&wider.parts().encodings) {
+        let twin = known.features().position(|name| name == feature.name);
+        let before = twin.map(|index| &known.parts().encodings[index]);
+        if let (Encoding::OneHot { levels, .. }, Some(Encoding::OneHot { levels: before, .. })) =
+            (encoding, before)
+        {
+            let new = levels.iter().filter(|level| !before.contains(level));
+            names.extend(new.map(|level| format!("{}={level}", feature.name)));
+        }
+    }
+    names
+}

@@ -1,0 +1,65 @@
+//! How large batches may be so that a run stays within its memory.
+
+use crate::Error;
+use dshap::BLOCK_ROWS;
+use dshap_io::{ScanOptions, Source};
+use dshap_table::Wanted;
+
+/// The program itself, its threads' stacks, and what allocators keep back.
+const BASE_BYTES: u64 = 24 << 20;
+
+/// A batch exists up to so many times: read and being read, its pieces before
+/// they are joined, encoded, and on its way out.
+const COPIES: u64 = 6;
+
+/// Smaller batches than this would take longer to hand over than to work on.
+const LEAST_BATCH_BYTES: u64 = 256 << 10;
+
+/// The budget of a run.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Budget {
+    limit: Option<u64>,
+}
+
+impl Budget {
+    pub(crate) fn new(limit: Option<u64>) -> Self {
+        Self { limit }
+    }
+
+    /// How to scan `wanted` of `source` for a design of `n_columns`.
+    pub(crate) fn scan_options(
+        &self,
+        source: &Source,
+        wanted: &[Wanted],
+        n_columns: usize,
+    ) -> Result<ScanOptions, Error> {
+        let options = ScanOptions::default();
+        let Some(limit) = self.limit else { return Ok(options) };
+        let fixed = BASE_BYTES + arithmetic_bytes(source, n_columns) + source.scan_overhead(wanted);
+        // One-hot columns make an encoded batch larger than it was when read.
+        let growth = (n_columns as u64 + 1).div_ceil(wanted.len().max(1) as u64).max(1);
+        let needed = fixed + LEAST_BATCH_BYTES * (COPIES + growth);
+        if limit < needed {
+            return Err(Error::TooLittleMemory { limit, needed });
+        }
+        let batch_bytes = ((limit - fixed) / (COPIES + growth)).min(options.batch_bytes as u64);
+        Ok(ScanOptions { batch_bytes: batch_bytes as usize, ..options })
+    }
+}
+
+/// How many bytes of finished rows may be held back, to be sorted.
+pub fn held_bytes(limit: Option<u64>) -> Option<u64> {
+    // Sorting copies them once.
+    limit.map(|limit| limit.saturating_sub(BASE_BYTES) / 4)
+}
+
+/// Moments under way, the fit, and the buffers of each thread.
+fn arithmetic_bytes(source: &Source, n_columns: usize) -> u64 {
+    let threads = rayon::current_num_threads() as u64;
+    let k = n_columns as u64 + 1;
+    // A cell takes a byte at least; compression may hide a factor of ten.
+    let most_blocks = (10 * source.n_bytes() / k / BLOCK_ROWS as u64).max(1);
+    let levels = u64::from(most_blocks.ilog2()) + 1;
+    let square = 8 * k * k;
+    square * (levels + 2 * threads + 4) + 8 * k * (BLOCK_ROWS as u64 + 2 * 256 * threads)
+}

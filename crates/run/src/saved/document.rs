@@ -1,0 +1,261 @@
+//! The valuer file: a document in JSON and arrays of doubles.
+//!
+//! The arrays are the moments of the reference, from which a fit can be
+//! updated, and the fit itself, so that values have the same bits on whatever
+//! machine the file is read. `docs/valuers.md` describes both.
+
+use super::{SavedValuer, Step};
+use crate::Error;
+use crate::request::{Method, SizeChoice};
+use dshap::linear::{Algorithm3, Constant, Convention, FitOptions, FitParts, LinearFit};
+use dshap::{Moments, MomentsParts};
+use dshap_io::Container;
+use dshap_table::{Design, DesignParts};
+use serde::{Deserialize, Serialize};
+use std::path::Path;
+
+const KIND: &str = "valuer";
+
+/// Version of the format that is written. All up to it can be read.
+pub const FORMAT_VERSION: u32 = 1;
+
+#[derive(Serialize, Deserialize)]
+struct Document {
+    /// The dshap that wrote it.
+    dshap: String,
+    task: TaskWord,
+    task_guessed: bool,
+    method: MethodDocument,
+    /// Absent: chosen by default.
+    q: Option<usize>,
+    m: Option<usize>,
+    intercept: bool,
+    allow_dependent: bool,
+    design: DesignParts,
+    moments: MomentsDocument,
+    fit: FitDocument,
+    history: Vec<Step>,
+}
+
+#[derive(Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+enum TaskWord {
+    Regression,
+}
+
+#[derive(Serialize, Deserialize)]
+#[serde(tag = "name", rename_all = "kebab-case")]
+enum MethodDocument {
+    Gaussian {
+        constant: ConstantDocument,
+        convention: ConventionDocument,
+    },
+    #[serde(rename = "algorithm-3")]
+    Algorithm3 {
+        stop_draws: f64,
+        stop: f64,
+        samples: usize,
+        seed: u64,
+    },
+}
+
+#[derive(Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+enum ConstantDocument {
+    Gain,
+    Theorem,
+    Full(f64),
+}
+
+#[derive(Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+enum ConventionDocument {
+    Definition,
+    Printed,
+}
+
+#[derive(Serialize, Deserialize)]
+struct MomentsDocument {
+    n_rows: usize,
+    weight: f64,
+    weight_sq: f64,
+    /// Whether rows were taken away, so that there is an array of peaks.
+    forgotten: bool,
+}
+
+#[derive(Serialize, Deserialize)]
+struct FitDocument {
+    kept: Vec<usize>,
+    dropped: Vec<usize>,
+    weakest: Option<(usize, f64)>,
+    target_centre: (f64, f64),
+    rss: f64,
+    total: f64,
+    target_inflation: f64,
+    weight_scale: f64,
+    effective_rows: f64,
+}
+
+pub(super) fn write(valuer: &SavedValuer) -> Container {
+    let moments = valuer.moments.to_parts();
+    let fit = valuer.fit.to_parts();
+    let document = Document {
+        dshap: valuer.written_by.clone(),
+        task: TaskWord::Regression,
+        task_guessed: valuer.task_guessed,
+        method: valuer.method.into(),
+        q: valuer.choice.min,
+        m: valuer.choice.max,
+        intercept: valuer.options.intercept,
+        allow_dependent: valuer.options.allow_dependent,
+        design: valuer.design.parts().clone(),
+        moments: MomentsDocument {
+            n_rows: moments.n_rows,
+            weight: moments.weight,
+            weight_sq: moments.weight_sq,
+            forgotten: moments.peak.is_some(),
+        },
+        fit: FitDocument {
+            kept: fit.kept,
+            dropped: fit.dropped,
+            weakest: fit.weakest,
+            target_centre: fit.target_centre,
+            rss: fit.rss,
+            total: fit.total,
+            target_inflation: fit.target_inflation,
+            weight_scale: fit.weight_scale,
+            effective_rows: fit.effective_rows,
+        },
+        history: valuer.history.clone(),
+    };
+    let named = |name: &str, numbers: Vec<f64>| (name.to_string(), numbers);
+    let mut arrays = vec![
+        named("fit.coef", fit.coef),
+        named("fit.factor", fit.lower),
+        named("fit.offset", fit.offset),
+        named("fit.scale", fit.scale),
+        named("fit.shift", fit.shift),
+        named("fit.target_row", fit.target_row),
+        named("moments.gram", moments.gram),
+        named("moments.offset", moments.offset),
+        named("moments.shift", moments.shift),
+    ];
+    arrays.extend(moments.peak.map(|peak| named("moments.peak", peak)));
+    arrays.sort_by(|one, two| one.0.cmp(&two.0));
+    let document = serde_json::to_string(&document).expect("a valuer has nothing JSON cannot hold");
+    Container { kind: KIND.into(), version: FORMAT_VERSION, document, arrays }
+}
+
+pub(super) fn read(path: &Path) -> Result<SavedValuer, Error> {
+    let mut container = Container::read(path, KIND, FORMAT_VERSION)?;
+    parse(&mut container).map_err(|what| Error::BadContents { file: path.display().to_string(), what })
+}
+
+/// The valuer in a container, or what is wrong with it.
+fn parse(container: &mut Container) -> Result<SavedValuer, String> {
+    let document: Document = serde_json::from_str(&container.document)
+        .map_err(|error| format!("its document cannot be read: {error}"))?;
+    let mut take = |name: &str| container.take(name).ok_or_else(|| format!("its array `{name}` is missing"));
+    let words = |error: dshap::Error| error.to_string();
+
+    let design = Design::from_parts(document.design).map_err(|error| error.to_string())?;
+    let stored = document.moments;
+    let moments = Moments::from_parts(MomentsParts {
+        n_rows: stored.n_rows,
+        weight: stored.weight,
+        weight_sq: stored.weight_sq,
+        shift: take("moments.shift")?,
+        offset: take("moments.offset")?,
+        gram: take("moments.gram")?,
+        peak: if stored.forgotten { Some(take("moments.peak")?) } else { None },
+    })
+    .map_err(words)?;
+    let stored = document.fit;
+    let fit = LinearFit::from_parts(FitParts {
+        n_rows: moments.n_rows(),
+        n_features: moments.n_features(),
+        intercept: document.intercept,
+        kept: stored.kept,
+        dropped: stored.dropped,
+        weakest: stored.weakest,
+        shift: take("fit.shift")?,
+        offset: take("fit.offset")?,
+        scale: take("fit.scale")?,
+        target_centre: stored.target_centre,
+        lower: take("fit.factor")?,
+        target_row: take("fit.target_row")?,
+        coef: take("fit.coef")?,
+        rss: stored.rss,
+        total: stored.total,
+        target_inflation: stored.target_inflation,
+        weight_scale: stored.weight_scale,
+        effective_rows: stored.effective_rows,
+    })
+    .map_err(words)?;
+    if design.n_columns() != fit.n_features() {
+        return Err("its design has other columns than its fit".into());
+    }
+    Ok(SavedValuer {
+        design,
+        moments,
+        fit,
+        options: FitOptions { intercept: document.intercept, allow_dependent: document.allow_dependent },
+        task_guessed: document.task_guessed,
+        method: document.method.into(),
+        choice: SizeChoice { min: document.q, max: document.m },
+        history: document.history,
+        written_by: document.dshap,
+    })
+}
+
+impl From<Method> for MethodDocument {
+    fn from(method: Method) -> Self {
+        match method {
+            Method::Gaussian { constant, convention } => MethodDocument::Gaussian {
+                constant: match constant {
+                    Constant::Gain => ConstantDocument::Gain,
+                    Constant::Theorem => ConstantDocument::Theorem,
+                    Constant::Full(c) => ConstantDocument::Full(c),
+                },
+                convention: match convention {
+                    Convention::Definition => ConventionDocument::Definition,
+                    Convention::Printed => ConventionDocument::Printed,
+                },
+            },
+            Method::Algorithm3(Algorithm3 { inner_tolerance, outer_tolerance, max_draws, seed }) => {
+                MethodDocument::Algorithm3 {
+                    stop_draws: inner_tolerance,
+                    stop: outer_tolerance,
+                    samples: max_draws,
+                    seed,
+                }
+            }
+        }
+    }
+}
+
+impl From<MethodDocument> for Method {
+    fn from(method: MethodDocument) -> Self {
+        match method {
+            MethodDocument::Gaussian { constant, convention } => Method::Gaussian {
+                constant: match constant {
+                    ConstantDocument::Gain => Constant::Gain,
+                    ConstantDocument::Theorem => Constant::Theorem,
+                    ConstantDocument::Full(c) => Constant::Full(c),
+                },
+                convention: match convention {
+                    ConventionDocument::Definition => Convention::Definition,
+                    ConventionDocument::Printed => Convention::Printed,
+                },
+            },
+            MethodDocument::Algorithm3 { stop_draws, stop, samples, seed } => {
+                Method::Algorithm3(Algorithm3 {
+                    inner_tolerance: stop_draws,
+                    outer_tolerance: stop,
+                    max_draws: samples,
+                    seed,
+                })
+            }
+        }
+    }
+}

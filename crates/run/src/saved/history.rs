@@ -1,0 +1,84 @@
+//! Where the reference rows of a valuer came from.
+
+use crate::reference::RowCounts;
+use crate::summary::InputFile;
+use serde::{Deserialize, Serialize};
+
+/// What was done with some files.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Action {
+    /// The first fit.
+    Fit,
+    /// Rows were added.
+    Add,
+    /// Rows were taken away.
+    Forget,
+}
+
+/// One thing that happened to a reference.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Step {
+    /// What.
+    pub action: Action,
+    /// The files, with digests.
+    pub files: Vec<InputFile>,
+    /// Reference rows that came or went; those of weight 0 do not count.
+    pub rows: u64,
+    /// Rows left out for a missing cell.
+    pub left_out: u64,
+    /// Missing cells that a mean was put into.
+    pub filled: u64,
+}
+
+impl Step {
+    pub(crate) fn new(action: Action, files: Vec<InputFile>, counts: RowCounts, n_rows: usize) -> Self {
+        Self { action, files, rows: n_rows as u64, left_out: counts.n_left_out(), filled: counts.n_filled }
+    }
+}
+
+/// Files that were added and not forgotten, by digest.
+pub(crate) fn files_in(history: &[Step]) -> Vec<&InputFile> {
+    let mut files: Vec<&InputFile> = Vec::new();
+    for step in history {
+        match step.action {
+            Action::Fit | Action::Add => files.extend(&step.files),
+            Action::Forget => {
+                let is_gone = |file: &&InputFile| step.files.iter().any(|gone| gone.same_contents(file));
+                files.retain(|file| !is_gone(file));
+            }
+        }
+    }
+    files
+}
+
+/// Names of files with the same contents that count twice in a history.
+pub(crate) fn repeated(history: &[Step]) -> Vec<String> {
+    let files = files_in(history);
+    let mut names: Vec<String> = Vec::new();
+    for (i, file) in files.iter().enumerate() {
+        if files[..i].iter().any(|other| other.same_contents(file)) && !names.contains(&file.name) {
+            names.push(file.name.clone());
+        }
+    }
+    names
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn step(action: Action, digest: &str) -> Step {
+        let file = InputFile { name: format!("{digest}.csv"), bytes: Some(1), sha256: Some(digest.into()) };
+        Step { action, files: vec![file], rows: 1, left_out: 0, filled: 0 }
+    }
+
+    #[test]
+    fn files_count_twice_unless_forgotten_between() {
+        let (a, b) = (step(Action::Fit, "a"), step(Action::Add, "b"));
+        assert_eq!(repeated(&[a.clone(), b.clone()]), Vec::<String>::new());
+        assert_eq!(repeated(&[a.clone(), b.clone(), step(Action::Add, "a")]), ["a.csv"]);
+        let gone = step(Action::Forget, "a");
+        assert_eq!(repeated(&[a, b, gone, step(Action::Add, "a")]), Vec::<String>::new());
+    }
+}

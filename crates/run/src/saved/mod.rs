@@ -1,0 +1,145 @@
+//! A valuer that lasts: fitted once, used any time later.
+//!
+//! | file | holds |
+//! |---|---|
+//! | `document.rs` | the valuer file: what stands in it, and reading it back |
+//! | `history.rs` | where the reference rows came from |
+
+mod document;
+mod history;
+
+pub use document::FORMAT_VERSION;
+pub use history::{Action, Step};
+pub(crate) use history::{files_in, repeated};
+
+use crate::Error;
+use crate::reference::Learned;
+use crate::request::{Method, Model, SizeChoice, Task};
+use crate::summary::InputFile;
+use dshap::linear::{FitOptions, LinearFit, LinearValuer};
+use dshap::{Moments, Sizes};
+use dshap_io::{AtomicFile, Container};
+use dshap_table::Design;
+use std::path::Path;
+
+/// A fitted reference and all that is known about it.
+#[derive(Debug, Clone)]
+pub struct SavedValuer {
+    pub(crate) design: Design,
+    pub(crate) moments: Moments,
+    pub(crate) fit: LinearFit,
+    pub(crate) options: FitOptions,
+    pub(crate) task_guessed: bool,
+    pub(crate) method: Method,
+    /// What was asked for; the rest is chosen by default each time.
+    pub(crate) choice: SizeChoice,
+    pub(crate) history: Vec<Step>,
+    /// The dshap that wrote the file; this one if it was made just now.
+    pub(crate) written_by: String,
+}
+
+impl SavedValuer {
+    /// A valuer of what was learned, by a model; `files` are the reference.
+    pub(crate) fn new(learned: Learned, model: &Model, files: Vec<InputFile>) -> Result<Self, Error> {
+        let Learned { design, moments, rows, task_guessed, .. } = learned;
+        let step = Step::new(Action::Fit, files, rows, moments.n_rows());
+        let fit = LinearFit::new(&moments, model.fit).map_err(|e| Error::core(e, &design))?;
+        let valuer = Self {
+            design,
+            moments,
+            fit,
+            options: model.fit,
+            task_guessed,
+            method: model.method,
+            choice: model.sizes,
+            history: vec![step],
+            written_by: env!("CARGO_PKG_VERSION").into(),
+        };
+        // What cannot value anything is not worth saving.
+        valuer.linear(valuer.method, valuer.choice)?;
+        Ok(valuer)
+    }
+
+    /// The same valuer for a changed reference.
+    pub(crate) fn refitted(mut self, design: Design, moments: Moments) -> Result<Self, Error> {
+        self.fit = LinearFit::new(&moments, self.options).map_err(|e| Error::core(e, &design))?;
+        (self.design, self.moments) = (design, moments);
+        self.written_by = env!("CARGO_PKG_VERSION").into();
+        self.linear(self.method, self.choice)?;
+        Ok(self)
+    }
+
+    /// What it is for.
+    pub fn task(&self) -> Task {
+        Task::Regression
+    }
+
+    /// How columns become numbers.
+    pub fn design(&self) -> &Design {
+        &self.design
+    }
+
+    /// The least-squares fit.
+    pub fn fit(&self) -> &LinearFit {
+        &self.fit
+    }
+
+    /// The moments of the reference.
+    pub fn moments(&self) -> &Moments {
+        &self.moments
+    }
+
+    /// Where the reference rows came from.
+    pub fn history(&self) -> &[Step] {
+        &self.history
+    }
+
+    /// The set sizes for a choice, defaults filled in.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Core`] when there are too few rows for the default `m`.
+    pub(crate) fn sizes(&self, choice: SizeChoice) -> Result<Sizes, Error> {
+        let (n, p) = (self.fit.n_rows(), self.fit.dim());
+        if choice.max.is_none() && n < p + 3 {
+            let error = dshap::Error::TooFewRows { n_rows: n, dim: p, needed: p + 3 };
+            return Err(Error::core(error, &self.design));
+        }
+        let max = choice.max.unwrap_or(n);
+        Ok(Sizes::new(choice.min.unwrap_or(Sizes::default_min(p, max)), max))
+    }
+
+    /// What values rows.
+    pub(crate) fn linear(&self, method: Method, choice: SizeChoice) -> Result<LinearValuer, Error> {
+        let sizes = self.sizes(choice)?;
+        LinearValuer::new(self.fit.clone(), sizes, method.linear()).map_err(|e| Error::core(e, &self.design))
+    }
+
+    /// Reads a valuer file.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Container`] or [`Error::BadContents`], which say what is wrong.
+    pub fn load(path: &Path) -> Result<Self, Error> {
+        document::read(path)
+    }
+
+    /// Writes a valuer file, which appears whole or not at all; returns its
+    /// length.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Io`].
+    pub fn save(&self, mut file: AtomicFile) -> Result<u64, Error> {
+        let written = self.to_container().write(&mut file);
+        let n_bytes =
+            written.map_err(|reason| dshap_io::Error::Write { file: file.name().into(), reason })?;
+        file.commit()?;
+        Ok(n_bytes)
+    }
+
+    /// What stands in the file.
+    pub fn to_container(&self) -> Container {
+        document::write(self)
+    }
+}

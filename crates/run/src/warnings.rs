@@ -1,0 +1,83 @@
+//! Doubts, in words.
+
+use crate::Error;
+use crate::saved::{Step, repeated};
+use crate::summary::InputFile;
+use dshap::Warning;
+use dshap_io::Source;
+use dshap_table::{Design, Missing};
+use std::path::Path;
+
+pub(crate) fn in_words(warnings: &[Warning], design: &Design) -> Vec<String> {
+    warnings.iter().map(|warning| warning.describe(|column| design.column_name(column).into())).collect()
+}
+
+/// What readers noticed, and files that are both points and reference.
+pub(crate) fn of_sources(points: &Source, reference: Option<&Source>) -> Vec<String> {
+    let sources = reference.into_iter().chain([points]);
+    let mut notes: Vec<String> =
+        sources.flat_map(|source| source.notes()).map(|note| note.to_string()).collect();
+    if let Some(reference) = reference
+        && let Some(shared) = points.files().find(|file| reference.files().any(|other| other == *file))
+    {
+        notes.push(format!(
+            "`{shared}` is both points and reference: its rows are valued with themselves in the reference; \
+             leave `--reference` out to value rows against the others"
+        ));
+    }
+    notes
+}
+
+/// Points that a saved valuer was fitted to. Only files of the same length are
+/// read again to make sure.
+pub(crate) fn of_points_in_reference(
+    points: &Source,
+    reference: &[&InputFile],
+    valuer: &Path,
+) -> Result<Option<String>, Error> {
+    let lengths: Vec<u64> = points.stamps().iter().map(|stamp| stamp.bytes).collect();
+    if !reference.iter().any(|file| file.bytes.is_some_and(|bytes| lengths.contains(&bytes))) {
+        return Ok(None);
+    }
+    let files = InputFile::of(points, true)?;
+    let shared = files.iter().find(|file| reference.iter().any(|other| other.same_contents(file)));
+    Ok(shared.map(|file| {
+        format!(
+            "the rows of `{}` are part of the reference of `{}`: they are valued with themselves in it; \
+             leave `--valuer` out to value rows against the others",
+            file.name,
+            valuer.display()
+        )
+    }))
+}
+
+/// Rows with a missing cell, where such rows are left out.
+pub(crate) fn of_rows_left_out(rows: &str, n_left_out: u64, consequence: &str) -> Option<String> {
+    match n_left_out {
+        0 => None,
+        1 => Some(format!("1 {rows} row has a missing cell and {consequence}")),
+        n => Some(format!("{n} {rows} rows have a missing cell; each {consequence}")),
+    }
+}
+
+pub(crate) fn of_constant_text(design: &Design) -> Option<String> {
+    let names: Vec<_> = design.constant_features().map(|name| format!("`{name}`")).collect();
+    (!names.is_empty()).then(|| format!("{} dropped: one level only", names.join(", ")))
+}
+
+/// Files whose rows count twice.
+pub(crate) fn of_repeated_files(history: &[Step]) -> Vec<String> {
+    let twice = |name: String| format!("`{name}` is in the reference more than once: its rows count again");
+    repeated(history).into_iter().map(twice).collect()
+}
+
+/// Cells that were filled with means which are not those of the whole.
+pub(crate) fn of_filled_cells(design: &Design, steps: &[Step]) -> Option<String> {
+    let n_filled: u64 = steps.iter().map(|step| step.filled).sum();
+    (design.parts().missing == Missing::Mean && n_filled > 0).then(|| {
+        format!(
+            "{n_filled} missing cells were filled with the means of a part of the reference; \
+             a fit of the whole would fill them with its own"
+        )
+    })
+}

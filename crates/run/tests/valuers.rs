@@ -1,0 +1,399 @@
+//! Valuers that are saved, updated and merged, against fits of the whole.
+
+#![allow(clippy::unwrap_used, reason = "in a test a panic is the message")]
+
+mod common;
+
+use arrow_array::RecordBatch;
+use common::{Folder, Table, column, model, weighted};
+use dshap::linear::{Algorithm3, Constant, Convention};
+use dshap_run::{Against, Error, Fitted, Method, Model, Overrides, SavedValuer, SizeChoice, fit};
+use dshap_table::{Missing, Unseen};
+use dshap_testkit::assert_same_bits;
+use proptest::prelude::*;
+
+const COLUMNS: [&str; 6] = ["value", "stderr", "potential", "penalty", "dist_sq", "resid_sq"];
+
+/// Merging, updating and forgetting agree with a fit of the whole to this,
+/// relative to the larger of a value's two sides.
+const ROUNDING: f64 = 1e-11;
+
+#[track_caller]
+fn assert_same(found: &RecordBatch, expected: &RecordBatch) {
+    for name in COLUMNS {
+        assert_same_bits(&column(found, name), &column(expected, name), name);
+    }
+}
+
+#[track_caller]
+fn assert_close(found: &RecordBatch, expected: &RecordBatch, tolerance: f64) {
+    let potential = column(expected, "potential");
+    let penalty = column(expected, "penalty");
+    for name in COLUMNS {
+        for (row, (found, exact)) in column(found, name).iter().zip(&column(expected, name)).enumerate() {
+            let scale = match name {
+                "value" | "penalty" => potential[row] + penalty[row],
+                // A residual is a difference; squared, a small one has few digits of its own.
+                "resid_sq" => exact.max(1e-3),
+                _ => *exact,
+            };
+            let error = (found - exact).abs() / scale;
+            assert!(error < tolerance, "{name} of row {row}: {found:e} and {exact:e}, {error:.1e}");
+        }
+    }
+}
+
+fn tables(seed: u64, n: usize) -> (Folder, Table) {
+    let folder = Folder::new();
+    let table = Table::new(seed, n, &["Rome", "Oslo", "Bonn"]);
+    folder.write("all.csv", &table.csv());
+    folder.write("points.csv", &Table::new(seed + 1, 40, &["Rome", "Oslo"]).csv());
+    (folder, table)
+}
+
+#[test]
+fn a_saved_valuer_has_the_bits_of_the_fit() {
+    let (folder, _) = tables(1, 5000);
+    for (name, model) in [("plain", model()), ("weighted", weighted())] {
+        folder.fit(&["all.csv"], model.clone(), "v.dshap");
+        let direct = Against::Reference { files: vec![folder.name("all.csv")], model };
+        let (expected, said) = folder.value("points.csv", direct);
+        let (found, again) = folder.value_by("points.csv", "v.dshap", Overrides::default());
+        assert_same(&found, &expected);
+        assert_eq!(again.facts, said.facts, "{name}");
+        assert_eq!((again.reference_passes, said.reference_passes), (0, 2));
+    }
+}
+
+#[test]
+fn saving_again_changes_no_byte() {
+    let (folder, _) = tables(2, 300);
+    folder.fit(&["all.csv"], weighted(), "v.dshap");
+    let bytes = std::fs::read(folder.path("v.dshap")).unwrap();
+    assert_eq!(folder.load("v.dshap").to_container().to_bytes().unwrap(), bytes);
+    folder.fit(&["all.csv"], weighted(), "again.dshap");
+    assert_eq!(std::fs::read(folder.path("again.dshap")).unwrap(), bytes, "nothing but the input counts");
+}
+
+fn with_cuts(n: usize, shares: &[f64]) -> Vec<usize> {
+    let mut cuts: Vec<usize> = shares.iter().map(|share| 30 + (share * (n - 60) as f64) as usize).collect();
+    cuts.sort_unstable();
+    cuts.dedup_by(|a, b| *a - *b < 30);
+    [0].into_iter().chain(cuts).chain([n]).collect()
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig {
+        cases: std::env::var("PROPTEST_CASES").ok().and_then(|n| n.parse().ok()).unwrap_or(12),
+        failure_persistence: None,
+        ..ProptestConfig::default()
+    })]
+
+    #[test]
+    fn merged_parts_are_the_whole(
+        seed in 0..1000_u64,
+        n in 200..6000_usize,
+        shares in prop::collection::vec(0.0..1.0_f64, 1..4),
+        with_weights in any::<bool>(),
+    ) {
+        let (folder, table) = tables(seed, n);
+        let model = if with_weights { weighted() } else { model() };
+        folder.fit(&["all.csv"], model.clone(), "all.dshap");
+        let cuts = with_cuts(n, &shares);
+        let mut names = Vec::new();
+        for (i, cut) in cuts.windows(2).enumerate() {
+            folder.write(&format!("{i}.csv"), &table.part(cut[0], cut[1]));
+            folder.fit(&[&format!("{i}.csv")], model.clone(), &format!("{i}.dshap"));
+            names.push(format!("{i}.dshap"));
+        }
+        let merged = folder.merge(&names.iter().map(String::as_str).collect::<Vec<_>>()).unwrap();
+        prop_assert_eq!(merged.valuer.fit().n_rows(), n);
+        let (expected, whole) = folder.value_by("points.csv", "all.dshap", Overrides::default());
+        let (found, parts) = folder.value_by("points.csv", "merged.dshap", Overrides::default());
+        assert_close(&found, &expected, ROUNDING);
+        prop_assert_eq!((parts.facts.m, parts.facts.q), (whole.facts.m, whole.facts.q));
+    }
+
+    #[test]
+    fn updates_are_fits_of_all_rows(
+        seed in 0..1000_u64,
+        n in 200..6000_usize,
+        share in 0.0..1.0_f64,
+        with_weights in any::<bool>(),
+    ) {
+        let (folder, table) = tables(seed, n);
+        let model = if with_weights { weighted() } else { model() };
+        let cut = with_cuts(n, &[share])[1];
+        folder.write("first.csv", &table.part(0, cut));
+        folder.write("rest.csv", &table.part(cut, n));
+        folder.fit(&["all.csv"], model.clone(), "all.dshap");
+        folder.fit(&["first.csv"], model.clone(), "first.dshap");
+        folder.update("first.dshap", &["rest.csv"], &[]).unwrap();
+        let (expected, _) = folder.value_by("points.csv", "all.dshap", Overrides::default());
+        let (found, _) = folder.value_by("points.csv", "updated.dshap", Overrides::default());
+        assert_close(&found, &expected, ROUNDING);
+
+        // And back: what was added is forgotten.
+        let forgotten = folder.update("updated.dshap", &[], &["rest.csv"]).unwrap();
+        prop_assert!(forgotten.summary.digits.unwrap() > 12.0);
+        let (expected, _) = folder.value_by("points.csv", "first.dshap", Overrides::default());
+        let (found, _) = folder.value_by("points.csv", "updated.dshap", Overrides::default());
+        assert_close(&found, &expected, 1e4 * 10_f64.powf(-forgotten.summary.digits.unwrap()));
+    }
+
+    #[test]
+    fn forgotten_rows_might_never_have_been(seed in 0..1000_u64, n in 300..3000_usize, share in 0.1..0.6_f64) {
+        let (folder, table) = tables(seed, n);
+        let go = (share * n as f64) as usize;
+        folder.write("go.csv", &table.part(50, 50 + go));
+        folder.write("stay.csv", &table.without(50, 50 + go));
+        folder.fit(&["all.csv"], model(), "all.dshap");
+        folder.fit(&["stay.csv"], model(), "stay.dshap");
+        folder.update("all.dshap", &[], &["go.csv"]).unwrap();
+        let (expected, _) = folder.value_by("points.csv", "stay.dshap", Overrides::default());
+        let (found, said) = folder.value_by("points.csv", "updated.dshap", Overrides::default());
+        assert_close(&found, &expected, 1e-10);
+        prop_assert_eq!(said.facts.m, n - go, "the default follows");
+    }
+}
+
+/// Parts with different levels know the levels of each other, whichever comes first.
+#[test]
+fn levels_of_all_parts_are_known() {
+    let folder = Folder::new();
+    let (north, south) =
+        (Table::new(3, 200, &["Oslo", "Bergen"]), Table::new(4, 300, &["Rome", "Oslo", "Bari"]));
+    folder.write("north.csv", &north.csv());
+    folder.write("south.csv", &south.csv());
+    folder.write("all.csv", &(north.csv() + south.csv().strip_prefix(common::HEADER).unwrap()));
+    folder.write("points.csv", &Table::new(5, 30, &["Bari", "Bergen", "Rome"]).csv());
+    folder.fit(&["north.csv"], model(), "north.dshap");
+    folder.fit(&["south.csv"], model(), "south.dshap");
+    folder.fit(&["all.csv"], model(), "all.dshap");
+    let (expected, _) = folder.value_by("points.csv", "all.dshap", Overrides::default());
+    for parts in [["north.dshap", "south.dshap"], ["south.dshap", "north.dshap"]] {
+        let merged = folder.merge(&parts).unwrap();
+        assert!(merged.summary.new_levels.iter().any(|level| level.starts_with("city=B")));
+        let (found, _) = folder.value_by("points.csv", "merged.dshap", Overrides::default());
+        assert_close(&found, &expected, ROUNDING);
+    }
+    let updated = folder.update("north.dshap", &["south.csv"], &[]).unwrap();
+    assert_eq!(updated.summary.new_levels, ["city=Bari", "city=Rome"]);
+    let (found, _) = folder.value_by("points.csv", "updated.dshap", Overrides::default());
+    assert_close(&found, &expected, ROUNDING);
+
+    // Forgetting all rows of a level forgets the level.
+    let forgotten = folder.update("updated.dshap", &[], &["south.csv"]).unwrap();
+    assert_eq!(forgotten.summary.lost_levels, ["city=Bari", "city=Rome"]);
+    assert_eq!(forgotten.valuer.design(), folder.load("north.dshap").design());
+}
+
+#[test]
+fn sizes_follow_the_reference_unless_given() {
+    let (folder, table) = tables(6, 400);
+    folder.write("half.csv", &table.part(0, 200));
+    folder.write("rest.csv", &table.part(200, 400));
+    let sizes = |fitted: &Fitted| (fitted.summary.facts.m, fitted.summary.facts.q);
+
+    assert_eq!(sizes(&folder.fit(&["half.csv"], model(), "v.dshap")), (200, 13));
+    let grown = folder.update("v.dshap", &["rest.csv"], &[]).unwrap();
+    assert_eq!((sizes(&grown), grown.summary.sizes_before), ((400, 13), Some((200, 13))));
+
+    let given = Model { sizes: SizeChoice { min: Some(20), max: Some(100) }, ..model() };
+    folder.fit(&["half.csv"], given.clone(), "g.dshap");
+    let grown = folder.update("g.dshap", &["rest.csv"], &[]).unwrap();
+    assert_eq!(sizes(&grown), (100, 20), "what was given stays");
+
+    folder.fit(&["rest.csv"], given, "h.dshap");
+    let merged = folder.merge(&["g.dshap", "h.dshap"]).unwrap();
+    assert_eq!((sizes(&merged), merged.summary.facts.m_default), ((100, 20), false));
+    let Err(error) = folder.merge(&["g.dshap", "v.dshap"]) else { panic!("sizes differ") };
+    assert!(
+        error.to_string().contains("q is 20 in one and chosen by default in the other; say `--q`"),
+        "{error}"
+    );
+
+    let sizes = SizeChoice { min: None, max: Some(5000) };
+    let overrides = Overrides { sizes, ..Overrides::default() };
+    let (_, said) = folder.value_by("points.csv", "g.dshap", overrides);
+    assert_eq!((said.facts.m, said.facts.q), (5000, 20));
+}
+
+#[test]
+fn the_method_can_be_another_when_valuing() {
+    let (folder, _) = tables(7, 300);
+    folder.fit(&["all.csv"], model(), "v.dshap");
+    for method in [
+        Method::Gaussian { constant: Constant::Theorem, convention: Convention::Definition },
+        Method::Gaussian { constant: Constant::Full(2.5), convention: Convention::Definition },
+        Method::Gaussian { constant: Constant::Gain, convention: Convention::Printed },
+        Method::Algorithm3(Algorithm3 { seed: 5, ..Algorithm3::default() }),
+    ] {
+        // Given when valuing, or when fitting: the same.
+        folder.fit(&["all.csv"], Model { method, ..model() }, "w.dshap");
+        let overrides = Overrides { method: Some(method), ..Overrides::default() };
+        let (expected, _) = folder.value_by("points.csv", "w.dshap", Overrides::default());
+        let (found, _) = folder.value_by("points.csv", "v.dshap", overrides);
+        assert_same_bits(&column(&found, "value"), &column(&expected, "value"), method.name());
+    }
+}
+
+#[test]
+fn policies_can_be_others_when_valuing() {
+    let folder = Folder::new();
+    folder.write("all.csv", &Table::new(8, 300, &["Rome", "Oslo"]).csv());
+    folder.write("points.csv", "size,city,price\n,Rome,170\n50,Lima,171\n");
+    folder.fit(&["all.csv"], model(), "v.dshap");
+    let overrides =
+        Overrides { missing: Some(Missing::Mean), unseen: Some(Unseen::Zero), ..Overrides::default() };
+    let (found, _) = folder.value_by("points.csv", "v.dshap", overrides);
+    let mean = folder.load("v.dshap").moments().mean(0);
+    folder.write("filled.csv", &format!("size,city,price\n{mean},Rome,170\n50,Oslo,171\n"));
+    let (expected, _) = folder.value_by("filled.csv", "v.dshap", Overrides::default());
+    assert_same(&found, &expected);
+
+    let dropped =
+        Overrides { missing: Some(Missing::Drop), unseen: Some(Unseen::Zero), ..Overrides::default() };
+    let (found, said) = folder.value_by("points.csv", "v.dshap", dropped);
+    assert!(column(&found, "value")[0].is_nan() && !column(&found, "value")[1].is_nan());
+    assert_eq!(said.warnings, ["1 point row has a missing cell and has no value"]);
+}
+
+#[test]
+fn filled_cells_are_told_of() {
+    let folder = Folder::new();
+    let table = Table::new(9, 400, &["Rome", "Oslo"]).with_gaps(10);
+    folder.write("a.csv", &table.part(0, 200));
+    folder.write("b.csv", &table.part(200, 400));
+    let filling = Model { missing: Missing::Mean, ..model() };
+    folder.fit(&["a.csv"], filling.clone(), "a.dshap");
+    folder.fit(&["b.csv"], filling, "b.dshap");
+    let merged = folder.merge(&["a.dshap", "b.dshap"]).unwrap();
+    assert!(
+        merged.summary.warnings[0].starts_with("40 missing cells were filled"),
+        "{:?}",
+        merged.summary.warnings
+    );
+    let updated = folder.update("a.dshap", &["b.csv"], &[]).unwrap();
+    assert!(updated.summary.warnings[0].starts_with("20 missing cells were filled"), "{:?}", updated.summary);
+}
+
+#[test]
+fn rows_that_count_twice_are_told_of() {
+    let (folder, table) = tables(10, 300);
+    folder.write("half.csv", &table.part(0, 150));
+    folder.fit(&["all.csv"], model(), "all.dshap");
+    folder.fit(&["half.csv"], model(), "half.dshap");
+    let merged = folder.merge(&["all.dshap", "all.dshap"]).unwrap();
+    assert!(merged.summary.warnings[0].contains("is in the reference more than once"));
+    let updated = folder.update("all.dshap", &["all.csv"], &[]).unwrap();
+    assert!(updated.summary.warnings[0].contains("is in the reference more than once"));
+    assert!(
+        folder.merge(&["all.dshap", "half.dshap"]).unwrap().summary.warnings.is_empty(),
+        "not to be known"
+    );
+
+    let (_, said) = folder.value_by("all.csv", "all.dshap", Overrides::default());
+    assert!(said.warnings[0].contains("are part of the reference"), "{:?}", said.warnings);
+}
+
+#[test]
+fn what_cannot_be_forgotten_is_refused() {
+    let (folder, table) = tables(11, 300);
+    folder.fit(&["all.csv"], model(), "v.dshap");
+    let before = std::fs::read(folder.path("v.dshap")).unwrap();
+    let error = |forget: &str| match folder.update("v.dshap", &[], &[forget]) {
+        Err(error) => error.to_string(),
+        Ok(_) => panic!("{forget} was forgotten"),
+    };
+    assert!(
+        error("all.csv").ends_with("they are 300 rows, and the reference has 300"),
+        "{}",
+        error("all.csv")
+    );
+    folder.write("far.csv", "size,city,w,price\n9000,Rome,1,10\n-9000,Rome,1,10\n");
+    assert!(error("far.csv").contains("column `size` varies more in them"), "{}", error("far.csv"));
+    folder.write("lima.csv", "size,city,w,price\n50,Lima,1,10\n");
+    assert!(error("lima.csv").contains("`Lima`, which no reference row has"), "{}", error("lima.csv"));
+    folder.write("most.csv", &table.part(0, 298));
+    assert!(error("most.csv").contains("2 reference rows are too few"), "{}", error("most.csv"));
+    assert_eq!(std::fs::read(folder.path("v.dshap")).unwrap(), before);
+}
+
+/// Only what was fitted alike can be merged.
+#[test]
+fn what_cannot_be_merged_is_refused() {
+    let (folder, _) = tables(12, 300);
+    folder.fit(&["all.csv"], model(), "v.dshap");
+    let refused = |change: fn(&mut Model)| {
+        let mut other = model();
+        change(&mut other);
+        folder.fit(&["all.csv"], other, "other.dshap");
+        match folder.merge(&["v.dshap", "other.dshap"]) {
+            Err(Error::CannotMerge { what, .. }) => what,
+            Err(other) => panic!("{other}"),
+            Ok(_) => panic!("merged"),
+        }
+    };
+    assert_eq!(refused(|m| m.fit.intercept = false), "only one of them has an intercept");
+    assert_eq!(refused(|m| m.selection.exclude.clear()), "feature `w` is only in one of them");
+    assert_eq!(refused(|m| m.selection.target = Some("size".into())), "their targets are `price` and `size`");
+    assert_eq!(refused(|m| m.selection.weight = Some("w".into())), "only one of them has weights");
+    assert_eq!(refused(|m| m.missing = Missing::Mean), "only one of them fills missing cells with means");
+    let theorem = |m: &mut Model| {
+        m.method = Method::Gaussian { constant: Constant::Theorem, convention: Convention::Definition };
+    };
+    assert_eq!(refused(theorem), "they value rows by different methods");
+}
+
+/// Weights in the command are those of core.
+#[test]
+fn weights_reach_the_fit() {
+    let folder = Folder::new();
+    // Whole weights against rows written so many times.
+    let (mut once, mut copied) = (String::from("x,w,y\n"), String::from("x,y\n"));
+    let mut draws = dshap_testkit::Draws::new(4);
+    for i in 0..200 {
+        let (x, noise) = (draws.normal(), draws.normal());
+        let line = format!("{x},{}", 2.0 * x + noise);
+        once += &format!("{x},{},{}\n", i % 4, 2.0 * x + noise);
+        copied += &format!("{line}\n").repeat(i % 4);
+    }
+    folder.write("once.csv", &once);
+    folder.write("copied.csv", &copied);
+    let mut by_weight = Model::new("y");
+    by_weight.selection.weight = Some("w".into());
+    let one = folder.fit(&["once.csv"], by_weight.clone(), "once.dshap").valuer;
+    let many = folder.fit(&["copied.csv"], Model::new("y"), "copied.dshap").valuer;
+    assert!((one.fit().coef()[0] - many.fit().coef()[0]).abs() < 1e-12);
+    assert_eq!((one.fit().n_rows(), many.fit().n_rows()), (150, 300));
+
+    folder.write("bad.csv", "x,w,y\n1,1,1\n2,-3,2\n3,1,4\n4,1,7\n5,1,1\n");
+    let Err(error) =
+        fit(&common::fit_request(vec![folder.name("bad.csv")], by_weight), &dshap_run::Unwatched)
+    else {
+        panic!("a negative weight was taken")
+    };
+    let words = error.to_string();
+    assert!(words.contains("line 3") && words.contains("the weight in column `w` is -3"), "{words}");
+}
+
+/// A valuer written by the first format, kept for all time: its values stay.
+#[test]
+fn the_first_format_is_read_for_ever() {
+    let folder = Folder::new();
+    let stored = concat!(env!("CARGO_MANIFEST_DIR"), "/../../testdata/valuers/version-1.dshap");
+    std::fs::copy(stored, folder.path("v.dshap")).unwrap();
+    let valuer = SavedValuer::load(&folder.path("v.dshap")).unwrap();
+    assert_eq!((valuer.fit().n_rows(), valuer.design().target()), (300, "price"));
+    folder.write("points.csv", "size,city,price\n50.5,Rome,171\n20,Oslo,140\n");
+    let (found, said) = folder.value_by("points.csv", "v.dshap", Overrides::default());
+    assert_eq!((said.facts.p, said.facts.q, said.facts.m), (2, 12, 300));
+    for (found, expected) in column(&found, "value").iter().zip(FIRST_FORMAT_VALUES) {
+        // Another processor may choose other kernels.
+        assert!((found / expected - 1.0).abs() < 1e-12, "{found}");
+    }
+}
+
+/// What the dshap that wrote the stored valuer said.
+const FIRST_FORMAT_VALUES: [f64; 2] = [0.061_470_711_007_400_76, -6.284_568_445_485_791];
