@@ -100,6 +100,87 @@ def files():
     print()
 
 
+def run_with_peak(command):
+    """Seconds and peak resident MB of a command."""
+    start = time.perf_counter()
+    child = subprocess.Popen(command)
+    _, status, usage = os.wait4(child.pid, 0)
+    if status != 0:
+        sys.exit(f"{command} failed")
+    return time.perf_counter() - start, usage.ru_maxrss * 1024 / 1e6
+
+
+def streaming():
+    n, p, block = 2_000_000, 100, 100_000
+    limit = "512MB"
+    print("## Larger than memory\n")
+    print(f"Parquet, {grouped(n)} rows, {p} features and a target, doubles, `--memory {limit}`, {THREADS} threads, best of three,")
+    print("alternating; the file is in the page cache. Must cost: pyarrow hands over the same batches (`iter_batches`,")
+    print("threads on), once for `fit` and `value --valuer`, twice for `value`, plus OpenBLAS `syrk` and `trsm` of that many rows.")
+    print("`fit` also takes the SHA-256 of the file, `value` also writes all values as Parquet.\n")
+    rng = np.random.default_rng(3)
+    with tempfile.TemporaryDirectory() as folder:
+        path, valuer = Path(folder) / "rows.parquet", Path(folder) / "rows.dshap"
+        beta, writer = rng.standard_normal(p), None
+        for _ in range(0, n, block):
+            x = rng.standard_normal((block, p))
+            table = pa.table({f"x{j}": x[:, j] for j in range(p)} | {"y": x @ beta + rng.standard_normal(block)})
+            writer = writer or pq.ParquetWriter(path, table.schema, compression="snappy")
+            writer.write_table(table)
+        writer.close()
+
+        def read():
+            for batch in pq.ParquetFile(path).iter_batches(batch_size=40_000, use_threads=True):
+                batch.num_rows
+
+        shared = ["--memory", limit, "--threads", str(THREADS), "--quiet"]
+        out = ["-o", Path(folder) / "values.parquet"]
+        jobs = {
+            "fit": ([DSHAP, "fit", path, "--target", "y", "-o", valuer, *shared], 1, (1, 0)),
+            "value --valuer": ([DSHAP, "value", path, "--valuer", valuer, *out, *shared], 1, (0, 1)),
+            "value": ([DSHAP, "value", path, "--target", "y", *out, *shared], 2, (1, 1)),
+        }
+        small = products(n // 10, p)
+        reading, runs = [], {name: [] for name in jobs}
+        for _ in range(ROUNDS):
+            reading.append(best(read, 1))
+            for name, (command, _, _) in jobs.items():
+                runs[name].append(run_with_peak(command))
+        size = path.stat().st_size / 1e6
+        print(f"The file has {size:.0f} MB; pyarrow reads it in {min(reading):.2f} s; syrk takes {10 * small[0]:.2f} s, trsm {10 * small[1]:.2f} s.\n")
+        print("| command | peak resident | dshap | must cost | share of the necessary speed | MB/s of the file |")
+        print("|---|---|---|---|---|---|")
+        for name, (_, passes, (syrk, trsm)) in jobs.items():
+            seconds, peak = min(r[0] for r in runs[name]), max(r[1] for r in runs[name])
+            must = passes * min(reading) + 10 * (syrk * small[0] + trsm * small[1])
+            print(f"| `{name}` | {peak:.0f} MB | {seconds:.2f} s | {must:.2f} s | {100 * must / seconds:.0f} % | {size / seconds:.0f} |")
+    print()
+
+
+def csv_threads():
+    n, p = 1_000_000, 20
+    print("## CSV at several threads\n")
+    print(f"{grouped(n)} rows, {p} features and a target; `dshap fit` reads the file once and takes its SHA-256; pyarrow reads the")
+    print("same columns. MB of the file per second, best of three, alternating.\n")
+    rng = np.random.default_rng(4)
+    x = rng.standard_normal((n, p))
+    table = pa.table({f"x{j}": x[:, j] for j in range(p)} | {"y": x @ rng.standard_normal(p) + rng.standard_normal(n)})
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "rows.csv"
+        pa.csv.write_csv(table, path)
+        size = path.stat().st_size / 1e6
+        print("| threads | dshap fit | pyarrow.csv | peak resident of dshap |")
+        print("|---|---|---|---|")
+        for threads in range(1, THREADS + 1):
+            pa.set_cpu_count(threads)
+            command = [DSHAP, "fit", path, "--target", "y", "--quiet", "--threads", str(threads), "-o", Path(folder) / "v.dshap"]
+            rounds = [(run_with_peak(command), best(lambda: pa.csv.read_csv(path), 1)) for _ in range(ROUNDS)]
+            seconds, peak = min(r[0][0] for r in rounds), max(r[0][1] for r in rounds)
+            print(f"| {threads} | {size / seconds:.0f} | {size / min(r[1] for r in rounds):.0f} | {peak:.0f} MB |")
+        pa.set_cpu_count(THREADS)
+    print()
+
+
 def sizes():
     print("## Time against m\n")
     print("Building the closed form for p = 10, q = 20 and valuing 10 000 rows with it, one thread, best of three.\n")
@@ -132,7 +213,14 @@ def machine():
     print(f"NumPy {np.__version__}, pyarrow {pa.__version__}.\n")
 
 
-PARTS = {"in-memory": in_memory, "files": files, "sizes": sizes, "algorithm-3": algorithm_3}
+PARTS = {
+    "in-memory": in_memory,
+    "files": files,
+    "streaming": streaming,
+    "csv": csv_threads,
+    "sizes": sizes,
+    "algorithm-3": algorithm_3,
+}
 
 machine()
 for name in sys.argv[1:] or PARTS:

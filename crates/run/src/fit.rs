@@ -45,10 +45,13 @@ pub fn fit(request: &FitRequest, observer: &dyn Observer) -> Result<Fitted, Erro
     let source = Source::open(reference)?;
     refuse_overwriting(&source, outputs)?;
     let budget = Budget::new(resources.memory);
-    let mut learned = learn(&source, model, budget, resources.checkpoint.as_ref(), observer)?;
+    let (learned, files) = while_digesting(&source, || {
+        learn(&source, model, budget, resources.checkpoint.as_ref(), observer)
+    });
+    let (mut learned, files) = (learned?, files?);
     let checkpoint = learned.checkpoint.take();
     let rows = learned.rows;
-    let valuer = SavedValuer::new(learned, model, InputFile::of(&source, true)?)?;
+    let valuer = SavedValuer::new(learned, model, files)?;
     source.check_unchanged()?;
 
     let mut said = warnings::of_sources(&source, None);
@@ -80,9 +83,11 @@ pub fn update(request: &UpdateRequest, observer: &dyn Observer) -> Result<Fitted
             moments = moments.recombined(&combinations(&derived));
             design = wider;
         }
-        let (added, rows) = moments_of(&source, &design, budget, Stage::Fit, observer)?;
+        let (added, files) =
+            while_digesting(&source, || moments_of(&source, &design, budget, Stage::Fit, observer));
+        let (added, rows) = added?;
         moments.merge(&added).map_err(|e| Error::core(e, &design))?;
-        history.push(Step::new(Action::Add, InputFile::of(&source, true)?, rows, added.n_rows()));
+        history.push(Step::new(Action::Add, files?, rows, added.n_rows()));
         source.check_unchanged()?;
         said.extend(warnings::of_sources(&source, None));
         said.extend(warnings::of_rows_left_out("added", rows.n_left_out(), "has no part in the fit"));
@@ -91,14 +96,16 @@ pub fn update(request: &UpdateRequest, observer: &dyn Observer) -> Result<Fitted
         let source = open_for(forget, &design, path, outputs)?;
         // A row with a level that no reference row has was never among them.
         let strict = design.with_policies(None, Some(Unseen::Error), |column| moments.mean(column));
-        let (gone, rows) = moments_of(&source, &strict, budget, Stage::Forget, observer)?;
+        let (gone, files) =
+            while_digesting(&source, || moments_of(&source, &strict, budget, Stage::Forget, observer));
+        let (gone, rows) = gone?;
         take_away(&mut moments, &gone, &design, &source)?;
         if let Some((narrower, derived)) = without_lost_levels(&design, &moments) {
             lost_levels = levels_beyond(&design, &narrower);
             moments = moments.recombined(&combinations(&derived));
             design = narrower;
         }
-        history.push(Step::new(Action::Forget, InputFile::of(&source, true)?, rows, gone.n_rows()));
+        history.push(Step::new(Action::Forget, files?, rows, gone.n_rows()));
         source.check_unchanged()?;
         said.extend(warnings::of_sources(&source, None));
     }
@@ -177,6 +184,14 @@ fn summarise(valuer: &SavedValuer, mut said: Vec<String>) -> Result<FitSummary, 
         history: valuer.history.clone(),
         warnings: said,
     })
+}
+
+/// Does some work while the digests of a source are taken.
+fn while_digesting<T: Send>(
+    source: &Source,
+    work: impl FnOnce() -> T + Send,
+) -> (T, Result<Vec<InputFile>, Error>) {
+    rayon::join(work, || InputFile::of(source, true))
 }
 
 fn open_for(
