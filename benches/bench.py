@@ -101,13 +101,20 @@ def files():
 
 
 def run_with_peak(command):
-    """Seconds and peak resident MB of a command."""
-    start = time.perf_counter()
+    """Seconds and peak resident MB of a command. What the kernel reports at the end of a child includes the memory of
+    the parent it was forked from, so its own record is read while it runs."""
+    start, peak = time.perf_counter(), 0
     child = subprocess.Popen(command)
-    _, status, usage = os.wait4(child.pid, 0)
-    if status != 0:
+    while child.poll() is None:
+        try:
+            status = Path(f"/proc/{child.pid}/status").read_text()
+            peak = max([peak, *(int(line.split()[1]) for line in status.splitlines() if line.startswith("VmHWM"))])
+        except (FileNotFoundError, ProcessLookupError):
+            pass
+        time.sleep(0.002)
+    if child.returncode != 0:
         sys.exit(f"{command} failed")
-    return time.perf_counter() - start, usage.ru_maxrss * 1024 / 1e6
+    return time.perf_counter() - start, peak * 1024 / 1e6
 
 
 def streaming():
@@ -120,7 +127,7 @@ def streaming():
     print("`fit` also takes the SHA-256 of the file, `value` also writes all values as Parquet.\n")
     rng = np.random.default_rng(3)
     with tempfile.TemporaryDirectory() as folder:
-        path, valuer = Path(folder) / "rows.parquet", Path(folder) / "rows.dshap"
+        path, valuer = Path(folder) / "rows.parquet", Path(folder) / "sample.dshap"
         beta, writer = rng.standard_normal(p), None
         for _ in range(0, n, block):
             x = rng.standard_normal((block, p))
@@ -128,6 +135,9 @@ def streaming():
             writer = writer or pq.ParquetWriter(path, table.schema, compression="snappy")
             writer.write_table(table)
         writer.close()
+        sample = Path(folder) / "sample.parquet"
+        pq.write_table(table, sample)
+        subprocess.run([DSHAP, "fit", sample, "--target", "y", "-o", valuer, "--quiet"], check=True)
 
         def read():
             for batch in pq.ParquetFile(path).iter_batches(batch_size=40_000, use_threads=True):
@@ -136,7 +146,7 @@ def streaming():
         shared = ["--memory", limit, "--threads", str(THREADS), "--quiet"]
         out = ["-o", Path(folder) / "values.parquet"]
         jobs = {
-            "fit": ([DSHAP, "fit", path, "--target", "y", "-o", valuer, *shared], 1, (1, 0)),
+            "fit": ([DSHAP, "fit", path, "--target", "y", "-o", Path(folder) / "rows.dshap", *shared], 1, (1, 0)),
             "value --valuer": ([DSHAP, "value", path, "--valuer", valuer, *out, *shared], 1, (0, 1)),
             "value": ([DSHAP, "value", path, "--target", "y", *out, *shared], 2, (1, 1)),
         }
