@@ -72,6 +72,7 @@ impl Failure {
                 1
             }
         };
+        let text = crate::table::visible(&text);
         // There is no one left to tell if standard error is closed too.
         let _ = io::stderr().write_all(text.as_bytes());
         ExitCode::from(code)

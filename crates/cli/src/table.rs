@@ -85,6 +85,13 @@ fn shorten(text: &str) -> String {
     clean.chars().take(MAX_CELL - 1).chain(['…']).collect()
 }
 
+/// Text whose control characters are seen instead of obeyed; lines stay lines.
+pub(crate) fn visible(text: &str) -> String {
+    text.chars()
+        .flat_map(|c| if c.is_control() && c != '\n' { c.escape_default().collect() } else { vec![c] })
+        .collect()
+}
+
 /// A number to five significant digits.
 pub(crate) fn significant(number: f64) -> String {
     if number == 0.0 || !number.is_finite() {

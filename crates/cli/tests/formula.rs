@@ -214,3 +214,51 @@ fn bad_flags_are_wrong_usage() {
         For more information, try '--help'.
         ");
 }
+
+/// Bounds: columns of the program beside those of the table.
+const BOUNDS: [(&str, &str); 4] = [
+    ("lower", "valid_joint/lower"),
+    ("upper", "valid_joint/upper"),
+    ("printed_lower", "printed/lower"),
+    ("printed_upper", "printed/upper"),
+];
+
+#[test]
+fn bounds_agree_with_the_reference_table() {
+    let table = cases("reference/bounds.json");
+    let names = ["p", "q", "m", "gamma", "lambda_min", "lambda_max", "c", "C", "d2", "e2", "sigma2"];
+    let mut csv = names.join(",") + "\n";
+    for case in &table {
+        let field = |name: &str| match name {
+            "lambda_min" | "lambda_max" => format!("{name}_SigmaInv"),
+            other => other.to_string(),
+        };
+        let cells = names.map(|name| case.number(&field(name)).to_string());
+        let _ = writeln!(csv, "{}", cells.join(","));
+    }
+    let folder = Folder::with("cases.csv", csv);
+    let out = Csv::parse(&folder.stdout("dshap formula bounds --cases cases.csv"));
+    for (name, reference) in BOUNDS {
+        for (case, found) in table.iter().zip(out.numbers(name)) {
+            match case.number(reference) {
+                exact if exact.is_infinite() => assert_eq!(found, exact, "{name} of {case:?}"),
+                exact => assert!((found / exact - 1.0).abs() < 1e-10, "{name} of {case:?}: {found}"),
+            }
+        }
+    }
+}
+
+#[test]
+fn a_single_bound_comes_from_flags() {
+    let folder = Folder::new();
+    let line = "dshap formula bounds --p 10 --q 80 --m 1000 --d2 12 --e2 2 --sigma2 1";
+    assert_snapshot!(folder.run(line), @"
+    $ dshap formula bounds --p 10 --q 80 --m 1000 --d2 12 --e2 2 --sigma2 1
+    exit 0
+    --- stdout
+    p,q,m,gamma,lambda_min,lambda_max,c,C,d2,e2,sigma2,lower,upper,printed_lower,printed_upper
+    10,80,1000,0.0,1.0,1.0,0.5,1.0,12.0,2.0,1.0,6.13595e-7,0.00315607,-1.82201e-5,0.0561452
+    ");
+    let wrong = folder.run("dshap formula bounds --p 10 --q 1 --m 1000 --d2 12 --e2 2 --sigma2 1");
+    assert!(wrong.contains("exit 2") && wrong.contains("q = 1 leaves the empty set"), "{wrong}");
+}

@@ -36,8 +36,8 @@ pub enum Error {
         column: usize,
     },
 
-    /// A weight that is negative or not finite.
-    #[error("the weight of row {row} is not a number from 0 on")]
+    /// A weight that is negative, not finite, or beyond all reason.
+    #[error("the weight of row {row} is neither 0 nor a number from 1e-100 to 1e100")]
     BadWeight {
         /// Row of the weight.
         row: usize,
@@ -125,6 +125,15 @@ pub enum Error {
         max: usize,
     },
 
+    /// Sets too small for a bound to say anything.
+    #[error("the bound says nothing about sets of fewer than {first} rows, and m = {max}")]
+    SilentBound {
+        /// The smallest `q` with which it says something.
+        first: usize,
+        /// `m`, the largest set size.
+        max: usize,
+    },
+
     /// Set sizes for which the sums do not exist.
     #[error("set sizes must satisfy {least} ≤ q ≤ m for {dim} design columns, got q = {min}, m = {max}")]
     Sizes {
@@ -137,6 +146,41 @@ pub enum Error {
         /// Columns of the design.
         dim: usize,
     },
+
+    /// Sets that cannot be drawn without replacement.
+    #[error(
+        "m = {max} is too large: sets are drawn from the reference without replacement, which allows m ≤ {most}"
+    )]
+    SetsTooLarge {
+        /// `m`, the largest set size.
+        max: usize,
+        /// The largest possible `m`.
+        most: usize,
+    },
+
+    /// Hardly any set of some size determines the coefficients.
+    #[error(
+        "sets of {size} reference rows hardly ever determine the coefficients; give a ridge or a larger q"
+    )]
+    SingularSets {
+        /// Rows of the sets, without the point.
+        size: usize,
+    },
+
+    /// Weights where a method knows none.
+    #[error("the method draws sets of reference rows and knows no weights")]
+    Weighted,
+
+    /// A setting that makes no sense.
+    #[error("{what}")]
+    BadOption {
+        /// What it must be.
+        what: &'static str,
+    },
+
+    /// The caller wanted no more.
+    #[error("interrupted")]
+    Interrupted,
 }
 
 /// A doubt about a result that was computed all the same.
@@ -169,6 +213,20 @@ pub enum Warning {
     /// Rows that alone determine a coefficient and have no leave-one-out value.
     LeverageOne {
         /// Number of such rows.
+        n_rows: usize,
+    },
+    /// A bound that says nothing about the smallest sets.
+    SilentBound {
+        /// The smallest `q` with which it says something.
+        first: usize,
+    },
+    /// A bound for ridge regression, which leaves terms out.
+    BoundWithRidge,
+    /// Sets so large that they are no independent samples of the population.
+    LargeSets {
+        /// `m`, the largest set size.
+        max: usize,
+        /// Reference rows.
         n_rows: usize,
     },
     /// Algorithm 3 stopped before the sum was complete.
@@ -215,6 +273,15 @@ impl Warning {
                 "{n_rows} {} no value: {} alone, up to rounding, determines a coefficient (leverage 1)",
                 if *n_rows == 1 { "row has" } else { "rows have" },
                 if *n_rows == 1 { "it" } else { "each of them" },
+            ),
+            Warning::SilentBound { first } => format!(
+                "the bound says nothing about sets this small, so it is infinite; it speaks from q = {first} on"
+            ),
+            Warning::BoundWithRidge => {
+                "with a ridge the bound covers the main term only, not what the ridge itself changes".into()
+            }
+            Warning::LargeSets { max, n_rows } => format!(
+                "sets of up to {max} of {n_rows} reference rows know much of the reference itself, which makes values too small, by up to a tenth at m = n; give more rows or a smaller `m`"
             ),
             Warning::Truncated { n_visited, n_sizes, share } => format!(
                 "Algorithm 3 stopped after {n_visited} of {n_sizes} set sizes (median over rows) and kept {:.0} % of the sum; method `gaussian` is exact",

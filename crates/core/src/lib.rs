@@ -52,7 +52,7 @@ mod values;
 
 pub use error::{Error, Warning};
 pub use moments::{BLOCK_ROWS, BuilderParts, Combination, Moments, MomentsBuilder, MomentsParts};
-pub use rows::Rows;
+pub use rows::{Rows, WEIGHT_RANGE};
 pub use sizes::Sizes;
 pub use valuer::Valuer;
 pub use values::{Note, Part, Values};

@@ -3,6 +3,9 @@
 use crate::Error;
 use faer::MatRef;
 
+/// What a weight may be besides 0.
+pub const WEIGHT_RANGE: std::ops::RangeInclusive<f64> = 1e-100..=1e100;
+
 /// Features and targets of some rows.
 ///
 /// A view: nothing is copied, and any strides will do, so a column-major block
@@ -29,7 +32,8 @@ impl<'a> Rows<'a> {
     }
 
     /// The same rows, each with its own share in the reference. Only ratios of
-    /// weights matter; a row of weight 0 is not part of the reference.
+    /// weights matter; a row of weight 0 is not part of the reference. Others are
+    /// in [`WEIGHT_RANGE`].
     ///
     /// # Errors
     ///
@@ -118,9 +122,9 @@ impl<'a> Rows<'a> {
         }
     }
 
-    /// Refuses weights that are negative or not finite.
+    /// Refuses weights that are negative, or whose squares could not be summed.
     pub(crate) fn check_weights(&self) -> Result<(), Error> {
-        let is_bad = |weight: &f64| !(weight.is_finite() && *weight >= 0.0);
+        let is_bad = |weight: &f64| *weight != 0.0 && !WEIGHT_RANGE.contains(weight);
         match self.weights.unwrap_or_default().iter().position(is_bad) {
             Some(row) => Err(Error::BadWeight { row }),
             None => Ok(()),

@@ -11,7 +11,7 @@ use dshap_testkit::{Draws, Sample, assert_close, assert_same_bits, relative_erro
 use faer::Mat;
 use proptest::prelude::*;
 
-const STRICT: FitOptions = FitOptions { intercept: true, allow_dependent: false };
+const STRICT: FitOptions = FitOptions { intercept: true, refit_intercept: false, allow_dependent: false };
 
 /// Normal equations of two integer columns, solved by Cramer's rule in integers.
 #[test]

@@ -6,7 +6,8 @@ mod common;
 
 use common::{CENTRED, Data, UNCENTRED, cases, gain_valuer, on_threads, theorem, valuer};
 use dshap::linear::{
-    Algorithm3, Constant, Convention, FitOptions, GaussianForm, LinearMethod, LinearValuer, PointStats,
+    Algorithm3, Constant, Convention, FitOptions, GaussianForm, Intercept, LinearMethod, LinearValuer,
+    PointStats,
 };
 use dshap::numeric::{SizeSums, Sums};
 use dshap::{Error, Note, Part, Rows, Sizes, Valuer, Values};
@@ -630,12 +631,15 @@ fn standard_errors_are_the_delta_method() {
         let by_a = (at(a + h, e, sigma2) - at(a - h, e, sigma2)) / (2.0 * h);
         let by_e = (at(a, e + h, sigma2) - at(a, e - h, sigma2)) / (2.0 * h);
         let by_sigma2 = (at(a, e, sigma2 + h) - at(a, e, sigma2 - h)) / (2.0 * h);
-        for (centred, var_e, var_a) in
-            [(false, sigma2 * a, 2.0 * a * a), (true, sigma2 * (a + 1.0), 2.0 * a * a + 4.0 * a)]
-        {
+        for (intercept, var_e, var_a) in [
+            (Intercept::None, sigma2 * a, 2.0 * a * a),
+            (Intercept::Known, sigma2 * (a + 1.0), 2.0 * a * a + 4.0 * a),
+            // The distance from the mean is a − 1.
+            (Intercept::Refitted, sigma2 * a, 2.0 * (a - 1.0).powi(2) + 4.0 * (a - 1.0)),
+        ] {
             let variance = (by_e * by_e * var_e + by_a * by_a * var_a) / n as f64
                 + by_sigma2 * by_sigma2 * 2.0 * sigma2 * sigma2 / degrees as f64;
-            let found = form.std_error(stats(a, e * e, sigma2), n as f64, degrees as f64, centred);
+            let found = form.std_error(stats(a, e * e, sigma2), n as f64, degrees as f64, intercept);
             // Central differences: h² and ε/h, about 1e-10 each.
             assert_close(found, variance.sqrt(), 1e-8);
         }
@@ -648,8 +652,8 @@ fn standard_errors_are_finite_at_every_distance() {
         let form = form(4, q, 60, Constant::Gain);
         for exponent in -150..=150 {
             let a = 10_f64.powi(exponent);
-            for centred in [false, true] {
-                let error = form.std_error(stats(a, 1.7, 0.8), 137.0, 129.0, centred);
+            for intercept in [Intercept::None, Intercept::Known, Intercept::Refitted] {
+                let error = form.std_error(stats(a, 1.7, 0.8), 137.0, 129.0, intercept);
                 assert!(error.is_finite() && error >= 0.0, "q = {q}, a = {a:e}: {error}");
             }
         }
@@ -665,7 +669,7 @@ fn another_constant_on_the_same_sums_is_the_form_built_anew() {
         let expected = built(constant, Convention::Definition);
         let found = definition.with_constant(constant).unwrap();
         assert_eq!((found.constant(), found.value(row)), (constant, expected.value(row)));
-        let error = |form: &GaussianForm| form.std_error(row, 137.0, 129.0, true);
+        let error = |form: &GaussianForm| form.std_error(row, 137.0, 129.0, Intercept::Known);
         assert_eq!(error(&found), error(&expected));
         // The printed sum keeps its own constant.
         let printed = built(Constant::Theorem, Convention::Printed);
@@ -693,9 +697,9 @@ fn standard_errors_are_finite_at_any_distance() {
     for exponent in (-300..=200).step_by(4) {
         let row =
             PointStats { dist_sq: 10_f64.powi(exponent), resid_sq: 10_f64.powi(exponent), noise_var: 0.8 };
-        for centred in [false, true] {
-            let error = form.std_error(row, 200.0, 190.0, centred);
-            assert!(error.is_finite() && error >= 0.0, "distance 1e{exponent}, centred {centred}: {error}");
+        for intercept in [Intercept::None, Intercept::Known, Intercept::Refitted] {
+            let error = form.std_error(row, 200.0, 190.0, intercept);
+            assert!(error.is_finite() && error >= 0.0, "distance 1e{exponent}, {intercept:?}: {error}");
         }
     }
 }

@@ -94,7 +94,7 @@ proptest! {
 
 static LONG: LazyLock<Data> = LazyLock::new(|| Data::of(&Sample::gaussian(5, 4 * BLOCK_ROWS, 2, 1.0)));
 static WEIGHTS: LazyLock<Vec<f64>> =
-    LazyLock::new(|| (0..4 * BLOCK_ROWS).map(|i| (i % 7) as f64 / 2.0).collect());
+    LazyLock::new(|| (0..4 * BLOCK_ROWS).map(|i| ((i + 1) % 7) as f64 / 2.0).collect());
 
 #[test]
 fn what_was_never_there_cannot_be_forgotten() {

@@ -171,7 +171,7 @@ fn blocks_without_any_weight_do_no_harm() {
 #[test]
 fn bad_weights_are_refused() {
     let sample = Sample::gaussian(7, 20, 2, 1.0);
-    for bad in [-1.0, f64::NAN, f64::INFINITY] {
+    for bad in [-1.0, f64::NAN, f64::INFINITY, 1e-170, 1e101] {
         let mut weights = vec![1.0; 20];
         weights[11] = bad;
         let found = Moments::of(Weighted::new(&sample, weights).rows());

@@ -113,11 +113,11 @@ impl Input {
 
     /// What to compare the file with at some later time.
     pub(crate) fn stamp(&self) -> FileStamp {
-        let modified_ns = match &self.store {
-            Store::Path { stamp, .. } => stamp.modified_ns(),
-            Store::Spool(_) => 0,
+        let (modified_ns, changed_ns) = match &self.store {
+            Store::Path { stamp, .. } => (stamp.modified_ns(), stamp.changed_ns()),
+            _ => (0, 0),
         };
-        FileStamp { name: self.name.clone(), bytes: self.n_bytes, modified_ns }
+        FileStamp { name: self.name.clone(), bytes: self.n_bytes, modified_ns, changed_ns }
     }
 
     /// Refuses a file that is no longer the one that was opened first. What

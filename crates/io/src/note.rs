@@ -29,6 +29,17 @@ pub enum Note {
         /// The file.
         file: String,
     },
+    /// An Arrow stream that has no mark of its end, so that it may have been
+    /// cut between two batches.
+    NoEndOfStream {
+        /// The file.
+        file: String,
+    },
+    /// A file that goes on after the rows its header promises.
+    MoreThanPromised {
+        /// The file.
+        file: String,
+    },
     /// A file that is one part of a table has a header but no rows.
     NoRowsInPart {
         /// The file.
@@ -57,6 +68,12 @@ impl fmt::Display for Note {
             ),
             Note::NumberedColumns { file } => {
                 write!(f, "the columns of `{file}` have no names and are called `column_0` and so on")
+            }
+            Note::NoEndOfStream { file } => {
+                write!(f, "`{file}` has no mark of its end; if it was cut short, rows are missing")
+            }
+            Note::MoreThanPromised { file } => {
+                write!(f, "`{file}` goes on after the rows its header promises; what follows is ignored")
             }
             Note::NoRowsInPart { file } => write!(f, "`{file}` has a header but no rows"),
             Note::RepeatedFile { file } => {

@@ -23,7 +23,7 @@ use crate::part::{Begun, Opened, Part, PartScan, Piece, Request};
 pub(crate) const MAGIC: &[u8] = b"PAR1";
 
 /// Pages are about this large at most, however large a column chunk is.
-const PAGE_BYTES: u64 = 2 << 20;
+const PAGE_BYTES: u64 = 1 << 20;
 
 /// A Parquet file whose footer has been read.
 #[derive(Debug, Clone)]
@@ -178,9 +178,9 @@ impl Part for ParquetFile {
         let Ok(selection) = Selection::new(self.input.name(), self.schema(), wanted) else {
             return 0;
         };
-        // A page as it is on disk and decompressed, and a dictionary page.
+        // A page as it is on disk, and decompressed or its dictionary.
         let sizes = self.sizes(u64::max);
-        selection.fields().iter().map(|&field| 3 * sizes[field].min(PAGE_BYTES)).sum()
+        selection.fields().iter().map(|&field| 2 * sizes[field].min(PAGE_BYTES)).sum()
     }
 }
 

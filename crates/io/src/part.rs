@@ -93,7 +93,7 @@ pub(crate) fn open(input: Input, notes: &mut Vec<Note>) -> Result<Opened, Error>
         return NpyFile::open(input, notes);
     }
     if ipc::is_ipc(&start, &extension) {
-        return IpcFile::open(input);
+        return IpcFile::open(input, notes);
     }
     if ndjson::is_json(&input, &extension)? {
         return NdjsonFile::open(input);

@@ -201,8 +201,14 @@ impl JsonFormat for ObjectPerLine {
     }
 }
 
+/// A row group is held in memory until it is complete.
+const ROW_GROUP_ROWS: usize = 1 << 16;
+
 fn properties() -> WriterProperties {
-    WriterProperties::builder().set_compression(Compression::ZSTD(ZstdLevel::default())).build()
+    WriterProperties::builder()
+        .set_compression(Compression::ZSTD(ZstdLevel::default()))
+        .set_max_row_group_row_count(Some(ROW_GROUP_ROWS))
+        .build()
 }
 
 /// Why rows could not be written, before the file is named.

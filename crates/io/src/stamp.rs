@@ -14,6 +14,9 @@ pub struct FileStamp {
     /// When it was last written to, in nanoseconds since 1970; 0 for what is
     /// no file, such as standard input.
     pub modified_ns: i128,
+    /// When its contents or its inode last changed, which no program can set
+    /// back; 0 where that is not known.
+    pub changed_ns: i128,
 }
 
 /// All that tells one state of a file from another without reading it.
@@ -48,6 +51,16 @@ impl Stamp {
 
     pub(crate) fn modified_ns(&self) -> i128 {
         self.modified_ns
+    }
+
+    #[cfg(unix)]
+    pub(crate) fn changed_ns(&self) -> i128 {
+        self.identity.2
+    }
+
+    #[cfg(not(unix))]
+    pub(crate) fn changed_ns(&self) -> i128 {
+        0
     }
 }
 

@@ -43,6 +43,7 @@ struct JobFile {
     name: String,
     bytes: u64,
     modified: String,
+    changed: String,
 }
 
 impl Job {
@@ -54,6 +55,7 @@ impl Job {
                 name: stamp.name,
                 bytes: stamp.bytes,
                 modified: stamp.modified_ns.to_string(),
+                changed: stamp.changed_ns.to_string(),
             })
             .collect();
         let selection = &model.selection;

@@ -202,6 +202,8 @@ impl Error {
             Error::OtherColumns { valuer, .. } => {
                 Some(format!("`dshap inspect {valuer}` lists the columns it needs"))
             }
+            // Some say themselves what to do.
+            Error::CannotMerge { what, .. } if what.contains("say `--") => None,
             Error::CannotMerge { .. } => Some("fit the parts with the same columns and options".into()),
             Error::CannotForget { .. } => {
                 Some("only rows that were fitted or added can be forgotten, and not all of them".into())
@@ -319,6 +321,12 @@ impl Error {
                 } else {
                     format!("give a `--q` between {least} and {max}, or none")
                 }),
+            ),
+            dshap::Error::SilentBound { first, .. } => (
+                error.to_string(),
+                Some(format!(
+                    "at least {first} reference rows are needed, or a larger `--m`, a `--ridge` with a `--q`, or fewer columns"
+                )),
             ),
             dshap::Error::NotFinite { column, .. } => {
                 (format!("column `{}` is not finite", design.column_name(*column)), None)

@@ -45,19 +45,19 @@ pub fn fit(request: &FitRequest, observer: &dyn Observer) -> Result<Fitted, Erro
     let source = Source::open(reference)?;
     refuse_overwriting(&source, outputs)?;
     let budget = Budget::new(resources.memory);
-    let (learned, files) = while_digesting(&source, || {
-        learn(&source, model, budget, resources.checkpoint.as_ref(), observer)
-    });
+    let (learned, files) =
+        while_digesting(&source, || learn(&source, model, budget, resources.checkpoint.as_ref(), observer));
     let (mut learned, files) = (learned?, files?);
     let checkpoint = learned.checkpoint.take();
-    let rows = learned.rows;
+    let (rows, n_resumed) = (learned.rows, learned.n_resumed);
     let valuer = SavedValuer::new(learned, model, files)?;
     source.check_unchanged()?;
 
     let mut said = warnings::of_sources(&source, None);
     said.extend(warnings::of_constant_text(&valuer.design));
     said.extend(warnings::of_rows_left_out("reference", rows.n_left_out(), "has no part in the fit"));
-    let summary = summarise(&valuer, said)?;
+    let mut summary = summarise(&valuer, said)?;
+    summary.resumed_rows = n_resumed;
     Ok(Fitted { valuer, summary, checkpoint })
 }
 
@@ -70,7 +70,7 @@ pub fn update(request: &UpdateRequest, observer: &dyn Observer) -> Result<Fitted
     let UpdateRequest { valuer: path, add, forget, sizes, outputs, resources } = request;
     let before = SavedValuer::load(path)?;
     let budget = Budget::new(resources.memory);
-    let sizes_before = before.sizes(before.choice)?;
+    let sizes_before = before.sizes(before.method, before.choice)?;
     let mut history = before.history.clone();
     let (mut design, mut moments) = (before.design.clone(), before.moments.clone());
     let (mut said, mut new_levels, mut lost_levels) = (Vec::new(), Vec::new(), Vec::new());
@@ -86,8 +86,10 @@ pub fn update(request: &UpdateRequest, observer: &dyn Observer) -> Result<Fitted
         let (added, files) =
             while_digesting(&source, || moments_of(&source, &design, budget, Stage::Fit, observer));
         let (added, rows) = added?;
-        moments.merge(&added).map_err(|e| Error::core(e, &design))?;
-        history.push(Step::new(Action::Add, files?, rows, added.n_rows()));
+        if let Some(added) = &added {
+            moments.merge(added).map_err(|e| Error::core(e, &design))?;
+        }
+        history.push(Step::new(Action::Add, files?, rows, added.map_or(0, |added| added.n_rows())));
         source.check_unchanged()?;
         said.extend(warnings::of_sources(&source, None));
         said.extend(warnings::of_rows_left_out("added", rows.n_left_out(), "has no part in the fit"));
@@ -99,13 +101,15 @@ pub fn update(request: &UpdateRequest, observer: &dyn Observer) -> Result<Fitted
         let (gone, files) =
             while_digesting(&source, || moments_of(&source, &strict, budget, Stage::Forget, observer));
         let (gone, rows) = gone?;
-        take_away(&mut moments, &gone, &design, &source)?;
+        if let Some(gone) = &gone {
+            take_away(&mut moments, gone, &design, &source)?;
+        }
         if let Some((narrower, derived)) = without_lost_levels(&design, &moments) {
             lost_levels = levels_beyond(&design, &narrower);
             moments = moments.recombined(&combinations(&derived));
             design = narrower;
         }
-        history.push(Step::new(Action::Forget, files?, rows, gone.n_rows()));
+        history.push(Step::new(Action::Forget, files?, rows, gone.map_or(0, |gone| gone.n_rows())));
         source.check_unchanged()?;
         said.extend(warnings::of_sources(&source, None));
     }
@@ -179,6 +183,7 @@ fn summarise(valuer: &SavedValuer, mut said: Vec<String>) -> Result<FitSummary, 
         facts: Facts::of(valuer, valuer.method, valuer.choice)?,
         digits: has_forgotten.then(|| valuer.moments.digits()),
         sizes_before: None,
+        resumed_rows: None,
         new_levels: Vec::new(),
         lost_levels: Vec::new(),
         history: valuer.history.clone(),

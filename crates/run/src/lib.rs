@@ -33,7 +33,7 @@ mod warnings;
 
 pub use error::Error;
 pub use fit::{Fitted, fit, merge, update};
-pub use formula::{RegressionCase, RegressionForms, regression_cases};
+pub use formula::{BoundCase, BoundForms, RegressionCase, RegressionForms, bound_cases, regression_cases};
 pub use inspect::{ColumnFacts, Inspection, inspect};
 pub use memory::held_bytes;
 pub use observer::{Observer, Stage, Unwatched};

@@ -35,7 +35,9 @@ impl Budget {
     ) -> Result<ScanOptions, Error> {
         let options = ScanOptions::default();
         let Some(limit) = self.limit else { return Ok(options) };
-        let fixed = BASE_BYTES + arithmetic_bytes(source, n_columns) + source.scan_overhead(wanted);
+        // However it is read, a small table takes little; compression may hide a lot.
+        let overhead = source.scan_overhead(wanted).min(64 * source.n_bytes());
+        let fixed = BASE_BYTES + arithmetic_bytes(source, n_columns) + overhead;
         // One-hot columns make an encoded batch larger than it was when read.
         let growth = (n_columns as u64 + 1).div_ceil(wanted.len().max(1) as u64).max(1);
         let needed = fixed + LEAST_BATCH_BYTES * (COPIES + growth);

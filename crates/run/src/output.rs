@@ -22,7 +22,7 @@ pub(crate) struct OutputTable {
 impl OutputTable {
     /// `carried` are the columns carried through from the input. One that has
     /// the name of an output column gets `_input` behind it.
-    pub(crate) fn new(carried: &[Field], parts: Vec<Part>, std_error: bool) -> Self {
+    pub(crate) fn new(carried: &[Field], parts: &[Part], std_error: bool) -> Self {
         let own = |name: &str| Field::new(name, DataType::Float64, true);
         let mut computed = vec![own(VALUE)];
         if std_error {
@@ -36,7 +36,7 @@ impl OutputTable {
             fields.push(field.clone().with_name(free_name(field.name(), carried, is_own)));
         }
         fields.extend(computed);
-        Self { schema: Arc::new(Schema::new(fields)), parts, std_error }
+        Self { schema: Arc::new(Schema::new(fields)), parts: parts.to_vec(), std_error }
     }
 
     pub(crate) fn schema(&self) -> &SchemaRef {

@@ -23,6 +23,8 @@ pub(crate) struct Learned {
     pub(crate) task_guessed: bool,
     /// How often the reference was read.
     pub(crate) n_passes: usize,
+    /// Rows that a killed run had read before.
+    pub(crate) n_resumed: Option<u64>,
     /// To be removed when the result is safe.
     pub(crate) checkpoint: Option<Checkpoint>,
 }
@@ -32,7 +34,7 @@ pub(crate) struct Learned {
 pub(crate) struct RowCounts {
     /// Rows read, those left out included.
     pub(crate) n_read: u64,
-    /// Rows without a missing cell, or with filled ones.
+    /// Rows without a missing cell, or with filled ones, whatever their weight.
     pub(crate) n_usable: u64,
     /// Missing cells that a mean was put into.
     pub(crate) n_filled: u64,
@@ -61,6 +63,7 @@ pub(crate) fn learn(
             Some(Checkpoint::new(file, job))
         }
     };
+    let n_resumed = resumed.as_ref().map(|progress| progress.rows.n_read);
     let progress = match resumed {
         Some(progress) => progress,
         None => {
@@ -89,8 +92,8 @@ pub(crate) fn learn(
             None => Ok(()),
         }
     })?;
-    let moments = finish(moments, &design)?;
-    Ok(Learned { design, moments, rows, task_guessed, n_passes, checkpoint })
+    let moments = finish(moments, &design, rows)?;
+    Ok(Learned { design, moments, rows, task_guessed, n_passes, n_resumed, checkpoint })
 }
 
 /// Moments of further rows for a design that is known.
@@ -100,14 +103,18 @@ pub(crate) fn moments_of(
     budget: Budget,
     stage: Stage,
     observer: &dyn Observer,
-) -> Result<(Moments, RowCounts), Error> {
+) -> Result<(Option<Moments>, RowCounts), Error> {
     let wanted = design.wanted_of_reference();
     let options = budget.scan_options(source, &wanted, design.n_columns())?;
     let mut moments = MomentsBuilder::new(design.n_columns());
     let mut rows = RowCounts::default();
     let pass = Pass { source, wanted: &wanted, options, stage, observer };
     pass.run(|batch| add_batch(&batch, source, design, &mut moments, &mut rows))?;
-    Ok((finish(moments, design)?, rows))
+    // Rows that all have weight 0 are no rows, and change nothing.
+    match finish(moments, design, rows) {
+        Err(Error::Core { error: dshap::Error::NoRows, .. }) => Ok((None, rows)),
+        finished => Ok((Some(finished?), rows)),
+    }
 }
 
 /// The levels that further rows have, feature by feature.
@@ -140,21 +147,22 @@ fn add_batch(
     moments: &mut MomentsBuilder,
     rows: &mut RowCounts,
 ) -> Result<(), Error> {
-    let encoded = design.encode(&batch.rows).map_err(|e| Error::at(e, source, batch.first_row))?;
+    let (encoded, n_weightless) =
+        design.encode_reference(&batch.rows).map_err(|e| Error::at(e, source, batch.first_row))?;
     moments.push(rows_of(&encoded, design)?).map_err(|e| Error::core(e, design))?;
     rows.n_read += batch.rows.num_rows() as u64;
-    rows.n_usable += encoded.y.len() as u64;
+    rows.n_usable += encoded.y.len() as u64 + n_weightless;
     rows.n_filled += encoded.n_filled;
     Ok(())
 }
 
-fn finish(moments: MomentsBuilder, design: &Design) -> Result<Moments, Error> {
+fn finish(moments: MomentsBuilder, design: &Design, rows: RowCounts) -> Result<Moments, Error> {
     let (n_rows, dim) = (moments.n_rows(), design.n_columns());
     if n_rows > 0 && n_rows < dim && dim > MANY_COLUMNS {
         return Err(Error::core(dshap::Error::TooFewRows { n_rows, dim, needed: dim + 3 }, design));
     }
     match moments.finish() {
-        Err(dshap::Error::NoRows) if n_rows == 0 => Err(Error::NothingLeft),
+        Err(dshap::Error::NoRows) if rows.n_usable == 0 => Err(Error::NothingLeft),
         finished => finished.map_err(|e| Error::core(e, design)),
     }
 }

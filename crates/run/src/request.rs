@@ -1,6 +1,6 @@
 //! What a front end asks for.
 
-use dshap::linear::{Algorithm3, Constant, Convention, FitOptions, LinearMethod};
+use dshap::linear::{Algorithm3, Bound, Constant, Convention, FitOptions, LinearMethod, Side};
 use dshap_table::{Missing, Selection, Unseen};
 use std::path::PathBuf;
 use std::time::Duration;
@@ -36,6 +36,8 @@ pub enum Method {
     },
     /// The paper's Monte Carlo.
     Algorithm3(Algorithm3),
+    /// Theorem 3: a bound.
+    Bound(Bound),
 }
 
 impl Default for Method {
@@ -50,6 +52,8 @@ impl Method {
         match self {
             Method::Gaussian { .. } => "gaussian",
             Method::Algorithm3(_) => "algorithm-3",
+            Method::Bound(Bound { side: Side::Lower, .. }) => "lower",
+            Method::Bound(Bound { side: Side::Upper, .. }) => "upper",
         }
     }
 
@@ -57,6 +61,7 @@ impl Method {
         match self {
             Method::Gaussian { constant, convention } => LinearMethod::Gaussian { constant, convention },
             Method::Algorithm3(algorithm) => LinearMethod::Algorithm3(algorithm),
+            Method::Bound(bound) => LinearMethod::Bound(bound),
         }
     }
 }

@@ -3,7 +3,7 @@
 use crate::Error;
 use crate::request::{Method, SizeChoice};
 use crate::saved::{SavedValuer, Step};
-use dshap::linear::{Constant, Convention};
+use dshap::linear::{Bound, Constant, Convention, Intercept};
 use dshap_io::{FileDigest, Source};
 use serde::{Deserialize, Serialize};
 use std::path::Path;
@@ -31,6 +31,12 @@ pub struct Facts {
     pub weight: Option<String>,
     /// Whether features and target are centred by the reference means.
     pub intercept: bool,
+    /// Whether the models fit their intercept anew on each set.
+    pub refit_intercept: bool,
+    /// `γ`, for methods that take one.
+    pub ridge: Option<f64>,
+    /// `c` and `C` of a bound.
+    pub bound_constants: Option<(f64, f64)>,
     /// `p`, the columns of the design.
     pub p: usize,
     /// `q`, the smallest set whose utility counts.
@@ -56,8 +62,12 @@ pub struct Facts {
 impl Facts {
     pub(crate) fn of(valuer: &SavedValuer, method: Method, choice: SizeChoice) -> Result<Self, Error> {
         let SavedValuer { design, fit, .. } = valuer;
-        let sizes = valuer.sizes(choice)?;
+        let sizes = valuer.sizes(method, choice)?;
         let (constant, convention, seed) = describe(method);
+        let bound = match method {
+            Method::Bound(bound) => Some(bound),
+            _ => None,
+        };
         let dropped = fit.dropped().iter().map(|&column| design.column_name(column).to_string());
         Ok(Self {
             task: valuer.task().name(),
@@ -70,7 +80,10 @@ impl Facts {
             features: design.features().map(String::from).collect(),
             weight: design.weight().map(String::from),
             intercept: fit.intercept(),
-            p: fit.dim(),
+            refit_intercept: fit.intercept_kind() == Intercept::Refitted,
+            ridge: bound.map(|bound| bound.ridge),
+            bound_constants: bound.map(|bound| (bound.tail, bound.edge)),
+            p: fit.model_dim(),
             q: sizes.min(),
             q_default: choice.min.is_none(),
             m: sizes.max(),
@@ -96,6 +109,8 @@ fn describe(method: Method) -> (Option<String>, &'static str, Option<u64>) {
             (Some(name), "definition", None)
         }
         Method::Algorithm3(algorithm) => (Some("theorem".into()), "printed", Some(algorithm.seed)),
+        Method::Bound(Bound { convention: Convention::Printed, .. }) => (None, "printed", None),
+        Method::Bound(_) => (None, "definition", None),
     }
 }
 
@@ -136,6 +151,8 @@ pub struct FitSummary {
     /// Decimal digits left in the moments of the column that lost most, once
     /// rows were forgotten.
     pub digits: Option<f64>,
+    /// Rows that a killed run had read before this one went on.
+    pub resumed_rows: Option<u64>,
     /// What changed of the defaults: `m` and `q` before.
     pub sizes_before: Option<(usize, usize)>,
     /// Text levels that the reference did not have before.

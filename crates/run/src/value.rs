@@ -13,7 +13,8 @@ use crate::request::{Against, Method, Model, Overrides, SizeChoice, ValueRequest
 use crate::saved::{SavedValuer, files_in};
 use crate::summary::{Facts, InputFile, Spread, Summary};
 use crate::warnings;
-use dshap::{Note, Part, Sizes, Values, Warning};
+use dshap::linear::LinearValuer;
+use dshap::{Note, Sizes, Values, Warning};
 use dshap_io::Source;
 use dshap_table::{Design, Selection};
 use std::path::Path;
@@ -47,8 +48,8 @@ pub fn value(
         .iter()
         .map(|field| field.as_ref().clone())
         .collect();
-    let with_std_error = request.std_error && has_std_error(*method);
-    let table = OutputTable::new(&carried_fields, parts_of(*method), with_std_error);
+    let with_std_error = request.std_error && LinearValuer::has_std_error(method.linear());
+    let table = OutputTable::new(&carried_fields, LinearValuer::parts(method.linear()), with_std_error);
     receiver.begin(table.schema())?;
 
     let mut tally = Tally::new();
@@ -194,17 +195,6 @@ fn split(
     let first: Vec<usize> = (0..at).collect();
     let design = rows.project(&first).expect("the batch has all columns that were wanted");
     (design, rows.columns()[at..].to_vec())
-}
-
-fn parts_of(method: Method) -> Vec<Part> {
-    match method {
-        Method::Gaussian { .. } => vec![Part::Potential, Part::Penalty, Part::DistSq, Part::ResidSq],
-        Method::Algorithm3(_) => vec![Part::DistSq, Part::ResidSq],
-    }
-}
-
-fn has_std_error(method: Method) -> bool {
-    matches!(method, Method::Gaussian { .. })
 }
 
 /// What is remembered of values that have been handed over.

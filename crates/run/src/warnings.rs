@@ -1,7 +1,7 @@
 //! Doubts, in words.
 
 use crate::Error;
-use crate::saved::{Step, repeated};
+use crate::saved::{Step, forgotten_again, repeated};
 use crate::summary::InputFile;
 use dshap::Warning;
 use dshap_io::Source;
@@ -65,10 +65,14 @@ pub(crate) fn of_constant_text(design: &Design) -> Option<String> {
     (!names.is_empty()).then(|| format!("{} dropped: one level only", names.join(", ")))
 }
 
-/// Files whose rows count twice.
+/// Files whose rows count twice, or were taken away twice.
 pub(crate) fn of_repeated_files(history: &[Step]) -> Vec<String> {
     let twice = |name: String| format!("`{name}` is in the reference more than once: its rows count again");
-    repeated(history).into_iter().map(twice).collect()
+    let again =
+        |name: String| format!("the rows of `{name}` were forgotten before; others were taken away now");
+    let mut said: Vec<String> = repeated(history).into_iter().map(twice).collect();
+    said.extend(forgotten_again(history).into_iter().map(again));
+    said
 }
 
 /// Cells that were filled with means which are not those of the whole.

@@ -298,6 +298,55 @@ fn rows_that_count_twice_are_told_of() {
 }
 
 #[test]
+fn rows_that_are_forgotten_twice_are_told_of() {
+    let (folder, table) = tables(14, 300);
+    folder.write("go.csv", &table.part(0, 50));
+    folder.fit(&["all.csv"], model(), "all.dshap");
+    assert!(folder.update("all.dshap", &[], &["go.csv"]).unwrap().summary.warnings.is_empty());
+    let again = folder.update("updated.dshap", &[], &["go.csv"]).unwrap();
+    assert!(again.summary.warnings[0].contains("were forgotten before"), "{:?}", again.summary.warnings);
+}
+
+/// Rows of weight 0 are not there: neither their levels nor their cells count,
+/// and adding them changes nothing.
+#[test]
+fn rows_of_weight_zero_teach_nothing() {
+    let folder = Folder::new();
+    let mut csv = Table::new(15, 200, &["Rome", "Oslo"]).with_gaps(9).csv();
+    folder.write("without.csv", &csv);
+    csv += "900,Lima,0,5\n,Lima,0,7\n";
+    folder.write("with.csv", &csv);
+    folder.write("zero.csv", "size,city,w,price\n900,Rome,0,5\n40,Oslo,0,7\n");
+    let filling = Model { missing: Missing::Mean, ..weighted() };
+    let without = folder.fit(&["without.csv"], filling.clone(), "without.dshap").valuer;
+    let with = folder.fit(&["with.csv"], filling, "with.dshap").valuer;
+    assert_eq!(with.design(), without.design());
+    assert_eq!(with.fit().n_rows(), 200);
+    let updated = folder.update("without.dshap", &["zero.csv"], &[]).unwrap().valuer;
+    assert_eq!(updated.moments(), without.moments());
+    let forgotten = folder.update("without.dshap", &[], &["zero.csv"]).unwrap().valuer;
+    assert_eq!(forgotten.moments(), without.moments());
+}
+
+/// What is filled in is the mean of the weighted reference.
+#[test]
+fn means_are_weighted() {
+    let folder = Folder::new();
+    folder.write("t.csv", "x,c,w,y\n1,a,1,1\n4,b,2,3\n,a,2,2\n6,,1,8\n3,b,3,1\n2,a,1,5\n9,b,1,4\n");
+    let mut model = Model { missing: Missing::Mean, ..Model::new("y") };
+    model.selection.weight = Some("w".into());
+    let valuer = folder.fit(&["t.csv"], model, "t.dshap").valuer;
+    let dshap_table::Encoding::Number { fill } = valuer.design().parts().encodings[0] else {
+        panic!("a number")
+    };
+    assert_eq!(fill, Some((1.0 + 8.0 + 6.0 + 9.0 + 2.0 + 9.0) / 9.0));
+    let dshap_table::Encoding::OneHot { fill, .. } = &valuer.design().parts().encodings[1] else {
+        panic!("text")
+    };
+    assert_eq!(fill.as_deref(), Some(&[6.0 / 10.0][..]), "b has weight 6 of the 10 that have a level");
+}
+
+#[test]
 fn what_cannot_be_forgotten_is_refused() {
     let (folder, table) = tables(11, 300);
     folder.fit(&["all.csv"], model(), "v.dshap");

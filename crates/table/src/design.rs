@@ -238,8 +238,33 @@ impl Design {
     /// [`Error::Missing`], [`Error::UnseenLevel`], [`Error::NotFinite`],
     /// [`Error::BadWeight`].
     pub fn encode(&self, batch: &RecordBatch) -> Result<Encoded, Error> {
-        let n_features = self.parts.features.len();
+        self.encode_rows(batch, self.remaining(batch))
+    }
+
+    /// As [`encode`](Self::encode), without rows of weight 0, which are not in
+    /// the reference; also returns how many there were.
+    ///
+    /// # Errors
+    ///
+    /// As [`encode`](Self::encode).
+    pub fn encode_reference(&self, batch: &RecordBatch) -> Result<(Encoded, u64), Error> {
         let remaining = self.remaining(batch);
+        let Some(weights) = batch.columns().get(self.parts.features.len() + 1) else {
+            return Ok((self.encode_rows(batch, remaining)?, 0));
+        };
+        let weights = weights.as_primitive::<Float64Type>();
+        let is_weightless = |row: &usize| weights.is_valid(*row) && weights.value(*row) == 0.0;
+        let rows = remaining.clone().unwrap_or_else(|| (0..batch.num_rows()).collect());
+        let n_weightless = rows.iter().filter(|row| is_weightless(row)).count() as u64;
+        if n_weightless == 0 {
+            return Ok((self.encode_rows(batch, remaining)?, 0));
+        }
+        let weighty = rows.into_iter().filter(|row| !is_weightless(row)).collect();
+        Ok((self.encode_rows(batch, Some(weighty))?, n_weightless))
+    }
+
+    fn encode_rows(&self, batch: &RecordBatch, remaining: Option<Vec<usize>>) -> Result<Encoded, Error> {
+        let n_features = self.parts.features.len();
         let n_rows = remaining.as_ref().map_or(batch.num_rows(), Vec::len);
         let rows = Remaining { rows: remaining.as_deref(), n_rows };
 
@@ -280,7 +305,8 @@ impl Design {
     fn copy_weights(&self, index: usize, cells: &ArrayRef, rows: Remaining<'_>) -> Result<Vec<f64>, Error> {
         let mut weights = vec![0.0; rows.n_rows];
         self.copy_numbers(index, cells, None, rows, &mut weights)?;
-        match weights.iter().position(|&weight| weight < 0.0) {
+        let is_bad = |&weight: &f64| weight != 0.0 && !(1e-100..=1e100).contains(&weight);
+        match weights.iter().position(is_bad) {
             Some(i) => Err(Error::BadWeight { row: rows.row(i), name: self.name(index), weight: weights[i] }),
             None => Ok(weights),
         }

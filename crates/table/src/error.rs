@@ -102,8 +102,8 @@ pub enum Error {
         name: String,
     },
 
-    /// A weight below zero.
-    #[error("the weight in column `{name}` is {weight}; weights are numbers from 0 on")]
+    /// A weight below zero, or beyond all reason.
+    #[error("the weight in column `{name}` is {weight:?}; weights are 0 or from 1e-100 to 1e100")]
     BadWeight {
         /// Row within the batch.
         row: usize,

@@ -25,8 +25,10 @@ pub struct Survey {
 
 #[derive(Debug, Clone)]
 enum ColumnSurvey {
-    Number { sum: f64, count: usize },
-    Text { levels: BTreeMap<String, usize> },
+    /// Of the cells there are, times their weights.
+    Number { sum: f64, weight: f64 },
+    /// The weight of each level.
+    Text { levels: BTreeMap<String, f64> },
 }
 
 impl Survey {
@@ -36,7 +38,7 @@ impl Survey {
             .features
             .iter()
             .map(|feature| match feature.read_as {
-                ReadAs::Number | ReadAs::Boolean => ColumnSurvey::Number { sum: 0.0, count: 0 },
+                ReadAs::Number | ReadAs::Boolean => ColumnSurvey::Number { sum: 0.0, weight: 0.0 },
                 ReadAs::Text | ReadAs::AsIs => ColumnSurvey::Text { levels: BTreeMap::new() },
             })
             .collect();
@@ -63,23 +65,35 @@ impl Survey {
             || self.columns.iter().any(|column| matches!(column, ColumnSurvey::Text { .. }))
     }
 
-    /// Looks at a batch: one column per feature, then the target. Rows that
-    /// will be left out are passed over.
+    /// Looks at a batch: one column per feature, then the target and the weight
+    /// if there is one. Rows that will be left out, and rows of weight 0, are
+    /// passed over.
     ///
     /// # Errors
     ///
     /// [`Error::TooManyLevels`].
     pub fn look_at(&mut self, batch: &RecordBatch) -> Result<(), Error> {
         let dropped = self.missing == Missing::Drop;
-        let usable = |row: usize| !dropped || batch.columns().iter().all(|column| column.is_valid(row));
+        let weights = self
+            .roles
+            .weight
+            .as_ref()
+            .and_then(|_| batch.columns().get(self.roles.features.len() + 1))
+            .map(|weights| weights.as_primitive::<Float64Type>());
+        // A missing or negative weight is refused when rows are encoded.
+        let weight = |row: usize| weights.map_or(1.0, |w| if w.is_valid(row) { w.value(row) } else { 1.0 });
+        let usable = |row: usize| {
+            weight(row) != 0.0 && (!dropped || batch.columns().iter().all(|column| column.is_valid(row)))
+        };
         for (index, survey) in self.columns.iter_mut().enumerate() {
             let column = batch.column(index);
             match survey {
-                ColumnSurvey::Number { sum, count } => {
+                ColumnSurvey::Number { sum, weight: total } => {
                     if self.missing == Missing::Mean {
-                        for cell in column.as_primitive::<Float64Type>().iter().flatten() {
-                            *sum += cell;
-                            *count += 1;
+                        let cells = column.as_primitive::<Float64Type>();
+                        for row in (0..cells.len()).filter(|&row| cells.is_valid(row)) {
+                            *sum += weight(row) * cells.value(row);
+                            *total += weight(row);
                         }
                     }
                 }
@@ -90,8 +104,8 @@ impl Survey {
                             continue;
                         }
                         match levels.get_mut(cells.value(row)) {
-                            Some(count) => *count += 1,
-                            None => _ = levels.insert(cells.value(row).to_owned(), 1),
+                            Some(total) => *total += weight(row),
+                            None => _ = levels.insert(cells.value(row).to_owned(), weight(row)),
                         }
                     }
                     if levels.len() > MAX_LEVELS {
@@ -126,12 +140,12 @@ impl Survey {
         let mut encodings = Vec::with_capacity(self.columns.len());
         for (feature, survey) in self.roles.features.iter().zip(self.columns) {
             encodings.push(match survey {
-                ColumnSurvey::Number { sum, count } => {
+                ColumnSurvey::Number { sum, weight } => {
                     let fill = match self.missing {
-                        Missing::Mean if count == 0 => {
+                        Missing::Mean if weight == 0.0 => {
                             return Err(Error::AllMissing { name: feature.name.clone() });
                         }
-                        Missing::Mean => Some(sum / count as f64),
+                        Missing::Mean => Some(sum / weight),
                         Missing::Error | Missing::Drop => None,
                     };
                     Encoding::Number { fill }
@@ -141,14 +155,14 @@ impl Survey {
                         let name = feature.name.clone();
                         return Err(Error::TooManyLevels { name, n_levels: self.n_rows, more: false });
                     }
-                    let total: usize = levels.values().sum();
-                    if total == 0 && self.missing == Missing::Mean {
+                    let total: f64 = levels.values().sum();
+                    if total == 0.0 && self.missing == Missing::Mean {
                         return Err(Error::AllMissing { name: feature.name.clone() });
                     }
                     // A missing level is filled by the shares of the levels:
                     // the means of the one-hot columns.
                     let fill = (self.missing == Missing::Mean)
-                        .then(|| levels.values().skip(1).map(|&count| count as f64 / total as f64).collect());
+                        .then(|| levels.values().skip(1).map(|weight| weight / total).collect());
                     Encoding::OneHot { levels: levels.into_keys().collect(), fill }
                 }
             });

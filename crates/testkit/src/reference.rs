@@ -14,10 +14,11 @@ impl Case {
         self.optional(name).unwrap_or_else(|| panic!("no number `{name}` in {}", self.0))
     }
 
-    /// A number that may be null or absent.
+    /// A number that may be null or absent. `inner/outer` is a field of a field.
     #[track_caller]
     pub fn optional(&self, name: &str) -> Option<f64> {
-        match &self.0[name] {
+        let found = name.split('/').fold(&self.0, |value, field| &value[field]);
+        match found {
             Value::Number(number) => number.as_f64(),
             Value::String(digits) => {
                 Some(digits.parse().unwrap_or_else(|_| panic!("`{name}` is not a number in {}", self.0)))
@@ -31,6 +32,23 @@ impl Case {
     pub fn count(&self, name: &str) -> usize {
         self.number(name) as usize
     }
+
+    /// Plain numbers in a row.
+    #[track_caller]
+    pub fn list(&self, name: &str) -> Vec<f64> {
+        numbers(&self.0[name]).unwrap_or_else(|| panic!("no list `{name}` in {}", self.0))
+    }
+
+    /// Plain numbers in rows and columns.
+    #[track_caller]
+    pub fn matrix(&self, name: &str) -> Vec<Vec<f64>> {
+        let rows = self.0[name].as_array().and_then(|rows| rows.iter().map(numbers).collect());
+        rows.unwrap_or_else(|| panic!("no matrix `{name}` in {}", self.0))
+    }
+}
+
+fn numbers(list: &Value) -> Option<Vec<f64>> {
+    list.as_array()?.iter().map(Value::as_f64).collect()
 }
 
 /// All rows of `testdata/<file>`.

@@ -15,6 +15,62 @@ Examples:
   dshap formula regression --p 10 --q 50 --m 1000 --d2 12 --e2 2 --sigma2 1
   dshap formula regression --cases cases.csv     columns p,q,m,d2,e2,sigma2 and C_lin if wanted")]
     Regression(RegressionFormulaArgs),
+    /// Theorem 3: bounds on the value of a row for sub-Gaussian inputs.
+    #[command(after_help = "\
+Prints lower and upper (valid) and printed_lower and printed_upper (as printed, which
+bound nothing); full sums, infinite where a bound says nothing.
+
+Examples:
+  dshap formula bounds --p 10 --q 80 --m 1000 --d2 12 --e2 2 --sigma2 1
+  dshap formula bounds --cases cases.csv
+                       columns p,q,m,gamma,lambda_min,lambda_max,c,C,d2,e2,sigma2")]
+    Bounds(BoundFormulaArgs),
+}
+
+#[derive(Debug, ClapArgs)]
+pub(crate) struct BoundFormulaArgs {
+    /// A table of cases with columns p, q, m, gamma, lambda_min, lambda_max, c, C, d2, e2, sigma2.
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["p", "q", "m", "d2", "e2", "sigma2"])]
+    pub(crate) cases: Option<String>,
+    /// Design columns.
+    #[arg(long, required_unless_present = "cases", allow_negative_numbers = true)]
+    pub(crate) p: Option<f64>,
+    /// Smallest set whose utility counts.
+    #[arg(long, required_unless_present = "cases", allow_negative_numbers = true)]
+    pub(crate) q: Option<f64>,
+    /// Largest set size, the row included.
+    #[arg(long, required_unless_present = "cases", allow_negative_numbers = true)]
+    pub(crate) m: Option<f64>,
+    /// Ridge penalty.
+    #[arg(long, default_value_t = 0.0, allow_negative_numbers = true)]
+    pub(crate) gamma: f64,
+    /// Smallest eigenvalue of the inverse covariance.
+    #[arg(long, default_value_t = 1.0, allow_negative_numbers = true)]
+    pub(crate) lambda_min: f64,
+    /// Largest eigenvalue of the inverse covariance.
+    #[arg(long, default_value_t = 1.0, allow_negative_numbers = true)]
+    pub(crate) lambda_max: f64,
+    /// c of the eigenvalues' tail.
+    #[arg(long, default_value_t = 0.5, allow_negative_numbers = true)]
+    pub(crate) c: f64,
+    /// C of the eigenvalues' edge.
+    #[arg(long = "C", default_value_t = 1.0, allow_negative_numbers = true)]
+    pub(crate) edge: f64,
+    /// Squared Mahalanobis distance.
+    #[arg(long, required_unless_present = "cases", allow_negative_numbers = true)]
+    pub(crate) d2: Option<f64>,
+    /// Squared residual.
+    #[arg(long, required_unless_present = "cases", allow_negative_numbers = true)]
+    pub(crate) e2: Option<f64>,
+    /// Noise variance.
+    #[arg(long, required_unless_present = "cases", allow_negative_numbers = true)]
+    pub(crate) sigma2: Option<f64>,
+    /// Write to a file (.csv, .json, .ndjson, .parquet, .arrow, .npy).
+    #[arg(short, long, value_name = "FILE")]
+    pub(crate) output: Option<PathBuf>,
+    /// Format of the output.
+    #[arg(long)]
+    pub(crate) format: Option<FormatArg>,
 }
 
 #[derive(Debug, ClapArgs)]

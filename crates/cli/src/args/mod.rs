@@ -3,10 +3,10 @@
 mod formula;
 mod shared;
 
-pub(crate) use formula::{FormulaCommand, RegressionFormulaArgs};
+pub(crate) use formula::{BoundFormulaArgs, FormulaCommand, RegressionFormulaArgs};
 pub(crate) use shared::{
-    CheckpointArgs, ColumnArgs, ConventionArg, DependentArg, FormatArg, MethodArg, MethodArgs, MissingArg,
-    OutputArgs, RunArgs, SizeArgs, SortArg, TaskArg, UnseenArg,
+    CheckpointArgs, ColumnArgs, ConventionArg, DependentArg, FormatArg, MemoryArgs, MethodArg, MethodArgs,
+    MissingArg, OutputArgs, RunArgs, SizeArgs, SortArg, TaskArg, UnseenArg,
 };
 
 use clap::{ArgAction, Args as ClapArgs, Parser, Subcommand};
@@ -108,6 +108,8 @@ pub(crate) struct ValueArgs {
     #[command(flatten)]
     pub(crate) checkpoint: CheckpointArgs,
     #[command(flatten)]
+    pub(crate) memory: MemoryArgs,
+    #[command(flatten)]
     pub(crate) run: RunArgs,
 }
 
@@ -140,6 +142,8 @@ pub(crate) struct FitArgs {
     #[command(flatten)]
     pub(crate) checkpoint: CheckpointArgs,
     #[command(flatten)]
+    pub(crate) memory: MemoryArgs,
+    #[command(flatten)]
     pub(crate) run: RunArgs,
 }
 
@@ -171,6 +175,8 @@ pub(crate) struct UpdateArgs {
 
     #[command(flatten)]
     pub(crate) sizes: SizeArgs,
+    #[command(flatten)]
+    pub(crate) memory: MemoryArgs,
     #[command(flatten)]
     pub(crate) run: RunArgs,
 }

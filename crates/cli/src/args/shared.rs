@@ -45,7 +45,8 @@ pub(crate) struct MethodArgs {
     /// What is predicted; guessed from the target when absent.
     #[arg(long)]
     pub(crate) task: Option<TaskArg>,
-    /// How rows are valued: exactly, or by the paper's Monte Carlo. Default: gaussian.
+    /// How rows are valued: exactly for Gaussian inputs, bounded for sub-Gaussian ones, or by the
+    /// paper's Monte Carlo. Default: gaussian.
     #[arg(long, value_name = "NAME")]
     pub(crate) method: Option<MethodArg>,
     #[command(flatten)]
@@ -53,6 +54,19 @@ pub(crate) struct MethodArgs {
     /// The model has no intercept: nothing is centred.
     #[arg(long)]
     pub(crate) no_intercept: bool,
+    /// Value a model that fits its intercept anew on each set, instead of taking the reference
+    /// means as known.
+    #[arg(long, conflicts_with = "no_intercept")]
+    pub(crate) refit_intercept: bool,
+    /// lower, upper: ridge penalty, added to the sum of squares of features as given. Default: 0.
+    #[arg(long, value_name = "G", value_parser = parse_penalty)]
+    pub(crate) ridge: Option<f64>,
+    /// lower, upper: c of the eigenvalues' tail. Default: 0.5 (proved), 1 with --convention printed.
+    #[arg(long, value_name = "NUMBER", value_parser = parse_positive)]
+    pub(crate) bound_c: Option<f64>,
+    /// lower, upper: C of the eigenvalues' edge. Default: 1.
+    #[arg(long = "bound-C", value_name = "NUMBER", value_parser = parse_penalty)]
+    pub(crate) bound_edge: Option<f64>,
     /// The row-independent constant: gain, theorem or full:C. Default: gain.
     #[arg(long, value_parser = parse_constant)]
     pub(crate) constant: Option<Constant>,
@@ -60,7 +74,8 @@ pub(crate) struct MethodArgs {
     /// Default: definition.
     #[arg(long)]
     pub(crate) convention: Option<ConventionArg>,
-    /// algorithm-3: stop when the sum moves by less (ρ₂). 0 never stops early. Default: 0.005.
+    /// algorithm-3: stop when the sum moves by less (ρ₂), 0 never; default 0.005. Printed bounds:
+    /// Algorithm 4's rule; default: full sums.
     #[arg(long, value_name = "RHO", value_parser = parse_tolerance)]
     pub(crate) stop: Option<f64>,
     /// algorithm-3: stop drawing when the mean moves by less (ρ₁). Default: 0.01.
@@ -125,12 +140,18 @@ pub(crate) struct RunArgs {
     /// Number of threads. Default: all. The result does not depend on it.
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1024))]
     pub(crate) threads: Option<u16>,
-    /// Most memory to use, such as 512MB or 4GiB: tables are read in smaller batches. Default: no limit.
-    #[arg(long, value_name = "LIMIT", value_parser = parse_bytes)]
-    pub(crate) memory: Option<u64>,
     /// Say nothing but warnings and errors.
     #[arg(long)]
     pub(crate) quiet: bool,
+}
+
+/// How much memory there is.
+#[derive(Debug, ClapArgs)]
+#[command(next_help_heading = "Run")]
+pub(crate) struct MemoryArgs {
+    /// Most memory to use, such as 512MB or 4GiB: tables are read in smaller batches. Default: no limit.
+    #[arg(long, value_name = "LIMIT", value_parser = parse_bytes)]
+    pub(crate) memory: Option<u64>,
 }
 
 /// What is kept for the case that a run is killed.
@@ -156,6 +177,8 @@ pub(crate) enum TaskArg {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(crate) enum MethodArg {
     Gaussian,
+    Lower,
+    Upper,
     #[value(name = "algorithm-3")]
     Algorithm3,
 }
@@ -247,6 +270,20 @@ fn parse_bytes(text: &str) -> Result<u64, String> {
     };
     let bytes = number * unit;
     if (1.0..1e18).contains(&bytes) { Ok(bytes as u64) } else { Err(wrong()) }
+}
+
+fn parse_penalty(text: &str) -> Result<f64, String> {
+    match text.parse::<f64>() {
+        Ok(number) if (0.0..f64::INFINITY).contains(&number) => Ok(number),
+        _ => Err("expected a number of at least 0".into()),
+    }
+}
+
+fn parse_positive(text: &str) -> Result<f64, String> {
+    match text.parse::<f64>() {
+        Ok(number) if number > 0.0 && number.is_finite() => Ok(number),
+        _ => Err("expected a number above 0".into()),
+    }
 }
 
 fn parse_seconds(text: &str) -> Result<f64, String> {

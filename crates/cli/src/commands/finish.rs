@@ -57,6 +57,7 @@ pub(crate) fn conclude<S: Serialize>(
     for warning in saying.warnings {
         text += &format!("warning: {warning}\n");
     }
+    let text = crate::table::visible(&text);
     // The result is out; a closed standard error takes nothing from it.
     let _ = std::io::stderr().write_all(text.as_bytes());
     Ok(())
@@ -70,7 +71,8 @@ pub(crate) fn begin_summary(path: &Path) -> Result<AtomicFile, Failure> {
 
 fn write_summary(summary: &impl Serialize, file: &mut AtomicFile) -> Result<(), Failure> {
     let text = serde_json::to_string_pretty(summary).expect("a summary has nothing JSON cannot hold");
-    writeln!(file, "{text}").map_err(|error| Failure::Input {
+    // What cannot be written is to be known before the result appears.
+    writeln!(file, "{text}").and_then(|()| file.flush()).map_err(|error| Failure::Input {
         doing: SUMMARY.into(),
         causes: vec![format!("cannot write `{}`: {error}", file.name())],
         hint: None,

@@ -16,11 +16,11 @@ pub(crate) fn fit(args: &FitArgs) -> Result<(), Failure> {
     let checkpoint = args.checkpoint.checkpoint.as_ref();
     let doing = format!("cannot fit `{}`", args.reference.join("`, `"));
     let observer = Progress::new(args.run.quiet);
-    save(&args.output, &args.run, checkpoint, &doing, || dshap_run::fit(&request, &observer))
+    save(&args.output, &[], &args.run, checkpoint, &doing, || dshap_run::fit(&request, &observer))
 }
 
 pub(crate) fn update(args: &UpdateArgs) -> Result<(), Failure> {
-    let UpdateArgs { valuer, add, forget, output, sizes, run } = args;
+    let UpdateArgs { valuer, add, forget, output, sizes, memory, run } = args;
     if add.iter().chain(forget).filter(|name| *name == "-").count() > 1 {
         return Err(Failure::usage("standard input `-` can be read only once"));
     }
@@ -30,23 +30,24 @@ pub(crate) fn update(args: &UpdateArgs) -> Result<(), Failure> {
         forget: forget.clone(),
         sizes: plan::sizes(sizes),
         outputs: plan::outputs([Some(output), run.summary.as_ref()]),
-        resources: Resources { memory: run.memory, checkpoint: None },
+        resources: Resources { memory: memory.memory, checkpoint: None },
     };
     let doing = format!("cannot update `{}`", valuer.display());
     let observer = Progress::new(run.quiet);
-    save(output, run, None, &doing, || dshap_run::update(&request, &observer))
+    save(output, std::slice::from_ref(valuer), run, None, &doing, || dshap_run::update(&request, &observer))
 }
 
 pub(crate) fn merge(args: &MergeArgs) -> Result<(), Failure> {
     let request = MergeRequest { valuers: args.valuers.clone(), sizes: plan::sizes(&args.sizes) };
     let names: Vec<String> = args.valuers.iter().map(|path| format!("`{}`", path.display())).collect();
     let doing = format!("cannot merge {}", names.join(", "));
-    save(&args.output, &args.run, None, &doing, || dshap_run::merge(&request))
+    save(&args.output, &args.valuers, &args.run, None, &doing, || dshap_run::merge(&request))
 }
 
 /// Makes a valuer and saves it.
 fn save(
     output: &PathBuf,
+    inputs: &[PathBuf],
     run: &RunArgs,
     checkpoint: Option<&PathBuf>,
     doing: &str,
@@ -57,16 +58,26 @@ fn save(
     }
     let written = [("valuer", Some(output)), ("summary", run.summary.as_ref()), ("checkpoint", checkpoint)];
     plan::refuse_same(&written)?;
+    // A valuer may replace the one it was made of; a summary may not.
+    for input in inputs {
+        plan::refuse_same(&[("valuer that is read", Some(input)), ("summary", run.summary.as_ref())])?;
+    }
     let failed = |error: dshap_run::Error| Failure::run(doing, &error);
-    // Before the work, so that a folder that cannot be written to is known early.
-    let file = AtomicFile::create(output).map_err(|error| failed(error.into()))?;
+    // Before the work, so that a folder that cannot be written to is known
+    // early; but a killed run should not leave an unfinished file behind.
+    for path in [Some(output), checkpoint].into_iter().flatten() {
+        AtomicFile::create(path).map_err(|error| failed(error.into()))?;
+    }
     let record = run.summary.as_ref().map(|path| begin_summary(path)).transpose()?;
     in_pool(run.threads, || {
         let fitted = make().map_err(failed)?;
         let length = fitted.valuer.to_container().to_bytes().map_or(0, |bytes| bytes.len() as u64);
         let text = describe(&fitted.summary, output, length);
         let saying = Saying { record: &fitted.summary, warnings: &fitted.summary.warnings, text };
-        conclude(saying, record, run, doing, || fitted.valuer.save(file).map(|_| ()).map_err(failed))?;
+        conclude(saying, record, run, doing, || {
+            let file = AtomicFile::create(output).map_err(|error| failed(error.into()))?;
+            fitted.valuer.save(file).map(|_| ()).map_err(failed)
+        })?;
         fitted.is_safe();
         Ok(())
     })
@@ -92,6 +103,9 @@ fn describe(summary: &FitSummary, output: &Path, length: u64) -> String {
         significant(facts.r_squared)
     );
     text += &weights(facts);
+    if let Some(rows) = summary.resumed_rows {
+        text += &format!("went on from a checkpoint; {} rows had been read before\n", grouped(rows));
+    }
     if summary.history.len() > 1 {
         let (m, q) = summary.sizes_before.unzip();
         let m = size("m", facts.m, m, facts.m_default, "follows the number of rows");

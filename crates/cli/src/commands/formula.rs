@@ -1,27 +1,47 @@
 //! `dshap formula`.
 
 use super::plan::{self, Target};
-use crate::args::RegressionFormulaArgs;
+use crate::args::{BoundFormulaArgs, FormatArg, RegressionFormulaArgs};
 use crate::failure::Failure;
 use crate::table::render;
 use arrow_array::{ArrayRef, Float64Array, RecordBatch, UInt64Array};
-use dshap_run::{Arrange, Collected, Receiver, RegressionCase, Written, regression_cases};
+use dshap_run::{
+    Arrange, BoundCase, Collected, Receiver, RegressionCase, Written, bound_cases, regression_cases,
+};
+use std::path::Path;
 use std::sync::Arc;
 
 pub(crate) fn regression(args: &RegressionFormulaArgs) -> Result<(), Failure> {
-    let doing = match &args.cases {
+    let (cases, output, format) = (args.cases.as_deref(), args.output.as_deref(), args.format);
+    evaluate(cases, output, format, regression_cases, || regression_case(args))
+}
+
+pub(crate) fn bounds(args: &BoundFormulaArgs) -> Result<(), Failure> {
+    let (cases, output, format) = (args.cases.as_deref(), args.output.as_deref(), args.format);
+    evaluate(cases, output, format, bound_cases, || bound_case(args))
+}
+
+/// Evaluates a table of cases, or the one case given by flags.
+fn evaluate(
+    cases: Option<&str>,
+    output: Option<&Path>,
+    format: Option<FormatArg>,
+    table: impl Fn(&[String], &mut dyn Receiver) -> Result<(), dshap_run::Error>,
+    single: impl Fn() -> Result<RecordBatch, Failure>,
+) -> Result<(), Failure> {
+    let doing = match cases {
         Some(file) => format!("cannot evaluate the cases of `{file}`"),
         None => "cannot evaluate the formula".into(),
     };
     let failed = |error: dshap_run::Error| Failure::run(doing.clone(), &error);
-    let fill = |receiver: &mut dyn Receiver| match &args.cases {
-        Some(file) => regression_cases(std::slice::from_ref(file), receiver).map_err(failed),
+    let fill = |receiver: &mut dyn Receiver| match cases {
+        Some(file) => table(&[file.to_string()], receiver).map_err(failed),
         None => {
-            let rows = single(args)?;
+            let rows = single()?;
             receiver.begin(&rows.schema()).and_then(|()| receiver.rows(rows)).map_err(failed)
         }
     };
-    match plan::target(args.output.as_deref(), args.format)? {
+    match plan::target(output, format)? {
         Target::Written(destination, format) => {
             let mut written = Written::new(destination, format, Arrange::ByRow);
             fill(&mut written)?;
@@ -37,15 +57,56 @@ pub(crate) fn regression(args: &RegressionFormulaArgs) -> Result<(), Failure> {
     }
 }
 
-/// The one case given by flags, as a table of one row.
-fn single(args: &RegressionFormulaArgs) -> Result<RecordBatch, Failure> {
-    let given = |flag: Option<f64>| flag.expect("clap requires the flag unless --cases is given");
+fn count(count: usize) -> ArrayRef {
+    Arc::new(UInt64Array::from(vec![count as u64]))
+}
+
+fn number(number: Option<f64>) -> ArrayRef {
+    Arc::new(Float64Array::from(vec![number]))
+}
+
+fn given(flag: Option<f64>) -> f64 {
+    flag.expect("clap requires the flag unless --cases is given")
+}
+
+/// A table of one row.
+fn one_row(columns: Vec<(&str, ArrayRef)>) -> RecordBatch {
+    let columns = columns.into_iter().map(|(name, column)| (name, column, true));
+    RecordBatch::try_from_iter_with_nullable(columns).expect("columns of length one")
+}
+
+fn bound_case(args: &BoundFormulaArgs) -> Result<RecordBatch, Failure> {
+    let BoundFormulaArgs { gamma, lambda_min, lambda_max, c, edge, .. } = *args;
+    let (p, q, m) = (given(args.p), given(args.q), given(args.m));
+    let (d2, e2, sigma2) = (given(args.d2), given(args.e2), given(args.sigma2));
+    let case = BoundCase::new([p, q, m, gamma, lambda_min, lambda_max, c, edge, d2, e2, sigma2])
+        .map_err(Failure::usage)?;
+    let forms = case.evaluate();
+    let mut columns =
+        vec![("p", count(case.dim)), ("q", count(case.sizes.min())), ("m", count(case.sizes.max()))];
+    let numbers = [
+        ("gamma", gamma),
+        ("lambda_min", lambda_min),
+        ("lambda_max", lambda_max),
+        ("c", c),
+        ("C", edge),
+        ("d2", d2),
+        ("e2", e2),
+        ("sigma2", sigma2),
+        ("lower", forms.lower),
+        ("upper", forms.upper),
+        ("printed_lower", forms.printed_lower),
+        ("printed_upper", forms.printed_upper),
+    ];
+    columns.extend(numbers.map(|(name, value)| (name, number(Some(value)))));
+    Ok(one_row(columns))
+}
+
+fn regression_case(args: &RegressionFormulaArgs) -> Result<RecordBatch, Failure> {
     let (d2, e2, sigma2) = (given(args.d2), given(args.e2), given(args.sigma2));
     let case = RegressionCase::new(given(args.p), given(args.q), given(args.m), d2, e2, sigma2, args.c_lin)
         .map_err(Failure::usage)?;
     let forms = case.evaluate();
-    let count = |count: usize| -> ArrayRef { Arc::new(UInt64Array::from(vec![count as u64])) };
-    let number = |number: Option<f64>| -> ArrayRef { Arc::new(Float64Array::from(vec![number])) };
     let mut columns = vec![
         ("p", count(case.dim)),
         ("q", count(case.sizes.min())),
@@ -63,8 +124,5 @@ fn single(args: &RegressionFormulaArgs) -> Result<RecordBatch, Failure> {
         ("full", number(forms.full)),
         ("printed", number(forms.printed)),
     ]);
-    Ok(RecordBatch::try_from_iter_with_nullable(
-        columns.into_iter().map(|(name, column)| (name, column, true)),
-    )
-    .expect("columns of length one"))
+    Ok(one_row(columns))
 }

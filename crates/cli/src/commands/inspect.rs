@@ -2,7 +2,7 @@
 
 use crate::args::InspectArgs;
 use crate::failure::Failure;
-use crate::table::{grouped, render, significant, size};
+use crate::table::{grouped, render, significant, size, visible};
 use arrow_array::{ArrayRef, Float64Array, RecordBatch, StringArray};
 use dshap_run::{Action, Inspection};
 use std::fmt::Write;
@@ -18,7 +18,7 @@ pub(crate) fn run(args: &InspectArgs) -> Result<(), Failure> {
         let text = serde_json::to_string_pretty(&found).expect("an inspection has nothing JSON cannot hold");
         return crate::print(&format!("{text}\n"));
     }
-    crate::print(&describe(&found))
+    crate::print(&visible(&describe(&found)))
 }
 
 fn describe(found: &Inspection) -> String {
@@ -58,7 +58,8 @@ fn describe(found: &Inspection) -> String {
 
     let _ = write!(text, "\n{}", columns(found));
     for (feature, levels) in &found.levels {
-        let shown: Vec<&str> = levels.iter().take(SHOWN_LEVELS).map(String::as_str).collect();
+        let shown: Vec<String> =
+            levels.iter().take(SHOWN_LEVELS).map(|level| level.escape_debug().to_string()).collect();
         let more = levels.len().saturating_sub(SHOWN_LEVELS);
         let more = if more > 0 { format!(" and {more} more") } else { String::new() };
         let _ = writeln!(text, "\nlevels of `{feature}`: {}{more}", shown.join(", "));

@@ -1,11 +1,11 @@
 //! What was meant: flags that belong together, checked.
 
 use crate::args::{
-    CheckpointArgs, ColumnArgs, ConventionArg, DependentArg, FitArgs, FormatArg, MethodArg, MethodArgs,
-    MissingArg, OutputArgs, RunArgs, SizeArgs, SortArg, TaskArg, UnseenArg, ValueArgs,
+    CheckpointArgs, ColumnArgs, ConventionArg, DependentArg, FitArgs, FormatArg, MemoryArgs, MethodArg,
+    MethodArgs, MissingArg, OutputArgs, SizeArgs, SortArg, TaskArg, UnseenArg, ValueArgs,
 };
 use crate::failure::Failure;
-use dshap::linear::{Algorithm3, Constant, Convention, FitOptions};
+use dshap::linear::{Algorithm3, Bound, Constant, Convention, FitOptions, Side};
 use dshap_io::{Destination, Format};
 use dshap_run::{
     Against, Arrange, CheckpointFile, FitRequest, Method, Model, Overrides, Resources, SizeChoice, Task,
@@ -18,12 +18,12 @@ use std::time::Duration;
 
 /// The request behind `dshap value`.
 pub(crate) fn value_request(args: &ValueArgs) -> Result<ValueRequest, Failure> {
-    let ValueArgs { points, reference, valuer, columns, method, output, checkpoint, run } = args;
+    let ValueArgs { points, reference, valuer, columns, method, output, checkpoint, memory, run } = args;
     let all_inputs: Vec<&String> = points.iter().chain(reference.iter().flatten()).collect();
     refuse_second_standard_input(&all_inputs)?;
     let chosen = method_of(method)?;
-    if output.stderr && matches!(chosen, Some(Method::Algorithm3(_))) {
-        return Err(Failure::usage("`--stderr` does not go with `--method algorithm-3`"));
+    if let (true, Some(method @ (Method::Algorithm3(_) | Method::Bound(_)))) = (output.stderr, chosen) {
+        return Err(Failure::usage(format!("`--stderr` does not go with `--method {}`", method.name())));
     }
     let against = match (reference, valuer) {
         (_, Some(file)) => {
@@ -51,20 +51,20 @@ pub(crate) fn value_request(args: &ValueArgs) -> Result<ValueRequest, Failure> {
         std_error: output.stderr,
         digests: run.summary.is_some(),
         outputs,
-        resources: resources(run, checkpoint, &all_inputs)?,
+        resources: resources(memory, checkpoint, &all_inputs)?,
     })
 }
 
 /// The request behind `dshap fit`.
 pub(crate) fn fit_request(args: &FitArgs) -> Result<FitRequest, Failure> {
-    let FitArgs { reference, output, columns, method, checkpoint, run } = args;
+    let FitArgs { reference, output, columns, method, checkpoint, memory, run } = args;
     let all_inputs: Vec<&String> = reference.iter().collect();
     refuse_second_standard_input(&all_inputs)?;
     Ok(FitRequest {
         reference: reference.clone(),
         model: model(columns, method, &[])?,
         outputs: outputs([Some(output), run.summary.as_ref(), checkpoint.checkpoint.as_ref()]),
-        resources: resources(run, checkpoint, &all_inputs)?,
+        resources: resources(memory, checkpoint, &all_inputs)?,
     })
 }
 
@@ -81,12 +81,30 @@ pub(crate) fn outputs<const N: usize>(paths: [Option<&PathBuf>; N]) -> Vec<PathB
 /// No two of these can be the same file.
 pub(crate) fn refuse_same(paths: &[(&str, Option<&PathBuf>)]) -> Result<(), Failure> {
     for (i, (what, path)) in paths.iter().enumerate() {
-        let twin = paths[..i].iter().find(|(_, other)| path.is_some() && other == path);
+        let twin = paths[..i].iter().find(|(_, other)| match (path, other) {
+            (Some(path), Some(other)) => is_same_file(path, other),
+            _ => false,
+        });
         if let Some((other, _)) = twin {
             return Err(Failure::usage(format!("the {other} and the {what} cannot be the same file")));
         }
     }
     Ok(())
+}
+
+/// Whether two paths lead to one file, which need not exist yet.
+fn is_same_file(one: &Path, other: &Path) -> bool {
+    let place = |path: &Path| match path.canonicalize() {
+        Ok(place) => Some(place),
+        Err(_) => {
+            let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
+            let folder = folder.unwrap_or(Path::new(".")).canonicalize().ok()?;
+            Some(folder.join(path.file_name()?))
+        }
+    };
+    // Devices such as /dev/null may be written to twice.
+    let is_device = one.exists() && !one.is_file();
+    !is_device && (one == other || place(one).is_some() && place(one) == place(other))
 }
 
 fn refuse_second_standard_input(inputs: &[&String]) -> Result<(), Failure> {
@@ -110,6 +128,7 @@ fn refuse_what_the_valuer_fixes(
         ("--dependent", columns.dependent.is_some()),
         ("--task", method.task.is_some()),
         ("--no-intercept", method.no_intercept),
+        ("--refit-intercept", method.refit_intercept),
     ];
     if let Some((flag, _)) = given.iter().find(|(_, given)| *given) {
         return Err(Failure::usage(format!("`{flag}` is fixed by the valuer; leave it out with `--valuer`")));
@@ -120,7 +139,7 @@ fn refuse_what_the_valuer_fixes(
     Ok(())
 }
 
-fn resources(run: &RunArgs, args: &CheckpointArgs, inputs: &[&String]) -> Result<Resources, Failure> {
+fn resources(memory: &MemoryArgs, args: &CheckpointArgs, inputs: &[&String]) -> Result<Resources, Failure> {
     let checkpoint = args.checkpoint.as_ref().map(|path| CheckpointFile {
         path: path.clone(),
         every: Duration::from_secs_f64(args.checkpoint_every),
@@ -128,7 +147,7 @@ fn resources(run: &RunArgs, args: &CheckpointArgs, inputs: &[&String]) -> Result
     if checkpoint.is_some() && inputs.iter().any(|name| *name == "-") {
         return Err(Failure::usage("`--checkpoint` needs files that can be read again, not standard input"));
     }
-    Ok(Resources { memory: run.memory, checkpoint })
+    Ok(Resources { memory: memory.memory, checkpoint })
 }
 
 fn model(columns: &ColumnArgs, method: &MethodArgs, keep: &[String]) -> Result<Model, Failure> {
@@ -157,6 +176,7 @@ fn model(columns: &ColumnArgs, method: &MethodArgs, keep: &[String]) -> Result<M
         sizes: sizes(&method.sizes),
         fit: FitOptions {
             intercept: !method.no_intercept,
+            refit_intercept: method.refit_intercept,
             allow_dependent: columns.dependent != Some(DependentArg::Error),
         },
     })
@@ -179,35 +199,60 @@ fn unseen(arg: UnseenArg) -> Unseen {
 
 /// The method, if anything was said about it.
 fn method_of(args: &MethodArgs) -> Result<Option<Method>, Failure> {
-    match args.method {
-        Some(MethodArg::Gaussian) | None => {
-            // A seed does no harm to a method that draws nothing.
-            let given = [
-                ("--stop", args.stop.is_some()),
-                ("--stop-draws", args.stop_draws.is_some()),
-                ("--samples", args.samples.is_some()),
-            ];
-            if let Some((flag, _)) = given.iter().find(|(_, given)| *given) {
-                return Err(Failure::usage(format!("`{flag}` goes with `--method algorithm-3` only")));
-            }
-            let convention = match args.convention.unwrap_or(ConventionArg::Definition) {
-                ConventionArg::Definition => Convention::Definition,
-                ConventionArg::Printed => Convention::Printed,
-            };
-            if convention == Convention::Printed && !matches!(args.constant, None | Some(Constant::Theorem)) {
+    let name = args.method.unwrap_or(MethodArg::Gaussian);
+    let bounds = matches!(name, MethodArg::Lower | MethodArg::Upper);
+    let printed = args.convention == Some(ConventionArg::Printed);
+    if args.ridge.is_some() && !bounds {
+        return Err(Failure::usage(
+            "the closed form has no ridge; `--ridge` goes with `--method lower` and `--method upper`",
+        ));
+    }
+    let own = |flag: &'static str, given: bool, goes: bool, with: &'static str| {
+        (given && !goes).then(|| Failure::usage(format!("`{flag}` goes with {with} only")))
+    };
+    let algorithm = name == MethodArg::Algorithm3;
+    let misplaced = [
+        own("--bound-c", args.bound_c.is_some(), bounds, "`--method lower` and `--method upper`"),
+        own("--bound-C", args.bound_edge.is_some(), bounds, "`--method lower` and `--method upper`"),
+        own(
+            "--stop",
+            args.stop.is_some(),
+            algorithm || bounds && printed,
+            "`--method algorithm-3` and printed bounds",
+        ),
+        own("--stop-draws", args.stop_draws.is_some(), algorithm, "`--method algorithm-3`"),
+        own("--samples", args.samples.is_some(), algorithm, "`--method algorithm-3`"),
+        own("--constant", args.constant.is_some(), name == MethodArg::Gaussian, "`--method gaussian`"),
+        own("--convention", args.convention.is_some(), !algorithm, "`gaussian`, `lower` and `upper`"),
+        own("--refit-intercept", args.refit_intercept, !bounds, "`--method gaussian`"),
+    ];
+    if let Some(failure) = misplaced.into_iter().flatten().next() {
+        return Err(failure);
+    }
+    let convention = if printed { Convention::Printed } else { Convention::Definition };
+    match name {
+        MethodArg::Gaussian => {
+            if printed && !matches!(args.constant, None | Some(Constant::Theorem)) {
                 return Err(Failure::usage(
                     "`--convention printed` is Theorem 2 as printed, whose constant is `theorem`; leave `--constant` out",
                 ));
             }
+            // A seed does no harm to a method that draws nothing.
             let is_said = args.method.is_some() || args.constant.is_some() || args.convention.is_some();
             Ok(is_said.then(|| Method::Gaussian { constant: args.constant.unwrap_or_default(), convention }))
         }
-        Some(MethodArg::Algorithm3) => {
-            let unfit =
-                [("--constant", args.constant.is_some()), ("--convention", args.convention.is_some())];
-            if let Some((flag, _)) = unfit.iter().find(|(_, given)| *given) {
-                return Err(Failure::usage(format!("`{flag}` does not go with `--method algorithm-3`")));
-            }
+        MethodArg::Lower | MethodArg::Upper => {
+            let side = if name == MethodArg::Lower { Side::Lower } else { Side::Upper };
+            let default = Bound::new(side, convention);
+            Ok(Some(Method::Bound(Bound {
+                tail: args.bound_c.unwrap_or(default.tail),
+                edge: args.bound_edge.unwrap_or(default.edge),
+                ridge: args.ridge.unwrap_or(default.ridge),
+                stop: args.stop,
+                ..default
+            })))
+        }
+        MethodArg::Algorithm3 => {
             let default = Algorithm3::default();
             Ok(Some(Method::Algorithm3(Algorithm3 {
                 inner_tolerance: args.stop_draws.unwrap_or(default.inner_tolerance),

@@ -25,7 +25,10 @@ pub(crate) fn run(args: &ValueArgs) -> Result<(), Failure> {
     plan::refuse_same(&written)?;
     // Before the work, so that a folder that cannot be written to is known early.
     let record = args.run.summary.as_ref().map(|path| begin_summary(path)).transpose()?;
-    let most_held = held_bytes(args.run.memory);
+    if let Some(path) = &args.checkpoint.checkpoint {
+        dshap_io::AtomicFile::create(path).map_err(|error| failed(error.into()))?;
+    }
+    let most_held = held_bytes(args.memory.memory);
 
     in_pool(args.run.threads, || match target {
         Target::Written(destination, format) => {

@@ -1,6 +1,7 @@
 //! Least squares on the reference, and what it says about a row.
 
 use super::factor::Factor;
+use super::gaussian::Intercept;
 use super::parts::FitParts;
 use crate::packed::{pack_lower, unpack_lower};
 use crate::{Error, Moments, Rows, Warning};
@@ -20,18 +21,22 @@ const DIGITS_TO_WARN: u32 = 5;
 /// | field | default | purpose |
 /// |---|---|---|
 /// | `intercept` | `true` | centre features and target by the reference means, which are then treated as known |
+/// | `refit_intercept` | `false` | value a model that fits its intercept anew on each set |
 /// | `allow_dependent` | `true` | leave dependent features out instead of refusing them |
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct FitOptions {
     /// Centre features and target by the reference means.
     pub intercept: bool,
+    /// Value a model that fits its intercept anew on each set instead of taking
+    /// the means as known. Needs `intercept`.
+    pub refit_intercept: bool,
     /// Leave dependent features out; otherwise they are an error.
     pub allow_dependent: bool,
 }
 
 impl Default for FitOptions {
     fn default() -> Self {
-        Self { intercept: true, allow_dependent: true }
+        Self { intercept: true, refit_intercept: false, allow_dependent: true }
     }
 }
 
@@ -44,7 +49,7 @@ impl Default for FitOptions {
 pub struct LinearFit {
     n_rows: usize,
     n_features: usize,
-    intercept: bool,
+    intercept: Intercept,
     kept: Vec<usize>,
     dropped: Vec<usize>,
     weakest: Option<(usize, f64)>,
@@ -182,7 +187,11 @@ impl LinearFit {
         Ok(Self {
             n_rows: n,
             n_features: p_all,
-            intercept: options.intercept,
+            intercept: match (options.intercept, options.refit_intercept) {
+                (false, _) => Intercept::None,
+                (true, false) => Intercept::Known,
+                (true, true) => Intercept::Refitted,
+            },
             centre: factor.kept.iter().map(|&j| centre(j)).collect(),
             scale: factor.kept.iter().map(|&j| scales[j]).collect(),
             target_centre: centre(p_all),
@@ -214,8 +223,23 @@ impl LinearFit {
         self.kept.len()
     }
 
+    /// `p` of the closed forms: the columns that a model fits on each set.
+    pub fn model_dim(&self) -> usize {
+        self.dim() + usize::from(self.intercept == Intercept::Refitted)
+    }
+
+    /// The squared distance in the closed forms, for one from the mean.
+    pub(crate) fn model_dist_sq(&self, dist_sq: f64) -> f64 {
+        if self.intercept == Intercept::Refitted { dist_sq + 1.0 } else { dist_sq }
+    }
+
     /// Whether features and target are centred by the reference means.
     pub fn intercept(&self) -> bool {
+        self.intercept != Intercept::None
+    }
+
+    /// What the models know of their intercept.
+    pub fn intercept_kind(&self) -> Intercept {
         self.intercept
     }
 
@@ -269,7 +293,24 @@ impl LinearFit {
     pub fn intercept_value(&self) -> Option<f64> {
         let reach = |(&(shift, offset), coef): (&(f64, f64), &f64)| coef * (shift + offset);
         let (shift, offset) = self.target_centre;
-        self.intercept.then(|| shift + offset - self.centre.iter().zip(&self.coef).map(reach).sum::<f64>())
+        self.intercept().then(|| shift + offset - self.centre.iter().zip(&self.coef).map(reach).sum::<f64>())
+    }
+
+    /// The smallest and the largest eigenvalue of `Σ⁻¹`, for features as given.
+    pub fn precision_range(&self) -> (f64, f64) {
+        let n = self.n_rows as f64;
+        // Σ = F Fᵀ/n with F = D⁻¹L; its singular values lose fewer digits than
+        // the eigenvalues of Σ would.
+        let factor = Mat::from_fn(self.dim(), self.dim(), |i, j| self.lower[(i, j)] / self.scale[i]);
+        match factor.singular_values() {
+            Ok(values) => {
+                let largest = values.iter().copied().fold(0.0, f64::max);
+                let smallest = values.iter().copied().fold(f64::INFINITY, f64::min);
+                (n / (largest * largest), n / (smallest * smallest))
+            }
+            // Does not happen with finite numbers; zero and infinity claim nothing.
+            Err(_) => (0.0, f64::INFINITY),
+        }
     }
 
     pub(crate) fn sample(&self) -> Sample {
@@ -302,7 +343,8 @@ impl LinearFit {
         FitParts {
             n_rows: self.n_rows,
             n_features: self.n_features,
-            intercept: self.intercept,
+            intercept: self.intercept(),
+            refit_intercept: self.intercept == Intercept::Refitted,
             kept: self.kept.clone(),
             dropped: self.dropped.clone(),
             weakest: self.weakest,
@@ -341,7 +383,11 @@ impl LinearFit {
         Ok(Self {
             n_rows: parts.n_rows,
             n_features: parts.n_features,
-            intercept: parts.intercept,
+            intercept: match (parts.intercept, parts.refit_intercept) {
+                (false, _) => Intercept::None,
+                (true, false) => Intercept::Known,
+                (true, true) => Intercept::Refitted,
+            },
             lower: unpack_lower(&parts.lower, p).ok_or(contradiction)?,
             kept: parts.kept,
             dropped: parts.dropped,

@@ -44,6 +44,17 @@ pub enum Constant {
     Full(f64),
 }
 
+/// What the fitted models know of their intercept.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Intercept {
+    /// There is none: nothing is centred.
+    None,
+    /// It is fixed: rows are centred by the means of the reference.
+    Known,
+    /// It is fitted anew on each set. Distances are one larger then.
+    Refitted,
+}
+
 /// Which sum over set sizes is meant.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Convention {
@@ -190,12 +201,13 @@ impl GaussianForm {
     ///
     /// Delta method for Gaussian rows and noise: `e` has variance `σ²a/n`
     /// (`+ σ²/n` if centred), `σ²` has `2σ⁴/degrees`, `a` has `2a²/n` (`+ 4a/n`
-    /// if centred), and the three are independent.
-    pub fn std_error(&self, row: PointStats, n_rows: f64, degrees: f64, centred: bool) -> f64 {
+    /// if centred), and the three are independent. With a refitted intercept
+    /// `row` has the distance `a + 1`.
+    pub fn std_error(&self, row: PointStats, n_rows: f64, degrees: f64, intercept: Intercept) -> f64 {
         let PointStats { dist_sq: a, resid_sq: e2, noise_var: sigma2 } = row;
         let (m, n) = (self.sizes.max() as f64, n_rows);
         let sums = self.sums.at(a);
-        let centring = if centred { 1.0 } else { 0.0 };
+        let centring = if intercept == Intercept::Known { 1.0 } else { 0.0 };
 
         let from_e = 2.0 * e2.sqrt() * sums.a_h2 * (sigma2 * (a + centring) / n).sqrt();
 
@@ -211,8 +223,13 @@ impl GaussianForm {
         // Next to the centre the limit is taken.
         let (a, sums) = if a < CENTRE { (CENTRE, self.sums.at(CENTRE)) } else { (a, sums) };
         let by_log_a = (sigma2 - e2) * (sums.a_h2 - a * (a * sums.neg_dh2)) + sigma2 * sums.a_h2;
-        let from_a =
-            if row.dist_sq == 0.0 { 0.0 } else { by_log_a * ((2.0 + centring * 4.0 / a) / n).sqrt() };
+        let relative_var = match intercept {
+            _ if row.dist_sq == 0.0 => 0.0,
+            Intercept::None => 2.0,
+            Intercept::Known => 2.0 + 4.0 / a,
+            Intercept::Refitted => (2.0 - 2.0 / (a * a)).max(0.0),
+        };
+        let from_a = by_log_a * (relative_var / n).sqrt();
         from_e.hypot(from_sigma2).hypot(from_a) / m
     }
 }

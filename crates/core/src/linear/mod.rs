@@ -26,6 +26,7 @@
 //! reproduce it.
 
 mod algorithm3;
+mod bounds;
 mod factor;
 mod fit;
 mod gaussian;
@@ -33,7 +34,8 @@ mod parts;
 mod valuer;
 
 pub use algorithm3::Algorithm3;
+pub use bounds::{Bound, BoundForm, Side};
 pub use fit::{FitOptions, LinearFit};
-pub use gaussian::{Constant, Convention, GaussianForm, PointStats, PointValue};
+pub use gaussian::{Constant, Convention, GaussianForm, Intercept, PointStats, PointValue};
 pub use parts::FitParts;
 pub use valuer::{LinearMethod, LinearValuer};

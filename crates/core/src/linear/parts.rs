@@ -11,6 +11,8 @@ pub struct FitParts {
     pub n_features: usize,
     /// Whether features and target are centred.
     pub intercept: bool,
+    /// Whether models fit their intercept anew.
+    pub refit_intercept: bool,
     /// Features in the design, ascending.
     pub kept: Vec<usize>,
     /// Features left out, ascending.

@@ -1,6 +1,7 @@
 //! A fit and a formula: everything needed to value rows.
 
 use super::algorithm3::Algorithm3;
+use super::bounds::{Bound, BoundForm};
 use super::fit::{LinearFit, PANEL_ROWS, PanelWork};
 use super::gaussian::{Constant, Convention, GaussianForm, PointStats};
 use crate::values::{Note, Part, Values};
@@ -22,6 +23,8 @@ pub enum LinearMethod {
     },
     /// The paper's Monte Carlo.
     Algorithm3(Algorithm3),
+    /// Theorem 3: a bound for sub-Gaussian inputs.
+    Bound(Bound),
 }
 
 impl Default for LinearMethod {
@@ -34,9 +37,17 @@ impl Default for LinearMethod {
 #[derive(Debug)]
 pub struct LinearValuer {
     fit: LinearFit,
-    form: GaussianForm,
-    monte_carlo: Option<Algorithm3>,
+    form: Form,
     with_std_error: bool,
+}
+
+/// What turns the statistics of a row into a value.
+#[derive(Debug)]
+enum Form {
+    Exact(GaussianForm),
+    /// With the complete sum, to tell how much of it was kept.
+    MonteCarlo(Algorithm3, GaussianForm),
+    Bound(BoundForm),
 }
 
 impl LinearValuer {
@@ -46,23 +57,37 @@ impl LinearValuer {
     ///
     /// [`Error::Sizes`] when the sums do not exist for these sizes.
     pub fn new(fit: LinearFit, sizes: Sizes, method: LinearMethod) -> Result<Self, Error> {
-        let dim = fit.dim();
-        let (form, monte_carlo) = match method {
+        let dim = fit.model_dim();
+        let form = match method {
             LinearMethod::Gaussian { constant, convention } => {
-                (GaussianForm::new(dim, sizes, constant, convention)?, None)
+                Form::Exact(GaussianForm::new(dim, sizes, constant, convention)?)
             }
             LinearMethod::Algorithm3(algorithm) => {
                 algorithm.check(dim, sizes)?;
-                // The complete sum, to tell how much of it was kept.
-                (GaussianForm::new(dim, sizes, Constant::Theorem, Convention::Printed)?, Some(algorithm))
+                let complete = GaussianForm::new(dim, sizes, Constant::Theorem, Convention::Printed)?;
+                Form::MonteCarlo(algorithm, complete)
             }
+            LinearMethod::Bound(bound) => Form::Bound(BoundForm::of_fit(&fit, sizes, bound)?),
         };
-        Ok(Self { fit, form, monte_carlo, with_std_error: false })
+        Ok(Self { fit, form, with_std_error: false })
     }
 
-    /// Reports standard errors too. Algorithm 3 has none.
+    /// The parts that values come with, in order.
+    pub fn parts(method: LinearMethod) -> &'static [Part] {
+        match method {
+            LinearMethod::Gaussian { .. } => &[Part::Potential, Part::Penalty, Part::DistSq, Part::ResidSq],
+            LinearMethod::Algorithm3(_) | LinearMethod::Bound(_) => &[Part::DistSq, Part::ResidSq],
+        }
+    }
+
+    /// Whether a method has standard errors.
+    pub fn has_std_error(method: LinearMethod) -> bool {
+        matches!(method, LinearMethod::Gaussian { .. })
+    }
+
+    /// Reports standard errors too, where the method has them.
     pub fn with_std_error(mut self, yes: bool) -> Self {
-        self.with_std_error = yes && self.monte_carlo.is_none();
+        self.with_std_error = yes && matches!(self.form, Form::Exact(_));
         self
     }
 
@@ -73,13 +98,26 @@ impl LinearValuer {
 
     /// The set sizes averaged over.
     pub fn sizes(&self) -> Sizes {
-        self.form.sizes()
+        match &self.form {
+            Form::Exact(form) | Form::MonteCarlo(_, form) => form.sizes(),
+            Form::Bound(form) => form.sizes(),
+        }
     }
 
     /// What is doubtful before a single row was valued.
     pub fn warnings(&self) -> Vec<Warning> {
         let mut warnings = self.fit.warnings();
         warnings.extend(self.sizes().warning());
+        if let Form::Bound(form) = &self.form {
+            let first = form.bound().first_size(self.fit.model_dim(), self.sizes().max()) + 1;
+            let is_silent = form.bound().ridge == 0.0 && self.sizes().min() < first;
+            if is_silent && form.bound().convention == Convention::Definition {
+                warnings.push(Warning::SilentBound { first });
+            }
+            if form.bound().ridge > 0.0 {
+                warnings.push(Warning::BoundWithRidge);
+            }
+        }
         warnings
     }
 
@@ -154,13 +192,21 @@ impl LinearValuer {
             }
         };
         let mut out = RowValue { dist_sq: stats.dist_sq, resid_sq: stats.resid_sq, ..RowValue::default() };
-        let exact = self.form.value(stats);
-        if let Some(algorithm) = &self.monte_carlo {
-            let estimate = algorithm.estimate(fit.dim(), self.sizes(), stats, row);
-            out.value = estimate.value;
-            out.truncation = (estimate.n_visited, estimate.value / exact.value);
-            return out;
-        }
+        let stats = PointStats { dist_sq: fit.model_dist_sq(stats.dist_sq), ..stats };
+        let form = match &self.form {
+            Form::Exact(form) => form,
+            Form::MonteCarlo(algorithm, complete) => {
+                let estimate = algorithm.estimate(fit.model_dim(), self.sizes(), stats, row);
+                out.value = estimate.value;
+                out.truncation = (estimate.n_visited, estimate.value / complete.value(stats).value);
+                return out;
+            }
+            Form::Bound(form) => {
+                out.value = form.value(stats);
+                return out;
+            }
+        };
+        let exact = form.value(stats);
         if !exact.value.is_finite() {
             out.note = Some(Note::Infinite);
             return out;
@@ -168,7 +214,7 @@ impl LinearValuer {
         (out.value, out.potential, out.penalty) = (exact.value, exact.potential, exact.penalty);
         if self.with_std_error {
             let degrees = effective - fit.sample().used;
-            out.std_error = self.form.std_error(stats, effective, degrees, fit.intercept());
+            out.std_error = form.std_error(stats, effective, degrees, fit.intercept_kind());
         }
         out
     }
@@ -176,7 +222,7 @@ impl LinearValuer {
     fn collect(&self, rows: &[RowValue]) -> Values {
         let column = |field: fn(&RowValue) -> f64| rows.iter().map(field).collect::<Vec<_>>();
         let mut parts = Vec::new();
-        if self.monte_carlo.is_none() {
+        if matches!(self.form, Form::Exact(_)) {
             parts.push((Part::Potential, column(|row| row.potential)));
             parts.push((Part::Penalty, column(|row| row.penalty)));
         }
@@ -188,7 +234,8 @@ impl LinearValuer {
             std_error: self.with_std_error.then(|| column(|row| row.std_error)),
             parts,
             notes,
-            truncation: self.monte_carlo.map(|_| rows.iter().map(|row| row.truncation).collect()),
+            truncation: matches!(self.form, Form::MonteCarlo(..))
+                .then(|| rows.iter().map(|row| row.truncation).collect()),
         }
     }
 }

@@ -9,7 +9,7 @@ const EXACT_TERMS: u64 = 32;
 /// Nodes of the Gauss rule in each later block. Blocks double in length, so
 /// the terms of one block vary by a bounded factor and 14 nodes give full
 /// precision.
-const GAUSS_NODES: u64 = 14;
+pub(crate) const GAUSS_NODES: u64 = 14;
 
 /// A quadrature rule for the counting measure on `first..=last`.
 ///
@@ -44,7 +44,7 @@ impl CountingRule {
             if start == first || block_len <= GAUSS_NODES {
                 nodes.extend((start..start + block_len).map(|i| Node { at: i as f64, weight: 1.0 }));
             } else {
-                push_gauss_block(&mut nodes, start, block_len);
+                nodes.extend(gauss_block(start, block_len));
             }
             start += block_len;
             if start - first > EXACT_TERMS {
@@ -68,7 +68,7 @@ impl CountingRule {
 /// matrix of Gram's recurrence and the squared first components of its
 /// eigenvectors. Scaled to `[-1, 1]` so that the eigenproblem looks the same
 /// for every block.
-fn push_gauss_block(nodes: &mut Vec<Node>, start: u64, block_len: u64) {
+pub(crate) fn gauss_block(start: u64, block_len: u64) -> Vec<Node> {
     let len = block_len as f64;
     let size = GAUSS_NODES as usize;
     let mut jacobi = Mat::<f64>::zeros(size, size);
@@ -82,14 +82,15 @@ fn push_gauss_block(nodes: &mut Vec<Node>, start: u64, block_len: u64) {
         .self_adjoint_eigen(Side::Lower)
         .expect("a 14 by 14 Jacobi matrix with finite entries has an eigendecomposition");
     let (centre, half) = (start as f64 + (len - 1.0) / 2.0, len / 2.0);
-    for k in 0..size {
+    let node = |k: usize| {
         // The rule is symmetric; averaging each node with its mirror image
         // removes what little the eigensolver left of asymmetry.
         let mirror = size - 1 - k;
         let at = (eigen.S().column_vector()[k] - eigen.S().column_vector()[mirror]) / 2.0;
         let weight = (eigen.U()[(0, k)].powi(2) + eigen.U()[(0, mirror)].powi(2)) / 2.0;
-        nodes.push(Node { at: centre + half * at, weight: len * weight });
-    }
+        Node { at: centre + half * at, weight: len * weight }
+    };
+    (0..size).map(node).collect()
 }
 
 #[cfg(test)]

@@ -1,8 +1,10 @@
 //! Numbers that no method owns: sums over set sizes and the integrals behind them.
 
+mod branched;
 mod chebyshev;
 mod counting;
 mod size_sums;
 
+pub(crate) use branched::BranchedRule;
 pub(crate) use counting::CountingRule;
 pub use size_sums::{SizeSums, Sums};

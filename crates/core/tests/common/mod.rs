@@ -7,8 +7,10 @@ use dshap_testkit::Sample;
 use faer::Mat;
 use proptest::test_runner::{Config, FileFailurePersistence};
 
-pub(crate) const CENTRED: FitOptions = FitOptions { intercept: true, allow_dependent: true };
-pub(crate) const UNCENTRED: FitOptions = FitOptions { intercept: false, allow_dependent: true };
+pub(crate) const CENTRED: FitOptions =
+    FitOptions { intercept: true, refit_intercept: false, allow_dependent: true };
+pub(crate) const UNCENTRED: FitOptions =
+    FitOptions { intercept: false, refit_intercept: false, allow_dependent: true };
 
 /// A sample as core wants to see it.
 pub(crate) struct Data {

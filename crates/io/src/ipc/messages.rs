@@ -18,6 +18,8 @@ pub(super) struct Contents {
     pub(super) schema: SchemaRef,
     pub(super) version: MetadataVersion,
     pub(super) messages: Vec<Message>,
+    /// Whether the end is marked, which a stream may leave out.
+    pub(super) has_end: bool,
 }
 
 #[derive(Debug, Clone, Copy)]
@@ -80,7 +82,7 @@ pub(super) fn of_file(reader: &InputReader) -> Result<Contents, String> {
         let message = describe(reader, offset, metadata_bytes, Some(block.bodyLength()))?;
         messages.push(message.ok_or_else(damaged)?);
     }
-    Ok(Contents { schema, version: footer.version(), messages })
+    Ok(Contents { schema, version: footer.version(), messages, has_end: true })
 }
 
 pub(super) fn of_stream(reader: &InputReader) -> Result<Contents, String> {
@@ -88,6 +90,7 @@ pub(super) fn of_stream(reader: &InputReader) -> Result<Contents, String> {
     let mut position = 0;
     let mut first: Option<(SchemaRef, MetadataVersion)> = None;
     let mut messages = Vec::new();
+    let mut has_end = false;
     // A stream may end with a message of length 0, or just end.
     while position < end {
         let start = read(reader, position, 4)?;
@@ -96,6 +99,7 @@ pub(super) fn of_stream(reader: &InputReader) -> Result<Contents, String> {
         let length = i32::from_le_bytes(length.try_into().map_err(|_| damaged())?);
         let length = usize::try_from(length).map_err(|_| damaged())?;
         if length == 0 {
+            has_end = true;
             break;
         }
         if first.is_none() {
@@ -113,7 +117,7 @@ pub(super) fn of_stream(reader: &InputReader) -> Result<Contents, String> {
         messages.push(message);
     }
     let (schema, version) = first.ok_or_else(|| "it does not begin with a schema".to_owned())?;
-    Ok(Contents { schema, version, messages })
+    Ok(Contents { schema, version, messages, has_end })
 }
 
 fn schema(schema: Option<arrow_ipc::Schema<'_>>) -> Result<SchemaRef, String> {

@@ -17,6 +17,7 @@ use crate::columns::{self, Selection, guarded};
 use crate::error::Error;
 use crate::input::{Input, InputReader};
 use crate::location::{Location, Place};
+use crate::note::Note;
 use crate::part::{Begun, Opened, Part, PartScan, Piece, Request};
 
 use messages::{Contents, Holds, Message};
@@ -43,7 +44,7 @@ pub(crate) struct IpcFile {
 }
 
 impl IpcFile {
-    pub(crate) fn open(input: Input) -> Result<Opened, Error> {
+    pub(crate) fn open(input: Input, notes: &mut Vec<Note>) -> Result<Opened, Error> {
         if input.n_bytes() == 0 {
             return Err(Error::EmptyFile { file: input.name().to_owned() });
         }
@@ -64,6 +65,9 @@ impl IpcFile {
             }
         })
         .map_err(|reason| malformed(&input, reason))?;
+        if !contents.has_end {
+            notes.push(Note::NoEndOfStream { file: input.name().to_owned() });
+        }
         let n_rows = contents.messages.iter().map(Message::n_rows).sum();
         Ok(Opened {
             columns: columns::raw_columns(&contents.schema),
@@ -124,13 +128,14 @@ impl Part for IpcFile {
         let mut messages = self.contents.messages.clone();
         messages.sort_by_key(|message| std::cmp::Reverse(message.body_bytes));
         let reader = self.input.open().ok();
-        // As it is on disk, and decompressed or aligned. What a message is
+        // As it is on disk, decompressed or aligned, converted, and what the
+        // allocator keeps of the one before. What a message is
         // decompressed to is written within it; looking at a few will do.
         let size = |message: &Message| {
             let decompressed = reader
                 .as_ref()
                 .and_then(|reader| guarded(|| messages::decompressed_bytes(reader, message)).ok());
-            message.body_bytes as u64 + decompressed.unwrap_or(message.body_bytes as u64)
+            message.body_bytes as u64 + 3 * decompressed.unwrap_or(message.body_bytes as u64)
         };
         messages.iter().take(LOOKED_AT).map(size).max().unwrap_or(0)
     }

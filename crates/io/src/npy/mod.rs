@@ -52,6 +52,10 @@ impl NpyFile {
                 Error::Unsupported { file: input.name().to_owned(), what, advice }
             }
         })?;
+        let end = header.data_start + header.n_rows * header.row_bytes as u64;
+        if end < input.n_bytes() {
+            notes.push(Note::MoreThanPromised { file: input.name().to_owned() });
+        }
         if !header.has_names {
             notes.push(Note::NumberedColumns { file: input.name().to_owned() });
         }

@@ -7,7 +7,7 @@
 use super::{SavedValuer, Step};
 use crate::Error;
 use crate::request::{Method, SizeChoice};
-use dshap::linear::{Algorithm3, Constant, Convention, FitOptions, FitParts, LinearFit};
+use dshap::linear::{Algorithm3, Bound, Constant, Convention, FitOptions, FitParts, LinearFit, Side};
 use dshap::{Moments, MomentsParts};
 use dshap_io::Container;
 use dshap_table::{Design, DesignParts};
@@ -30,6 +30,9 @@ struct Document {
     q: Option<usize>,
     m: Option<usize>,
     intercept: bool,
+    /// Absent in files written before it was an option.
+    #[serde(default)]
+    refit_intercept: bool,
     allow_dependent: bool,
     design: DesignParts,
     moments: MomentsDocument,
@@ -57,6 +60,18 @@ enum MethodDocument {
         samples: usize,
         seed: u64,
     },
+    Lower(BoundDocument),
+    Upper(BoundDocument),
+}
+
+#[derive(Serialize, Deserialize)]
+struct BoundDocument {
+    convention: ConventionDocument,
+    c: f64,
+    #[serde(rename = "C")]
+    edge: f64,
+    ridge: f64,
+    stop: Option<f64>,
 }
 
 #[derive(Serialize, Deserialize)]
@@ -107,6 +122,7 @@ pub(super) fn write(valuer: &SavedValuer) -> Container {
         q: valuer.choice.min,
         m: valuer.choice.max,
         intercept: valuer.options.intercept,
+        refit_intercept: valuer.options.refit_intercept,
         allow_dependent: valuer.options.allow_dependent,
         design: valuer.design.parts().clone(),
         moments: MomentsDocument {
@@ -175,6 +191,7 @@ fn parse(container: &mut Container) -> Result<SavedValuer, String> {
         n_rows: moments.n_rows(),
         n_features: moments.n_features(),
         intercept: document.intercept,
+        refit_intercept: document.refit_intercept,
         kept: stored.kept,
         dropped: stored.dropped,
         weakest: stored.weakest,
@@ -199,7 +216,11 @@ fn parse(container: &mut Container) -> Result<SavedValuer, String> {
         design,
         moments,
         fit,
-        options: FitOptions { intercept: document.intercept, allow_dependent: document.allow_dependent },
+        options: FitOptions {
+            intercept: document.intercept,
+            refit_intercept: document.refit_intercept,
+            allow_dependent: document.allow_dependent,
+        },
         task_guessed: document.task_guessed,
         method: document.method.into(),
         choice: SizeChoice { min: document.q, max: document.m },
@@ -217,11 +238,15 @@ impl From<Method> for MethodDocument {
                     Constant::Theorem => ConstantDocument::Theorem,
                     Constant::Full(c) => ConstantDocument::Full(c),
                 },
-                convention: match convention {
-                    Convention::Definition => ConventionDocument::Definition,
-                    Convention::Printed => ConventionDocument::Printed,
-                },
+                convention: convention.into(),
             },
+            Method::Bound(Bound { side, convention, tail, edge, ridge, stop }) => {
+                let bound = BoundDocument { convention: convention.into(), c: tail, edge, ridge, stop };
+                match side {
+                    Side::Lower => MethodDocument::Lower(bound),
+                    Side::Upper => MethodDocument::Upper(bound),
+                }
+            }
             Method::Algorithm3(Algorithm3 { inner_tolerance, outer_tolerance, max_draws, seed }) => {
                 MethodDocument::Algorithm3 {
                     stop_draws: inner_tolerance,
@@ -243,11 +268,10 @@ impl From<MethodDocument> for Method {
                     ConstantDocument::Theorem => Constant::Theorem,
                     ConstantDocument::Full(c) => Constant::Full(c),
                 },
-                convention: match convention {
-                    ConventionDocument::Definition => Convention::Definition,
-                    ConventionDocument::Printed => Convention::Printed,
-                },
+                convention: convention.into(),
             },
+            MethodDocument::Lower(bound) => Method::Bound(bound.of(Side::Lower)),
+            MethodDocument::Upper(bound) => Method::Bound(bound.of(Side::Upper)),
             MethodDocument::Algorithm3 { stop_draws, stop, samples, seed } => {
                 Method::Algorithm3(Algorithm3 {
                     inner_tolerance: stop_draws,
@@ -256,6 +280,31 @@ impl From<MethodDocument> for Method {
                     seed,
                 })
             }
+        }
+    }
+}
+
+impl BoundDocument {
+    fn of(self, side: Side) -> Bound {
+        let convention = self.convention.into();
+        Bound { side, convention, tail: self.c, edge: self.edge, ridge: self.ridge, stop: self.stop }
+    }
+}
+
+impl From<Convention> for ConventionDocument {
+    fn from(convention: Convention) -> Self {
+        match convention {
+            Convention::Definition => ConventionDocument::Definition,
+            Convention::Printed => ConventionDocument::Printed,
+        }
+    }
+}
+
+impl From<ConventionDocument> for Convention {
+    fn from(convention: ConventionDocument) -> Self {
+        match convention {
+            ConventionDocument::Definition => Convention::Definition,
+            ConventionDocument::Printed => Convention::Printed,
         }
     }
 }

@@ -64,6 +64,30 @@ pub(crate) fn repeated(history: &[Step]) -> Vec<String> {
     names
 }
 
+/// Names of files that were forgotten more often than added, though they were
+/// added once.
+pub(crate) fn forgotten_again(history: &[Step]) -> Vec<String> {
+    let mut names: Vec<String> = Vec::new();
+    for (i, step) in history.iter().enumerate().filter(|(_, step)| step.action == Action::Forget) {
+        let before = &history[..i];
+        let was_there = |file: &InputFile| {
+            before
+                .iter()
+                .filter(|s| s.action == Action::Forget)
+                .flat_map(|s| &s.files)
+                .any(|f| f.same_contents(file))
+        };
+        let is_there = |file: &InputFile| files_in(before).iter().any(|other| other.same_contents(file));
+        let again = step.files.iter().filter(|file| was_there(file) && !is_there(file));
+        for file in again {
+            if !names.contains(&file.name) {
+                names.push(file.name.clone());
+            }
+        }
+    }
+    names
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -80,5 +104,14 @@ mod tests {
         assert_eq!(repeated(&[a.clone(), b.clone(), step(Action::Add, "a")]), ["a.csv"]);
         let gone = step(Action::Forget, "a");
         assert_eq!(repeated(&[a, b, gone, step(Action::Add, "a")]), Vec::<String>::new());
+    }
+
+    #[test]
+    fn files_are_forgotten_once() {
+        let (a, gone) = (step(Action::Fit, "a"), step(Action::Forget, "a"));
+        assert_eq!(forgotten_again(&[a.clone(), gone.clone()]), Vec::<String>::new());
+        assert_eq!(forgotten_again(&[a.clone(), gone.clone(), gone.clone()]), ["a.csv"]);
+        let added = step(Action::Add, "a");
+        assert_eq!(forgotten_again(&[a, gone.clone(), added, gone]), Vec::<String>::new());
     }
 }

@@ -10,7 +10,7 @@ mod history;
 
 pub use document::FORMAT_VERSION;
 pub use history::{Action, Step};
-pub(crate) use history::{files_in, repeated};
+pub(crate) use history::{files_in, forgotten_again, repeated};
 
 use crate::Error;
 use crate::reference::Learned;
@@ -98,20 +98,29 @@ impl SavedValuer {
     ///
     /// # Errors
     ///
-    /// [`Error::Core`] when there are too few rows for the default `m`.
-    pub(crate) fn sizes(&self, choice: SizeChoice) -> Result<Sizes, Error> {
-        let (n, p) = (self.fit.n_rows(), self.fit.dim());
+    /// [`Error::Core`] when there are too few rows for the default `m`, or for
+    /// a bound to say anything.
+    pub(crate) fn sizes(&self, method: Method, choice: SizeChoice) -> Result<Sizes, Error> {
+        let (n, p) = (self.fit.n_rows(), self.fit.model_dim());
         if choice.max.is_none() && n < p + 3 {
             let error = dshap::Error::TooFewRows { n_rows: n, dim: p, needed: p + 3 };
             return Err(Error::core(error, &self.design));
         }
         let max = choice.max.unwrap_or(n);
-        Ok(Sizes::new(choice.min.unwrap_or(Sizes::default_min(p, max)), max))
+        let mut default = Sizes::default_min(p, max);
+        if let Method::Bound(bound) = method {
+            default = default.max(bound.first_size(p, max) + 1);
+            if choice.min.is_none() && default > max {
+                let error = dshap::Error::SilentBound { first: default, max };
+                return Err(Error::core(error, &self.design));
+            }
+        }
+        Ok(Sizes::new(choice.min.unwrap_or(default), max))
     }
 
     /// What values rows.
     pub(crate) fn linear(&self, method: Method, choice: SizeChoice) -> Result<LinearValuer, Error> {
-        let sizes = self.sizes(choice)?;
+        let sizes = self.sizes(method, choice)?;
         LinearValuer::new(self.fit.clone(), sizes, method.linear()).map_err(|e| Error::core(e, &self.design))
     }
 

@@ -1,0 +1,141 @@
+//! `--method lower` and `upper`, and `--refit-intercept`.
+
+mod common;
+
+use common::{Csv, Folder, many_rows};
+use insta::assert_snapshot;
+
+fn folder() -> Folder {
+    Folder::with("t.csv", many_rows(400))
+}
+
+fn values(folder: &Folder, flags: &str) -> Vec<f64> {
+    Csv::parse(&folder.stdout(&format!("dshap value t.csv --target y --q 40 {flags}"))).numbers("value")
+}
+
+#[test]
+fn bounds_lie_on_both_sides_of_the_value() {
+    let folder = folder();
+    let (lower, exact, upper) =
+        (values(&folder, "--method lower"), values(&folder, ""), values(&folder, "--method upper"));
+    for row in 0..400 {
+        assert!(lower[row] <= exact[row] && exact[row] <= upper[row], "row {row}");
+    }
+}
+
+#[test]
+fn a_bound_chooses_the_first_size_it_speaks_of() {
+    assert_snapshot!(folder().run("dshap value t.csv --target y --method lower --top 2"), @"
+    $ dshap value t.csv --target y --method lower --top 2
+    exit 0
+    --- stdout
+    row,value,dist_sq,resid_sq,note
+    363,0.000292475,10.0803,0.0656963,
+    226,0.000242664,8.2362,0.0678091,
+    --- stderr
+    regression (guessed) of `y`, method lower: 400 rows, each valued against the others
+    p = 1, q = 21, m = 400, noise variance 1.0287
+    values from -28.014 to 0.00029248
+    ");
+    assert_snapshot!(folder().run("dshap value t.csv --target y --method upper --q 10 --top 1"), @"
+    $ dshap value t.csv --target y --method upper --q 10 --top 1
+    exit 0
+    --- stdout
+    row,value,dist_sq,resid_sq,note
+    0,inf,0.280877,0.332181,
+    --- stderr
+    regression (guessed) of `y`, method upper: 400 rows, each valued against the others
+    p = 1, q = 10, m = 400, noise variance 1.0287
+    values from inf to inf
+    warning: the bound says nothing about sets this small, so it is infinite; it speaks from q = 21 on
+    ");
+}
+
+#[test]
+fn too_few_rows_for_a_bound_are_refused() {
+    let folder = Folder::with("t.csv", many_rows(12));
+    assert_snapshot!(folder.run("dshap value t.csv --target y --method upper"), @"
+    $ dshap value t.csv --target y --method upper
+    exit 1
+    --- stderr
+    error: cannot value `t.csv`
+      caused by: the bound says nothing about sets of fewer than 16 rows, and m = 12
+
+    hint: at least 16 reference rows are needed, or a larger `--m`, a `--ridge` with a `--q`, or fewer columns
+    ");
+}
+
+#[test]
+fn a_ridge_goes_with_bounds_only() {
+    assert_snapshot!(folder().run("dshap value t.csv --target y --ridge 3"), @"
+    $ dshap value t.csv --target y --ridge 3
+    exit 2
+    --- stderr
+    error: the closed form has no ridge; `--ridge` goes with `--method lower` and `--method upper`
+
+    For more information, try '--help'.
+    ");
+    assert_snapshot!(folder().run("dshap value t.csv --target y --method upper --ridge 3 --top 1"), @"
+    $ dshap value t.csv --target y --method upper --ridge 3 --top 1
+    exit 0
+    --- stdout
+    row,value,dist_sq,resid_sq,note
+    363,0.0216481,10.0803,0.0656963,
+    --- stderr
+    regression (guessed) of `y`, method upper: 400 rows, each valued against the others
+    p = 1, q = 21, m = 400, noise variance 1.0287
+    values from -0.00012679 to 0.021648
+    warning: with a ridge the bound covers the main term only, not what the ridge itself changes
+    ");
+}
+
+#[test]
+fn flags_of_other_methods_are_refused() {
+    let folder = folder();
+    for (line, words) in [
+        ("--method lower --constant gain", "`--constant` goes with `--method gaussian` only"),
+        ("--method lower --stop 0.1", "`--stop` goes with `--method algorithm-3` and printed bounds only"),
+        ("--method upper --stderr", "`--stderr` does not go with `--method upper`"),
+        ("--bound-c 1", "`--bound-c` goes with"),
+        ("--method lower --refit-intercept", "`--refit-intercept` goes with `--method gaussian` only"),
+        ("--refit-intercept --no-intercept", "cannot be used with"),
+        ("--method lower --bound-c 0", "expected a number above 0"),
+    ] {
+        let block = folder.run(&format!("dshap value t.csv --target y {line}"));
+        assert!(block.contains("exit 2") && block.contains(words), "{block}");
+    }
+}
+
+#[test]
+fn bounds_are_saved_with_their_constants() {
+    let folder = folder();
+    let flags = "--method lower --ridge 2 --bound-c 0.7 --bound-C 1.2";
+    folder.stdout(&format!("dshap fit t.csv --target y {flags} -o v.dshap"));
+    let direct = folder.stdout(&format!("dshap value t.csv --reference t.csv --target y {flags}"));
+    assert_eq!(folder.stdout("dshap value t.csv --valuer v.dshap"), direct);
+    let inspected = folder.stdout("dshap inspect v.dshap --json");
+    let inspected: serde_json::Value = serde_json::from_str(&inspected).expect("JSON");
+    assert_eq!((&inspected["method"], &inspected["ridge"]), (&"lower".into(), &2.0.into()));
+    assert_eq!(inspected["bound_constants"], serde_json::json!([0.7, 1.2]));
+}
+
+#[test]
+fn a_refitted_intercept_counts_as_a_column() {
+    let folder = folder();
+    assert_snapshot!(folder.run("dshap value t.csv --target y --refit-intercept --stderr --top 1"), @"
+    $ dshap value t.csv --target y --refit-intercept --stderr --top 1
+    exit 0
+    --- stdout
+    row,value,stderr,potential,penalty,dist_sq,resid_sq,note
+    363,0.00389172,0.000341257,0.00398823,9.65088e-5,10.0803,0.0656963,
+    --- stderr
+    regression (guessed) of `y`, method gaussian: 400 rows, each valued against the others
+    p = 2, q = 12, m = 400, noise variance 1.0287
+    values from -0.0037359 to 0.0038917; 15.5 % of rows are expected to harm
+    ");
+    folder.stdout("dshap fit t.csv --target y --refit-intercept -o v.dshap");
+    let direct = folder.stdout("dshap value t.csv --reference t.csv --target y --refit-intercept");
+    assert_eq!(folder.stdout("dshap value t.csv --valuer v.dshap"), direct);
+    let block = folder.run("dshap value t.csv --valuer v.dshap --refit-intercept");
+    assert!(block.contains("is fixed by the valuer"), "{block}");
+}

@@ -1,0 +1,244 @@
+//! Theorem 3: bounds on a value for any sub-Gaussian inputs.
+//!
+//! **Setting.** As in Theorem 2, but inputs need only be sub-Gaussian, and sets
+//! may be fitted with a ridge `γ`. With high probability all eigenvalues of the
+//! whitened `(X_SᵀX_S + γI)⁻¹` of a set of `j` rows lie in `[L_j, U_j]`:
+//!
+//! ```text
+//! t_j = √(log(j√m)/c),   δ_j = (C√p + t_j)/√j
+//! L_j = 1/(j(1+δ_j)² + γ λ_max),   U_j = 1/(j·max(1−δ_j, 0)² + γ λ_min)      λ: eigenvalues of Σ⁻¹
+//! ```
+//!
+//! **Result.** On that event the gain of joining such a set lies between the
+//! extremes of `a l²((2+al)σ² − e²)/(1+al)²`, which are taken at `L_j`, at `U_j`
+//! or, for the lower bound, at a mixture of both; a bound on the value is the sum
+//! of these over `j = q−1 … m−1`, divided by `m`.
+//!
+//! **Assumptions.** `c = ½`, `C = 1` is proved for Gaussian designs. With a ridge
+//! the terms `h₁`, `h₂` of Proposition 1 are not covered. Where `δ_j ≥ 1` and
+//! `γ = 0` the bound says nothing.
+//!
+//! [`Convention::Printed`] has the coefficients as printed in the paper, with
+//! those of `e²` swapped, which bounds nothing.
+
+use super::fit::LinearFit;
+use super::gaussian::{Convention, PointStats};
+use crate::numeric::BranchedRule;
+use crate::{Error, Sizes};
+
+/// Sets this large do not exist; a bound that has not spoken by then never does.
+const LARGEST_SIZE: usize = 1 << 50;
+
+/// Which side a value is bounded on.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Side {
+    /// From below.
+    Lower,
+    /// From above.
+    Upper,
+}
+
+/// A bound and its constants.
+///
+/// | field | default | purpose |
+/// |---|---|---|
+/// | `convention` | `Definition` | valid bounds, or the printed ones |
+/// | `tail` | ½, printed 1 | `c` of the tail of the eigenvalues |
+/// | `edge` | 1 | `C` of their edge |
+/// | `ridge` | 0 | `γ`, added to the sum of squares |
+/// | `stop` | none | printed only: Algorithm 4 stops when a term is so small a share of the sum |
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Bound {
+    /// Which side.
+    pub side: Side,
+    /// Valid, or as printed.
+    pub convention: Convention,
+    /// `c`.
+    pub tail: f64,
+    /// `C`.
+    pub edge: f64,
+    /// `γ`.
+    pub ridge: f64,
+    /// `ρ` of Algorithm 4.
+    pub stop: Option<f64>,
+}
+
+impl Bound {
+    /// The bound with the default constants of its convention.
+    pub fn new(side: Side, convention: Convention) -> Self {
+        let tail = match convention {
+            Convention::Definition => 0.5,
+            Convention::Printed => 1.0,
+        };
+        Self { side, convention, tail, edge: 1.0, ridge: 0.0, stop: None }
+    }
+
+    /// The smallest set of which the bound says anything without a ridge: the
+    /// first `j` with `δ_j < 1`.
+    pub fn first_size(&self, dim: usize, max: usize) -> usize {
+        let says_nothing = |j: usize| self.delta(j as f64, dim, max) >= 1.0;
+        let mut above = dim.max(1);
+        while says_nothing(above) {
+            if above > LARGEST_SIZE {
+                return above;
+            }
+            above *= 2;
+        }
+        // δ falls with j once it is anywhere near 1.
+        let (mut below, mut above) = (above / 2, above);
+        while above - below > 1 {
+            let middle = below + (above - below) / 2;
+            if says_nothing(middle) { below = middle } else { above = middle }
+        }
+        above
+    }
+
+    fn delta(&self, j: f64, dim: usize, max: usize) -> f64 {
+        let t = ((j * (max as f64).sqrt()).ln() / self.tail).max(0.0).sqrt();
+        (self.edge * (dim as f64).sqrt() + t) / j.sqrt()
+    }
+}
+
+/// A bound for one `(p, q, m)`.
+#[derive(Debug)]
+pub struct BoundForm {
+    dim: usize,
+    sizes: Sizes,
+    bound: Bound,
+    /// What `γ` is multiplied by in `U` and in `L`.
+    lambda: (f64, f64),
+    rule: BranchedRule,
+}
+
+/// The ends of the interval of eigenvalues, and whether it was clipped.
+struct Ends {
+    low: f64,
+    high: f64,
+    clipped: bool,
+}
+
+impl BoundForm {
+    /// The form for `dim` design columns; `lambda` are the smallest and the
+    /// largest eigenvalue of `Σ⁻¹`, which matter only with a ridge.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Sizes`] unless `2 ≤ q ≤ m`.
+    pub fn new(dim: usize, sizes: Sizes, bound: Bound, lambda: (f64, f64)) -> Result<Self, Error> {
+        sizes.check(dim, 2)?;
+        let rule = BranchedRule::new(sizes.min() as u64 - 1, sizes.max() as u64 - 1);
+        Ok(Self { dim, sizes, bound, lambda, rule })
+    }
+
+    /// The form for a fitted reference.
+    ///
+    /// # Errors
+    ///
+    /// As [`new`](Self::new).
+    pub fn of_fit(fit: &LinearFit, sizes: Sizes, bound: Bound) -> Result<Self, Error> {
+        let lambda = match bound.convention {
+            Convention::Definition if bound.ridge > 0.0 => fit.precision_range(),
+            // The authors' code adds γ itself after whitening.
+            _ => (1.0, 1.0),
+        };
+        Self::new(fit.dim(), sizes, bound, lambda)
+    }
+
+    /// The set sizes summed over.
+    pub fn sizes(&self) -> Sizes {
+        self.sizes
+    }
+
+    /// The bound.
+    pub fn bound(&self) -> Bound {
+        self.bound
+    }
+
+    /// The bound on the value of a row. Infinite where it says nothing.
+    pub fn value(&self, row: PointStats) -> f64 {
+        let m = self.sizes.max() as f64;
+        match (self.bound.convention, self.bound.side, self.bound.stop) {
+            (Convention::Definition, Side::Upper, _) => self.rule.sum(|j| self.upper(row, j)) / m,
+            (Convention::Definition, Side::Lower, _) => self.rule.sum(|j| self.lower(row, j)) / m,
+            (Convention::Printed, side, None) => self.rule.sum(|j| self.printed(row, side, j)) / m,
+            (Convention::Printed, side, Some(stop)) => self.printed_until(row, side, stop) / m,
+        }
+    }
+
+    fn ends(&self, j: f64) -> Ends {
+        let delta = self.bound.delta(j, self.dim, self.sizes.max());
+        let (ridge, (smallest, largest)) = (self.bound.ridge, self.lambda);
+        let clipped = delta >= 1.0;
+        let room = match self.bound.convention {
+            Convention::Definition if clipped => 0.0,
+            _ => (1.0 - delta).powi(2),
+        };
+        Ends {
+            low: 1.0 / (j * (1.0 + delta).powi(2) + ridge * largest),
+            high: 1.0 / (j * room + ridge * smallest),
+            clipped,
+        }
+    }
+
+    fn upper(&self, row: PointStats, j: f64) -> (u8, f64) {
+        let Ends { low, high, clipped } = self.ends(j);
+        if high.is_infinite() {
+            return (4, if row.dist_sq > 0.0 { f64::INFINITY } else { 0.0 });
+        }
+        let (at_low, at_high) = (gain(row, low), gain(row, high));
+        let branch = 2 * u8::from(clipped);
+        if at_low >= at_high { (branch, at_low) } else { (branch + 1, at_high) }
+    }
+
+    fn lower(&self, row: PointStats, j: f64) -> (u8, f64) {
+        let Ends { low, high, clipped } = self.ends(j);
+        let PointStats { dist_sq: a, resid_sq: e2, noise_var: sigma2 } = row;
+        if high.is_infinite() {
+            return (8, if a > 0.0 { f64::NEG_INFINITY } else { 0.0 });
+        }
+        let branch = 4 * u8::from(clipped);
+        let (at_low, at_high) = (gain(row, low), gain(row, high));
+        let mut least = if at_low <= at_high { (branch, at_low) } else { (branch + 1, at_high) };
+        // Between the ends: some eigenvalues at one of them, the others at the other.
+        let both = low + high + a * low * high;
+        let u = 2.0 * both * (e2 - sigma2) / (sigma2 * a * low * high + e2 * (low + high));
+        if 1.0 + a * low < u && u < 1.0 + a * high && (1.0 + u) * sigma2 < e2 {
+            let mixed = sigma2 * (low + high - a * low * high / u - both / (u * u))
+                - e2 * ((low + high) * u - both) / (u * u);
+            if mixed < least.1 {
+                least = (branch + 2, mixed);
+            }
+        }
+        least
+    }
+
+    fn printed(&self, row: PointStats, side: Side, j: f64) -> (u8, f64) {
+        let Ends { low, high, clipped } = self.ends(j);
+        let PointStats { dist_sq: a, resid_sq: e2, noise_var: sigma2 } = row;
+        let ratio = ((1.0 + a * low) / (1.0 + a * high)).powi(2);
+        let term = match side {
+            Side::Lower => a * (low / (1.0 + a * high)).powi(2) * ((2.0 + a * low) * sigma2 - e2 / ratio),
+            Side::Upper => a * (high / (1.0 + a * low)).powi(2) * ((2.0 + a * high) * sigma2 - e2 * ratio),
+        };
+        (u8::from(clipped), term)
+    }
+
+    /// Algorithm 4: term by term until one is small.
+    fn printed_until(&self, row: PointStats, side: Side, stop: f64) -> f64 {
+        let mut sum = 0.0;
+        for j in self.sizes.min() - 1..self.sizes.max() {
+            let (_, term) = self.printed(row, side, j as f64);
+            sum += term;
+            if term.abs() <= stop * sum.abs() {
+                break;
+            }
+        }
+        sum
+    }
+}
+
+/// The gain when all eigenvalues are `l`.
+fn gain(row: PointStats, l: f64) -> f64 {
+    let al = row.dist_sq * l;
+    al * l * ((2.0 + al) * row.noise_var - row.resid_sq) / (1.0 + al).powi(2)
+}

@@ -1,0 +1,100 @@
+//! Theorem 2 for given numbers.
+
+use super::{Columns, count, evaluate_table, finite_from_zero};
+use crate::{Error, Receiver};
+use dshap::Sizes;
+use dshap::linear::{Constant, Convention, GaussianForm, PointStats};
+
+/// The numbers Theorem 2 takes.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct RegressionCase {
+    /// `p`, the number of design columns.
+    pub dim: usize,
+    /// `q` and `m`.
+    pub sizes: Sizes,
+    /// Squared distance, squared residual and noise variance.
+    pub stats: PointStats,
+    /// `C` of the full value, if wanted.
+    pub full_constant: Option<f64>,
+}
+
+/// What Theorem 2 makes of them. A form that does not exist for these sizes is
+/// absent.
+#[derive(Debug, Clone, Copy, PartialEq, Default)]
+pub struct RegressionForms {
+    /// The expected drop in squared error (`q ≥ p + 3`).
+    pub gain: Option<f64>,
+    /// With Theorem 2's constant (`q ≥ p + 2`).
+    pub simple: Option<f64>,
+    /// The full value, given `C` (`q ≥ p + 2`).
+    pub full: Option<f64>,
+    /// The sum as printed, off by one (`q ≥ p + 1`).
+    pub printed: Option<f64>,
+}
+
+impl RegressionCase {
+    /// Checks numbers as a user gives them.
+    ///
+    /// # Errors
+    ///
+    /// What is wrong with the first of them that is.
+    pub fn new(
+        p: f64,
+        q: f64,
+        m: f64,
+        d2: f64,
+        e2: f64,
+        sigma2: f64,
+        c: Option<f64>,
+    ) -> Result<Self, String> {
+        let (dim, min, max) = (count("p", p)?, count("q", q)?, count("m", m)?);
+        finite_from_zero(&[("d2", d2), ("e2", e2), ("sigma2", sigma2)])?;
+        if max < min {
+            return Err(format!("m = {m} is less than q = {q}"));
+        }
+        if c.is_some_and(|c| !c.is_finite()) {
+            return Err("C_lin is not a finite number".into());
+        }
+        let stats = PointStats { dist_sq: d2, resid_sq: e2, noise_var: sigma2 };
+        Ok(Self { dim, sizes: Sizes::new(min, max), stats, full_constant: c })
+    }
+
+    /// Evaluates every form.
+    pub fn evaluate(&self) -> RegressionForms {
+        let form = |convention| GaussianForm::new(self.dim, self.sizes, Constant::Theorem, convention).ok();
+        let at =
+            |form: &GaussianForm| Some(form.value_once(self.stats).value).filter(|value| value.is_finite());
+        let simple = form(Convention::Definition);
+        let with = |constant| simple.as_ref().and_then(|form| form.with_constant(constant).ok());
+        RegressionForms {
+            gain: with(Constant::Gain).as_ref().and_then(at),
+            simple: simple.as_ref().and_then(at),
+            full: self.full_constant.and_then(|c| with(Constant::Full(c))).as_ref().and_then(at),
+            printed: form(Convention::Printed).as_ref().and_then(at),
+        }
+    }
+}
+
+const COLUMNS: Columns = Columns {
+    required: &["p", "q", "m", "d2", "e2", "sigma2"],
+    optional: &["C_lin"],
+    forms: &["gain", "simple", "full", "printed"],
+};
+
+/// Reads cases from a table with columns `p, q, m, d2, e2, sigma2` and
+/// optionally `C_lin`; hands over the same rows with the forms added. A column
+/// that has the name of a form gets `_input` behind it.
+///
+/// # Errors
+///
+/// [`Error::Io`] for tables that cannot be read, [`Error::Case`] for numbers
+/// that make no sense, with their place.
+pub fn regression_cases(inputs: &[String], receiver: &mut dyn Receiver) -> Result<(), Error> {
+    let parse = |cells: &[f64], optional: &[Option<f64>]| {
+        RegressionCase::new(cells[0], cells[1], cells[2], cells[3], cells[4], cells[5], optional[0])
+    };
+    evaluate_table(inputs, receiver, &COLUMNS, parse, |case| {
+        let forms = case.evaluate();
+        vec![forms.gain, forms.simple, forms.full, forms.printed]
+    })
+}
