@@ -222,10 +222,10 @@ pub enum Warning {
     },
     /// A bound for ridge regression, which leaves terms out.
     BoundWithRidge,
-    /// Sets so large that they are no independent samples of the population.
-    LargeSets {
-        /// `m`, the largest set size.
-        max: usize,
+    /// A reference so small that sets drawn from it resemble it too much.
+    SmallReference {
+        /// Columns of the design.
+        dim: usize,
         /// Reference rows.
         n_rows: usize,
     },
@@ -280,8 +280,9 @@ impl Warning {
             Warning::BoundWithRidge => {
                 "with a ridge the bound covers the main term only, not what the ridge itself changes".into()
             }
-            Warning::LargeSets { max, n_rows } => format!(
-                "sets of up to {max} of {n_rows} reference rows know much of the reference itself, which makes values too small, by up to a tenth at m = n; give more rows or a smaller `m`"
+            Warning::SmallReference { dim, n_rows } => format!(
+                "values are too small by up to about {:.0} %: sets are drawn from only {n_rows} rows for {dim} columns; more reference rows help, a smaller `m` does not",
+                300.0 * *dim as f64 / *n_rows as f64
             ),
             Warning::Truncated { n_visited, n_sizes, share } => format!(
                 "Algorithm 3 stopped after {n_visited} of {n_sizes} set sizes (median over rows) and kept {:.0} % of the sum; method `gaussian` is exact",
