@@ -1,5 +1,6 @@
 //! Theorem 2, exactly: the value of a row from its distance and its residual.
 
+use super::calibrated::{Calibration, Factors};
 use crate::numeric::{CountingRule, SizeSums, Sums};
 use crate::{Error, Sizes};
 use std::sync::Arc;
@@ -113,6 +114,24 @@ impl GaussianForm {
         sizes.check(dim, least_min(dim, constant, convention))?;
         let nu = |size: usize| (size + shift - dim) as u64;
         let sums = Arc::new(SizeSums::new(dim, nu(sizes.min()), nu(sizes.max())));
+        Ok(Self::build(dim, sizes, constant, convention, sums))
+    }
+
+    /// The form for inputs whose distances are those of `calibration`, with
+    /// [`Constant::Gain`].
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Sizes`] unless `q ≤ m` and `q ≥ p + 3`.
+    pub fn calibrated(dim: usize, sizes: Sizes, calibration: &Calibration) -> Result<Self, Error> {
+        let (constant, convention) = (Constant::Gain, Convention::Definition);
+        sizes.check(dim, least_min(dim, constant, convention))?;
+        let (first, last) = ((sizes.min() - dim) as u64, (sizes.max() - dim) as u64);
+        let factors = |nu: f64| {
+            let Factors { rho, omega } = calibration.factors(nu + dim as f64 - 1.0);
+            (rho, omega)
+        };
+        let sums = Arc::new(SizeSums::scaled(dim, first, last, factors));
         Ok(Self::build(dim, sizes, constant, convention, sums))
     }
 

@@ -27,15 +27,19 @@
 
 mod algorithm3;
 mod bounds;
+mod calibrated;
 mod factor;
 mod fit;
 mod gaussian;
+mod general;
 mod parts;
 mod valuer;
 
 pub use algorithm3::Algorithm3;
 pub use bounds::{Bound, BoundForm, Side};
+pub use calibrated::{Calibration, DistanceTable, Factors};
 pub use fit::{FitOptions, LinearFit};
 pub use gaussian::{Constant, Convention, GaussianForm, Intercept, PointStats, PointValue};
+pub use general::{ConditionalGain, GeneralOptions, GeneralValuer, GeneralValues, Population, SetStats};
 pub use parts::FitParts;
 pub use valuer::{LinearMethod, LinearValuer};

@@ -2,6 +2,7 @@
 
 use super::algorithm3::Algorithm3;
 use super::bounds::{Bound, BoundForm};
+use super::calibrated::{Calibration, DistanceTable};
 use super::fit::{LinearFit, PANEL_ROWS, PanelWork};
 use super::gaussian::{Constant, Convention, GaussianForm, PointStats};
 use crate::values::{Note, Part, Values};
@@ -69,6 +70,19 @@ impl LinearValuer {
             }
             LinearMethod::Bound(bound) => Form::Bound(BoundForm::of_fit(&fit, sizes, bound)?),
         };
+        Ok(Self { fit, form, with_std_error: false })
+    }
+
+    /// A valuer for inputs that are not Gaussian: `distances` are those of the
+    /// reference rows.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Sizes`] when the sums do not exist for these sizes.
+    pub fn calibrated(fit: LinearFit, sizes: Sizes, distances: &DistanceTable) -> Result<Self, Error> {
+        let dim = fit.model_dim();
+        let calibration = Calibration::new(dim, distances, fit.model_dist_sq(0.0));
+        let form = Form::Exact(GaussianForm::calibrated(dim, sizes, &calibration)?);
         Ok(Self { fit, form, with_std_error: false })
     }
 
@@ -142,6 +156,30 @@ impl LinearValuer {
     /// As for [`values`](Valuer::values).
     pub fn values_from(&self, rows: Rows<'_>, first_row: u64) -> Result<Values, Error> {
         self.value_rows(rows, first_row, false)
+    }
+
+    /// Squared distances of reference rows, none of them left out.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::FeatureCount`], [`Error::NotFinite`], [`Error::TooLarge`].
+    pub fn distances(fit: &LinearFit, rows: Rows<'_>) -> Result<Vec<f64>, Error> {
+        if rows.n_features() != fit.n_features() {
+            return Err(Error::FeatureCount { found: rows.n_features(), expected: fit.n_features() });
+        }
+        let mut out = vec![0.0; rows.len()];
+        let solved = out.par_chunks_mut(PANEL_ROWS).enumerate().try_for_each_init(
+            || PanelWork::new(fit),
+            |work, (panel, out)| {
+                fit.solve_panel(rows, panel * PANEL_ROWS, out.len(), work)?;
+                for (out, norm_sq) in out.iter_mut().zip(&work.norm_sq) {
+                    *out = fit.n_rows() as f64 * norm_sq;
+                }
+                Ok(())
+            },
+        );
+        solved.map_err(|_: Error| rows.explain_not_finite(0, rows.len()))?;
+        Ok(out)
     }
 
     fn value_rows(&self, rows: Rows<'_>, first_row: u64, leave_one_out: bool) -> Result<Values, Error> {

@@ -41,6 +41,7 @@ pub struct SizeSums {
     nu_first: u64,
     /// `w` of the first term, which alone decides what happens as `a → 0`.
     first_weight: f64,
+    first_rho: f64,
     grid: Vec<GridPoint>,
     /// Filled when a point first falls into them; a data set visits about ten.
     panels: Vec<OnceLock<Chebyshev<PANEL_NODES, LANES>>>,
@@ -82,6 +83,16 @@ impl SizeSums {
     /// If `dim` is 0, `nu_first < 2` or `nu_last < nu_first`; callers check
     /// their set sizes first.
     pub fn new(dim: usize, nu_first: u64, nu_last: u64) -> Self {
+        Self::scaled(dim, nu_first, nu_last, |_| (1.0, 1.0))
+    }
+
+    /// The same with `T` replaced by `ρT` and `w` by `ωw`, where `factors` gives
+    /// `(ρ, ω)` for a `ν`, which they follow smoothly.
+    ///
+    /// # Panics
+    ///
+    /// As [`new`](Self::new).
+    pub fn scaled(dim: usize, nu_first: u64, nu_last: u64, factors: impl Fn(f64) -> (f64, f64)) -> Self {
         assert!(dim >= 1, "a design has at least one column");
         assert!(
             (2..=nu_last).contains(&nu_first),
@@ -89,7 +100,16 @@ impl SizeSums {
         );
         let rule = CountingRule::new(nu_first, nu_last);
         let weight = |nu: f64| 1.0 + (dim - 1) as f64 / (nu - 1.0);
-        let grid = grid(&rule, weight, nu_first, nu_last);
+        let terms: Vec<Term> = rule
+            .nodes()
+            .iter()
+            .map(|node| {
+                let (rho, omega) = factors(node.at);
+                Term { nu: node.at, weight: node.weight * weight(node.at) * omega, rho }
+            })
+            .collect();
+        let first = terms[0];
+        let grid = grid(&terms, nu_first, nu_last);
         let at_low = integrate(&grid, A_LOW);
         let at_high = integrate(&grid, A_HIGH);
         let moment = |order: u64| {
@@ -97,7 +117,11 @@ impl SizeSums {
             if nu_first <= 2 * order {
                 return f64::INFINITY;
             }
-            rule.sum(|nu| (1..=order).fold(weight(nu), |term, k| term / (nu - 2.0 * k as f64)))
+            let inverse = |term: &Term, k: u64| 1.0 / (term.rho * (term.nu - 2.0 * k as f64));
+            terms
+                .iter()
+                .map(|term| (1..=order).fold(term.weight, |product, k| product * inverse(term, k)))
+                .sum()
         };
         let at_zero = Sums {
             h2: moment(2),
@@ -109,7 +133,8 @@ impl SizeSums {
         let n_panels = (A_HIGH.ln() - A_LOW.ln()).ceil() as usize;
         Self {
             nu_first,
-            first_weight: weight(nu_first as f64),
+            first_weight: first.weight,
+            first_rho: first.rho,
             grid,
             panels: (0..n_panels).map(|_| OnceLock::new()).collect(),
             at_zero,
@@ -183,8 +208,8 @@ impl SizeSums {
         }
         let r = a / A_LOW;
         let nu = self.nu_first;
-        // ∫ t^{k−1} e^{−at} w y^ν dt gains w·2^{−ν/2}·log(1/r) when ν = 2k.
-        let log_gain = self.first_weight * 0.5_f64.powf(nu as f64 / 2.0) * -r.ln();
+        // ∫ t^{k−1} e^{−at} w y^ν dt gains w·(2ρ)^{−ν/2}·log(1/r) when ν = 2k.
+        let log_gain = self.first_weight * (0.5 / self.first_rho).powf(nu as f64 / 2.0) * -r.ln();
         let continued = |at_low: f64, k: f64| match nu as f64 / 2.0 - k {
             exponent if exponent < 0.0 => at_low * r.powf(exponent),
             0.0 => at_low + log_gain,
@@ -199,39 +224,56 @@ impl SizeSums {
     }
 }
 
+/// A set size, or what stands for several of them.
+#[derive(Debug, Clone, Copy)]
+struct Term {
+    nu: f64,
+    /// `ωw` times the number of sizes it stands for.
+    weight: f64,
+    rho: f64,
+}
+
 /// The nodes in `t` and, at each, the sums over `ν`. They do not depend on `a`.
-fn grid(rule: &CountingRule, weight: impl Fn(f64) -> f64, nu_first: u64, nu_last: u64) -> Vec<GridPoint> {
+fn grid(terms: &[Term], nu_first: u64, nu_last: u64) -> Vec<GridPoint> {
     let n_terms = (nu_last - nu_first + 1) as f64;
-    let lowest = (1e-16 / (A_HIGH + nu_last as f64)).ln();
+    let (least_rho, most_rho) = terms
+        .iter()
+        .fold((f64::INFINITY, 0.0_f64), |(least, most), term| (least.min(term.rho), most.max(term.rho)));
+    let lowest = (1e-16 / (A_HIGH + nu_last as f64 * most_rho)).ln();
     let mut highest = (45.0 / A_LOW).ln();
     if nu_first > 6 {
         // Without help from e^{−at}, t³ y^ν itself is gone beyond this.
-        let vanished = 2.0 * (38.0 + n_terms.ln()) / (nu_first - 6) as f64 + 1.0;
+        let vanished = 2.0 * (38.0 + n_terms.ln()) / (nu_first - 6) as f64 + 1.0 - least_rho.ln();
         highest = highest.min(vanished);
     }
-    let terms: Vec<_> = rule.nodes().iter().map(|node| (node.at, node.weight * weight(node.at))).collect();
     let n_points = ((highest - lowest) / STEP).ceil() as usize;
     (0..=n_points)
         .map(|k| {
             let t = (lowest + k as f64 * STEP).exp();
-            let neg_log_y = 0.5 * (2.0 * t).ln_1p();
-            let y_sq = 1.0 / (1.0 + 2.0 * t);
             let (mut plain, mut by_nu, mut by_inverse) = (0.0, 0.0, 0.0);
-            for &(nu, w) in &terms {
+            let mut rho_before = f64::NAN;
+            let (mut neg_log_y, mut y_sq) = (0.0, 0.0);
+            for &Term { nu, weight, rho } in terms {
+                if rho != rho_before {
+                    // y = (1 + 2ρt)^{−1/2}; one logarithm for all where ρ is 1.
+                    neg_log_y = 0.5 * (2.0 * rho * t).ln_1p();
+                    y_sq = 1.0 / (1.0 + 2.0 * rho * t);
+                    rho_before = rho;
+                }
                 // Later terms are smaller still, and smaller than 1e-300 times the first.
                 if (nu - nu_first as f64) * neg_log_y > 700.0 {
                     break;
                 }
                 // y^{ν−2} rather than y^ν: it is the largest power needed.
-                let power = w * (-(nu - 2.0) * neg_log_y).exp();
-                plain += power;
-                by_nu += power * nu;
-                by_inverse += power / (nu - 2.0);
+                let power = weight * (-(nu - 2.0) * neg_log_y).exp();
+                plain += power * y_sq;
+                by_nu += power * y_sq * y_sq * rho * nu;
+                by_inverse += power / (rho * (nu - 2.0));
             }
             GridPoint {
                 t,
-                h2: STEP * t * t * y_sq * plain,
-                h3: STEP * t * t * y_sq * y_sq * by_nu,
+                h2: STEP * t * t * plain,
+                h3: STEP * t * t * by_nu,
                 h4_over_a: STEP * t * by_inverse,
             }
         })
