@@ -222,6 +222,12 @@ pub enum Warning {
     },
     /// A bound for ridge regression, which leaves terms out.
     BoundWithRidge,
+    /// Inputs so far from Gaussian that values are off by more than their
+    /// standard errors.
+    NotGaussian {
+        /// Difference to calibrated values, as a share of the spread of values.
+        share: f64,
+    },
     /// A reference so small that sets drawn from it resemble it too much.
     SmallReference {
         /// Columns of the design.
@@ -276,6 +282,10 @@ impl Warning {
             ),
             Warning::SilentBound { first } => format!(
                 "the bound says nothing about sets this small, so it is infinite; it speaks from q = {first} on"
+            ),
+            Warning::NotGaussian { share } => format!(
+                "the inputs are not Gaussian: calibrated values differ by {:.0} % of the spread of values, more than their standard errors; consider `--method calibrated`",
+                100.0 * share
             ),
             Warning::BoundWithRidge => {
                 "with a ridge the bound covers the main term only, not what the ridge itself changes".into()

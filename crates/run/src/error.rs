@@ -51,6 +51,16 @@ pub enum Error {
         what: String,
     },
 
+    /// A valuer without the distances that calibrated values need.
+    #[error("the valuer holds no distances to calibrate by")]
+    NotCalibrated,
+
+    /// A calibrated valuer whose reference is to change.
+    #[error(
+        "the reference of a calibrated valuer cannot be changed: its distances are those of the rows it was fitted to"
+    )]
+    FixedReference,
+
     /// No valuer to be merged.
     #[error("there is nothing to merge")]
     NothingToMerge,
@@ -205,6 +215,10 @@ impl Error {
             // Some say themselves what to do.
             Error::CannotMerge { what, .. } if what.contains("say `--") => None,
             Error::CannotMerge { .. } => Some("fit the parts with the same columns and options".into()),
+            Error::NotCalibrated => Some("fit it with `--method calibrated`".into()),
+            Error::FixedReference => {
+                Some("fit the whole reference anew, or keep a valuer by `--method gaussian` beside it".into())
+            }
             Error::CannotForget { .. } => {
                 Some("only rows that were fitted or added can be forgotten, and not all of them".into())
             }

@@ -6,7 +6,7 @@ use crate::memory::Budget;
 use crate::observer::{Observer, Stage};
 use crate::overwriting::refuse_overwriting;
 use crate::reference::{learn, levels_of, moments_of};
-use crate::request::{FitRequest, MergeRequest, SizeChoice, UpdateRequest};
+use crate::request::{FitRequest, MergeRequest, Method, SizeChoice, UpdateRequest};
 use crate::saved::{Action, SavedValuer, Step};
 use crate::summary::{Facts, FitSummary, InputFile};
 use crate::warnings;
@@ -50,12 +50,14 @@ pub fn fit(request: &FitRequest, observer: &dyn Observer) -> Result<Fitted, Erro
     let (mut learned, files) = (learned?, files?);
     let checkpoint = learned.checkpoint.take();
     let (rows, n_resumed) = (learned.rows, learned.n_resumed);
-    let valuer = SavedValuer::new(learned, model, files)?;
+    let sample = learned.sample.clone();
+    let valuer = SavedValuer::new(learned, model, files)?.calibrated(&source, budget, observer)?;
     source.check_unchanged()?;
 
     let mut said = warnings::of_sources(&source, None);
     said.extend(warnings::of_constant_text(&valuer.design));
     said.extend(warnings::of_rows_left_out("reference", rows.n_left_out(), "has no part in the fit"));
+    said.extend(warnings::of_other_inputs(&valuer, valuer.method, valuer.choice, &sample)?);
     let mut summary = summarise(&valuer, said)?;
     summary.resumed_rows = n_resumed;
     Ok(Fitted { valuer, summary, checkpoint })
@@ -69,6 +71,9 @@ pub fn fit(request: &FitRequest, observer: &dyn Observer) -> Result<Fitted, Erro
 pub fn update(request: &UpdateRequest, observer: &dyn Observer) -> Result<Fitted, Error> {
     let UpdateRequest { valuer: path, add, forget, sizes, outputs, resources } = request;
     let before = SavedValuer::load(path)?;
+    if before.method == Method::Calibrated {
+        return Err(Error::FixedReference);
+    }
     let budget = Budget::new(resources.memory);
     let sizes_before = before.sizes(before.method, before.choice)?;
     let mut history = before.history.clone();
@@ -136,6 +141,9 @@ pub fn merge(request: &MergeRequest) -> Result<Fitted, Error> {
     let mut parts = Vec::with_capacity(request.valuers.len());
     for path in &request.valuers {
         parts.push((path.as_path(), SavedValuer::load(path)?));
+    }
+    if parts.iter().any(|(_, part)| part.method == Method::Calibrated) {
+        return Err(Error::FixedReference);
     }
     let choice = common_choice(&parts, request.sizes)?;
     let mut parts = parts.into_iter();

@@ -26,6 +26,7 @@ mod passes;
 mod receiver;
 mod reference;
 mod request;
+mod sample;
 mod saved;
 mod summary;
 mod value;

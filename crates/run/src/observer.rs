@@ -7,6 +7,8 @@ pub enum Stage {
     Survey,
     /// Moments of the reference are collected.
     Fit,
+    /// Distances of the reference rows are collected.
+    Calibrate,
     /// Moments of rows to be forgotten are collected.
     Forget,
     /// Points are valued.
@@ -19,6 +21,7 @@ impl Stage {
         match self {
             Stage::Survey => "surveying",
             Stage::Fit => "fitting",
+            Stage::Calibrate => "calibrating",
             Stage::Forget => "forgetting",
             Stage::Value => "valuing",
         }

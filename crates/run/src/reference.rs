@@ -7,6 +7,8 @@ use crate::memory::Budget;
 use crate::observer::{Observer, Stage};
 use crate::passes::Pass;
 use crate::request::{CheckpointFile, Model};
+use crate::sample::RowSample;
+use dshap::linear::{DistanceTable, LinearFit, LinearValuer};
 use dshap::{Moments, MomentsBuilder, Rows};
 use dshap_io::{Batch, ScanOptions, Source};
 use dshap_table::{Design, Encoded, Roles, Selection, Survey, Wanted};
@@ -23,6 +25,8 @@ pub(crate) struct Learned {
     pub(crate) task_guessed: bool,
     /// How often the reference was read.
     pub(crate) n_passes: usize,
+    /// Some of the rows, to look at their distribution.
+    pub(crate) sample: RowSample,
     /// Rows that a killed run had read before.
     pub(crate) n_resumed: Option<u64>,
     /// To be removed when the result is safe.
@@ -79,8 +83,9 @@ pub(crate) fn learn(
     let mut options = budget.scan_options(source, &wanted, design.n_columns())?;
     options.skip_rows = rows.n_read;
     let pass = Pass { source, wanted: &wanted, options, stage: Stage::Fit, observer };
+    let mut sample = RowSample::new(design.n_columns());
     pass.run(|batch| {
-        add_batch(&batch, source, &design, &mut moments, &mut rows)?;
+        add_batch(&batch, source, &design, &mut moments, &mut rows, |added| sample.look_at(added))?;
         match &mut checkpoint {
             Some(checkpoint) => checkpoint.keep_if_due(|| Progress {
                 design: design.clone(),
@@ -93,7 +98,7 @@ pub(crate) fn learn(
         }
     })?;
     let moments = finish(moments, &design, rows)?;
-    Ok(Learned { design, moments, rows, task_guessed, n_passes, n_resumed, checkpoint })
+    Ok(Learned { design, moments, rows, task_guessed, n_passes, sample, n_resumed, checkpoint })
 }
 
 /// Moments of further rows for a design that is known.
@@ -109,12 +114,35 @@ pub(crate) fn moments_of(
     let mut moments = MomentsBuilder::new(design.n_columns());
     let mut rows = RowCounts::default();
     let pass = Pass { source, wanted: &wanted, options, stage, observer };
-    pass.run(|batch| add_batch(&batch, source, design, &mut moments, &mut rows))?;
+    pass.run(|batch| add_batch(&batch, source, design, &mut moments, &mut rows, |_| ()))?;
     // Rows that all have weight 0 are no rows, and change nothing.
     match finish(moments, design, rows) {
         Err(Error::Core { error: dshap::Error::NoRows, .. }) => Ok((None, rows)),
         finished => Ok((Some(finished?), rows)),
     }
+}
+
+/// How far the reference rows are from their mean.
+pub(crate) fn distances_of(
+    source: &Source,
+    design: &Design,
+    fit: &LinearFit,
+    budget: Budget,
+    observer: &dyn Observer,
+) -> Result<DistanceTable, Error> {
+    let wanted = design.wanted_of_reference();
+    let options = budget.scan_options(source, &wanted, design.n_columns())?;
+    let mut table = DistanceTable::new();
+    let pass = Pass { source, wanted: &wanted, options, stage: Stage::Calibrate, observer };
+    pass.run(|batch| {
+        let (encoded, _) =
+            design.encode_reference(&batch.rows).map_err(|e| Error::at(e, source, batch.first_row))?;
+        let rows = rows_of(&encoded, design)?;
+        let distances = LinearValuer::distances(fit, rows).map_err(|e| Error::core(e, design))?;
+        table.add(&distances, rows.weights());
+        Ok(())
+    })?;
+    Ok(table)
 }
 
 /// The levels that further rows have, feature by feature.
@@ -146,10 +174,13 @@ fn add_batch(
     design: &Design,
     moments: &mut MomentsBuilder,
     rows: &mut RowCounts,
+    look_at: impl FnOnce(Rows<'_>),
 ) -> Result<(), Error> {
     let (encoded, n_weightless) =
         design.encode_reference(&batch.rows).map_err(|e| Error::at(e, source, batch.first_row))?;
-    moments.push(rows_of(&encoded, design)?).map_err(|e| Error::core(e, design))?;
+    let added = rows_of(&encoded, design)?;
+    moments.push(added).map_err(|e| Error::core(e, design))?;
+    look_at(added);
     rows.n_read += batch.rows.num_rows() as u64;
     rows.n_usable += encoded.y.len() as u64 + n_weightless;
     rows.n_filled += encoded.n_filled;

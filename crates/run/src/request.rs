@@ -34,6 +34,8 @@ pub enum Method {
         /// The sum over set sizes.
         convention: Convention,
     },
+    /// Theorem 2, calibrated to the distances that reference rows really have.
+    Calibrated,
     /// The paper's Monte Carlo.
     Algorithm3(Algorithm3),
     /// Theorem 3: a bound.
@@ -51,6 +53,7 @@ impl Method {
     pub fn name(self) -> &'static str {
         match self {
             Method::Gaussian { .. } => "gaussian",
+            Method::Calibrated => "calibrated",
             Method::Algorithm3(_) => "algorithm-3",
             Method::Bound(Bound { side: Side::Lower, .. }) => "lower",
             Method::Bound(Bound { side: Side::Upper, .. }) => "upper",
@@ -60,6 +63,8 @@ impl Method {
     pub(crate) fn linear(self) -> LinearMethod {
         match self {
             Method::Gaussian { constant, convention } => LinearMethod::Gaussian { constant, convention },
+            // It has the sides and the errors of the closed form.
+            Method::Calibrated => LinearMethod::default(),
             Method::Algorithm3(algorithm) => LinearMethod::Algorithm3(algorithm),
             Method::Bound(bound) => LinearMethod::Bound(bound),
         }

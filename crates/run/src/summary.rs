@@ -109,6 +109,7 @@ fn describe(method: Method) -> (Option<String>, &'static str, Option<u64>) {
             (Some(name), "definition", None)
         }
         Method::Algorithm3(algorithm) => (Some("theorem".into()), "printed", Some(algorithm.seed)),
+        Method::Calibrated => (Some("gain".into()), "definition", None),
         Method::Bound(Bound { convention: Convention::Printed, .. }) => (None, "printed", None),
         Method::Bound(_) => (None, "definition", None),
     }

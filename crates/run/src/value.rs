@@ -10,6 +10,7 @@ use crate::passes::Pass;
 use crate::receiver::Receiver;
 use crate::reference::{RowCounts, learn, rows_of};
 use crate::request::{Against, Method, Model, Overrides, SizeChoice, ValueRequest};
+use crate::sample::RowSample;
 use crate::saved::{SavedValuer, files_in};
 use crate::summary::{Facts, InputFile, Spread, Summary};
 use crate::warnings;
@@ -98,6 +99,7 @@ pub fn value(
     doubts.extend(tally.warnings(linear.sizes()));
     said.extend(warnings::in_words(&doubts, design));
     if let Some(learned) = learned {
+        said.extend(warnings::of_other_inputs(valuer, *method, *choice, &learned.sample)?);
         let n_left_out = learned.rows.n_left_out();
         said.extend(warnings::of_rows_left_out("reference", n_left_out, "has no part in the fit"));
     }
@@ -138,6 +140,7 @@ struct Prepared {
 struct Passes {
     rows: RowCounts,
     n_passes: usize,
+    sample: RowSample,
     checkpoint: Option<Checkpoint>,
 }
 
@@ -157,8 +160,13 @@ fn prepare(request: &ValueRequest, points: &Source, observer: &dyn Observer) -> 
     let checkpoint = request.resources.checkpoint.as_ref();
     let mut learned = learn(source.as_ref().unwrap_or(points), model, budget, checkpoint, observer)?;
     let checkpoint = learned.checkpoint.take();
-    let passes = Passes { rows: learned.rows, n_passes: learned.n_passes, checkpoint };
-    let valuer = SavedValuer::new(learned, model, Vec::new())?;
+    let n_passes = learned.n_passes + usize::from(model.method == Method::Calibrated);
+    let passes = Passes { rows: learned.rows, n_passes, sample: learned.sample.clone(), checkpoint };
+    let valuer = SavedValuer::new(learned, model, Vec::new())?.calibrated(
+        source.as_ref().unwrap_or(points),
+        budget,
+        observer,
+    )?;
     let Model { method, sizes, selection, .. } = model.clone();
     Ok(Prepared {
         design: valuer.design.clone(),

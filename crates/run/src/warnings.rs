@@ -1,7 +1,9 @@
 //! Doubts, in words.
 
 use crate::Error;
-use crate::saved::{Step, forgotten_again, repeated};
+use crate::request::{Method, SizeChoice};
+use crate::sample::RowSample;
+use crate::saved::{SavedValuer, Step, forgotten_again, repeated};
 use crate::summary::InputFile;
 use dshap::Warning;
 use dshap_io::Source;
@@ -63,6 +65,22 @@ pub(crate) fn of_rows_left_out(rows: &str, n_left_out: u64, consequence: &str) -
 pub(crate) fn of_constant_text(design: &Design) -> Option<String> {
     let names: Vec<_> = design.constant_features().map(|name| format!("`{name}`")).collect();
     (!names.is_empty()).then(|| format!("{} dropped: one level only", names.join(", ")))
+}
+
+/// Inputs that are too far from Gaussian for the closed form.
+pub(crate) fn of_other_inputs(
+    valuer: &SavedValuer,
+    method: Method,
+    choice: SizeChoice,
+    sample: &RowSample,
+) -> Result<Option<String>, Error> {
+    if !matches!(method, Method::Gaussian { .. }) {
+        return Ok(None);
+    }
+    let linear = valuer.linear(method, choice)?;
+    let doubt = sample.with_rows(|rows| linear.doubt_gaussian(rows)).transpose();
+    let doubt = doubt.map_err(|e| Error::core(e, &valuer.design))?.flatten();
+    Ok(in_words(doubt.as_slice(), &valuer.design).pop())
 }
 
 /// Files whose rows count twice, or were taken away twice.

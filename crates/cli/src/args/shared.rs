@@ -45,8 +45,8 @@ pub(crate) struct MethodArgs {
     /// What is predicted; guessed from the target when absent.
     #[arg(long)]
     pub(crate) task: Option<TaskArg>,
-    /// How rows are valued: exactly for Gaussian inputs, bounded for sub-Gaussian ones, or by the
-    /// paper's Monte Carlo. Default: gaussian.
+    /// How rows are valued: exactly for Gaussian inputs, calibrated to other ones, bounded for
+    /// sub-Gaussian ones, or by the paper's Monte Carlo. Default: gaussian.
     #[arg(long, value_name = "NAME")]
     pub(crate) method: Option<MethodArg>,
     #[command(flatten)]
@@ -177,6 +177,7 @@ pub(crate) enum TaskArg {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(crate) enum MethodArg {
     Gaussian,
+    Calibrated,
     Lower,
     Upper,
     #[value(name = "algorithm-3")]

@@ -223,8 +223,13 @@ fn method_of(args: &MethodArgs) -> Result<Option<Method>, Failure> {
         own("--stop-draws", args.stop_draws.is_some(), algorithm, "`--method algorithm-3`"),
         own("--samples", args.samples.is_some(), algorithm, "`--method algorithm-3`"),
         own("--constant", args.constant.is_some(), name == MethodArg::Gaussian, "`--method gaussian`"),
-        own("--convention", args.convention.is_some(), !algorithm, "`gaussian`, `lower` and `upper`"),
-        own("--refit-intercept", args.refit_intercept, !bounds, "`--method gaussian`"),
+        own(
+            "--convention",
+            args.convention.is_some(),
+            bounds || name == MethodArg::Gaussian,
+            "`gaussian`, `lower` and `upper`",
+        ),
+        own("--refit-intercept", args.refit_intercept, !bounds, "`gaussian` and `calibrated`"),
     ];
     if let Some(failure) = misplaced.into_iter().flatten().next() {
         return Err(failure);
@@ -241,6 +246,7 @@ fn method_of(args: &MethodArgs) -> Result<Option<Method>, Failure> {
             let is_said = args.method.is_some() || args.constant.is_some() || args.convention.is_some();
             Ok(is_said.then(|| Method::Gaussian { constant: args.constant.unwrap_or_default(), convention }))
         }
+        MethodArg::Calibrated => Ok(Some(Method::Calibrated)),
         MethodArg::Lower | MethodArg::Upper => {
             let side = if name == MethodArg::Lower { Side::Lower } else { Side::Upper };
             let default = Bound::new(side, convention);

@@ -83,9 +83,15 @@ pub(crate) fn describe(summary: &Summary) -> String {
     );
     text += &weights(facts);
     if summary.reference_passes > 1 {
-        let (what, times) = if summary.leave_one_out { ("table", 3) } else { ("reference", 2) };
-        text +=
-            &format!("the {what} was read {times} times: text columns and means take a pass of their own\n");
+        let what = if summary.leave_one_out { "table" } else { "reference" };
+        let times = summary.reference_passes + usize::from(summary.leave_one_out);
+        let calibrated = facts.method == "calibrated";
+        let why = match (calibrated, summary.reference_passes) {
+            (false, _) => "text columns and means take a pass of their own",
+            (true, 2) => "calibration takes a pass of its own",
+            (true, _) => "text columns or means, and calibration, take passes of their own",
+        };
+        text += &format!("the {what} was read {times} times: {why}\n");
     }
     let spread = summary.values;
     if let (Some(lowest), Some(highest)) = (spread.lowest, spread.highest) {

@@ -24,6 +24,9 @@ use std::collections::BTreeMap;
 /// Bits of a distance that tell its bin: 512 bins per factor of two.
 const BIN_BITS: u32 = 9;
 
+/// The number of the last bin there can be.
+const MOST_BINS: f64 = (1_u64 << (11 + BIN_BITS)) as f64;
+
 /// Squared distances of reference rows, as a histogram: counts and means of
 /// bins that are narrower than a fifth of a per cent.
 #[derive(Debug, Clone, Default, PartialEq)]
@@ -50,23 +53,33 @@ impl DistanceTable {
         }
     }
 
-    /// The mean distance and the weight of each bin, ascending.
-    pub fn to_parts(&self) -> (Vec<f64>, Vec<f64>) {
-        self.bins.values().map(|(weight, sum)| (sum / weight, *weight)).unzip()
+    /// Number, weight and weighted sum of the distances of each bin, one after
+    /// the other, ascending.
+    pub fn to_parts(&self) -> Vec<f64> {
+        self.bins.iter().flat_map(|(&bin, &(weight, sum))| [bin as f64, weight, sum]).collect()
     }
 
-    /// A table from the distances and weights of its bins.
+    /// A table from its bins.
     ///
     /// # Errors
     ///
     /// [`Error::Contradiction`] when they cannot be those of a table.
-    pub fn from_parts(dist_sq: &[f64], weights: &[f64]) -> Result<Self, Error> {
-        let is_sound = |(d, w): (&f64, &f64)| d.is_finite() && *d >= 0.0 && w.is_finite() && *w > 0.0;
-        if dist_sq.len() != weights.len() || !dist_sq.iter().zip(weights).all(is_sound) {
+    pub fn from_parts(parts: &[f64]) -> Result<Self, Error> {
+        let (bins, rest) = parts.as_chunks::<3>();
+        let is_sound = |&[bin, weight, sum]: &[f64; 3]| {
+            (0.0..=MOST_BINS).contains(&bin)
+                && bin.fract() == 0.0
+                && weight.is_finite()
+                && weight > 0.0
+                && sum.is_finite()
+                && sum >= 0.0
+        };
+        let table =
+            Self { bins: bins.iter().map(|&[bin, weight, sum]| (bin as u64, (weight, sum))).collect() };
+        if !rest.is_empty() || !bins.iter().all(is_sound) || table.bins.len() < bins.len() || table.is_empty()
+        {
             return Err(Error::Contradiction { what: "the distances of the calibration make no sense" });
         }
-        let mut table = Self::new();
-        table.add(dist_sq, Some(weights));
         Ok(table)
     }
 
@@ -242,12 +255,17 @@ mod tests {
         let distances: Vec<f64> = (1..1000).map(|i| f64::from(i) * 0.01).collect();
         let mut table = DistanceTable::new();
         table.add(&distances, None);
-        let (dist_sq, weights) = table.to_parts();
-        assert!(dist_sq.is_sorted());
-        assert_eq!(weights.iter().sum::<f64>(), 999.0);
-        let again = DistanceTable::from_parts(&dist_sq, &weights).unwrap();
-        assert_eq!(again.to_parts().1, weights);
-        assert!(DistanceTable::from_parts(&[1.0, f64::NAN], &[1.0, 1.0]).is_err());
-        assert!(DistanceTable::from_parts(&[1.0], &[]).is_err());
+        let parts = table.to_parts();
+        assert_eq!(parts.chunks(3).map(|bin| bin[1]).sum::<f64>(), 999.0);
+        for bin in parts.chunks(3).filter(|bin| bin[1] > 1.0) {
+            let mean = bin[2] / bin[1];
+            assert!(distances.iter().filter(|d| (*d / mean - 1.0).abs() < 0.002).count() as f64 >= bin[1]);
+        }
+        assert_eq!(DistanceTable::from_parts(&parts).unwrap(), table);
+        for wrong in
+            [&parts[..parts.len() - 1], &[], &[1.0, 0.0, 1.0], &[0.5, 1.0, 1.0], &[1.0, 1.0, f64::NAN]]
+        {
+            assert!(DistanceTable::from_parts(wrong).is_err(), "{wrong:?}");
+        }
     }
 }

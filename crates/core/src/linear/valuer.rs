@@ -12,6 +12,12 @@ use rayon::prelude::*;
 /// A leverage this close to 1 leaves no digits for the row's own coefficient.
 const LEVERAGE_ROOM: f64 = 1e-10;
 
+/// Fewer rows than this do not tell a distribution.
+const FEWEST_TO_DOUBT: usize = 50;
+
+/// Smaller differences than this share of the spread are not worth a word.
+const SHARE_TO_DOUBT: f64 = 0.05;
+
 /// How a row's statistics become a value.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum LinearMethod {
@@ -156,6 +162,39 @@ impl LinearValuer {
     /// As for [`values`](Valuer::values).
     pub fn values_from(&self, rows: Rows<'_>, first_row: u64) -> Result<Values, Error> {
         self.value_rows(rows, first_row, false)
+    }
+
+    /// Whether values of these reference rows, a sample of all, would be others
+    /// if the inputs were not taken for Gaussian: a warning if calibrated values
+    /// differ by more than the standard errors, and by more than a little.
+    ///
+    /// # Errors
+    ///
+    /// As for [`values`](Valuer::values).
+    pub fn doubt_gaussian(&self, sample: Rows<'_>) -> Result<Option<Warning>, Error> {
+        let Form::Exact(_) = &self.form else { return Ok(None) };
+        let copy = || Self::new(self.fit.clone(), self.sizes(), LinearMethod::default());
+        let mut table = DistanceTable::new();
+        table.add(&Self::distances(&self.fit, sample)?, sample.weights());
+        if sample.len() < FEWEST_TO_DOUBT || table.is_empty() {
+            return Ok(None);
+        }
+        // Sizes that the default constant does not allow are not doubted.
+        let Ok(plain) = copy() else { return Ok(None) };
+        let calibrated = Self::calibrated(self.fit.clone(), self.sizes(), &table)?;
+        let plain = plain.with_std_error(true).leave_one_out(sample, 0)?;
+        let calibrated = calibrated.leave_one_out(sample, 0)?;
+        let n = sample.len() as f64;
+        let known = |values: &[f64]| values.iter().copied().filter(|v| v.is_finite()).collect::<Vec<_>>();
+        let mean_square = |numbers: &[f64]| numbers.iter().map(|v| v * v).sum::<f64>() / n;
+        let values = known(&plain.value);
+        let mean = values.iter().sum::<f64>() / n;
+        let spread = mean_square(&values.iter().map(|v| v - mean).collect::<Vec<_>>());
+        let off: Vec<f64> = plain.value.iter().zip(&calibrated.value).map(|(p, c)| p - c).collect();
+        let off = mean_square(&known(&off));
+        let errors = mean_square(&known(plain.std_error.as_deref().unwrap_or_default()));
+        let share = (off / spread).sqrt();
+        Ok((off > errors && share > SHARE_TO_DOUBT).then_some(Warning::NotGaussian { share }))
     }
 
     /// Squared distances of reference rows, none of them left out.

@@ -7,7 +7,9 @@
 use super::{SavedValuer, Step};
 use crate::Error;
 use crate::request::{Method, SizeChoice};
-use dshap::linear::{Algorithm3, Bound, Constant, Convention, FitOptions, FitParts, LinearFit, Side};
+use dshap::linear::{
+    Algorithm3, Bound, Constant, Convention, DistanceTable, FitOptions, FitParts, LinearFit, Side,
+};
 use dshap::{Moments, MomentsParts};
 use dshap_io::Container;
 use dshap_table::{Design, DesignParts};
@@ -60,6 +62,7 @@ enum MethodDocument {
         samples: usize,
         seed: u64,
     },
+    Calibrated,
     Lower(BoundDocument),
     Upper(BoundDocument),
 }
@@ -157,6 +160,7 @@ pub(super) fn write(valuer: &SavedValuer) -> Container {
         named("moments.shift", moments.shift),
     ];
     arrays.extend(moments.peak.map(|peak| named("moments.peak", peak)));
+    arrays.extend(valuer.distances.as_ref().map(|table| named("distances", table.to_parts())));
     arrays.sort_by(|one, two| one.0.cmp(&two.0));
     let document = serde_json::to_string(&document).expect("a valuer has nothing JSON cannot hold");
     Container { kind: KIND.into(), version: FORMAT_VERSION, document, arrays }
@@ -209,6 +213,10 @@ fn parse(container: &mut Container) -> Result<SavedValuer, String> {
         effective_rows: stored.effective_rows,
     })
     .map_err(words)?;
+    let distances = match document.method {
+        MethodDocument::Calibrated => Some(DistanceTable::from_parts(&take("distances")?).map_err(words)?),
+        _ => None,
+    };
     if design.n_columns() != fit.n_features() {
         return Err("its design has other columns than its fit".into());
     }
@@ -224,6 +232,7 @@ fn parse(container: &mut Container) -> Result<SavedValuer, String> {
         task_guessed: document.task_guessed,
         method: document.method.into(),
         choice: SizeChoice { min: document.q, max: document.m },
+        distances,
         history: document.history,
         written_by: document.dshap,
     })
@@ -240,6 +249,7 @@ impl From<Method> for MethodDocument {
                 },
                 convention: convention.into(),
             },
+            Method::Calibrated => MethodDocument::Calibrated,
             Method::Bound(Bound { side, convention, tail, edge, ridge, stop }) => {
                 let bound = BoundDocument { convention: convention.into(), c: tail, edge, ridge, stop };
                 match side {
@@ -270,6 +280,7 @@ impl From<MethodDocument> for Method {
                 },
                 convention: convention.into(),
             },
+            MethodDocument::Calibrated => Method::Calibrated,
             MethodDocument::Lower(bound) => Method::Bound(bound.of(Side::Lower)),
             MethodDocument::Upper(bound) => Method::Bound(bound.of(Side::Upper)),
             MethodDocument::Algorithm3 { stop_draws, stop, samples, seed } => {

@@ -13,12 +13,14 @@ pub use history::{Action, Step};
 pub(crate) use history::{files_in, forgotten_again, repeated};
 
 use crate::Error;
-use crate::reference::Learned;
+use crate::memory::Budget;
+use crate::observer::Observer;
+use crate::reference::{Learned, distances_of};
 use crate::request::{Method, Model, SizeChoice, Task};
 use crate::summary::InputFile;
-use dshap::linear::{FitOptions, LinearFit, LinearValuer};
+use dshap::linear::{DistanceTable, FitOptions, LinearFit, LinearValuer};
 use dshap::{Moments, Sizes};
-use dshap_io::{AtomicFile, Container};
+use dshap_io::{AtomicFile, Container, Source};
 use dshap_table::Design;
 use std::path::Path;
 
@@ -33,6 +35,8 @@ pub struct SavedValuer {
     pub(crate) method: Method,
     /// What was asked for; the rest is chosen by default each time.
     pub(crate) choice: SizeChoice,
+    /// How far reference rows are from their mean, for calibrated values.
+    pub(crate) distances: Option<DistanceTable>,
     pub(crate) history: Vec<Step>,
     /// The dshap that wrote the file; this one if it was made just now.
     pub(crate) written_by: String,
@@ -52,12 +56,29 @@ impl SavedValuer {
             task_guessed,
             method: model.method,
             choice: model.sizes,
+            distances: None,
             history: vec![step],
             written_by: env!("CARGO_PKG_VERSION").into(),
         };
         // What cannot value anything is not worth saving.
-        valuer.linear(valuer.method, valuer.choice)?;
+        valuer.sizes(valuer.method, valuer.choice)?;
+        if valuer.method != Method::Calibrated {
+            valuer.linear(valuer.method, valuer.choice)?;
+        }
         Ok(valuer)
+    }
+
+    /// With the distances of its reference rows, if its method needs them.
+    pub(crate) fn calibrated(
+        mut self,
+        source: &Source,
+        budget: Budget,
+        observer: &dyn Observer,
+    ) -> Result<Self, Error> {
+        if self.method == Method::Calibrated {
+            self.distances = Some(distances_of(source, &self.design, &self.fit, budget, observer)?);
+        }
+        Ok(self)
     }
 
     /// The same valuer for a changed reference.
@@ -121,7 +142,14 @@ impl SavedValuer {
     /// What values rows.
     pub(crate) fn linear(&self, method: Method, choice: SizeChoice) -> Result<LinearValuer, Error> {
         let sizes = self.sizes(method, choice)?;
-        LinearValuer::new(self.fit.clone(), sizes, method.linear()).map_err(|e| Error::core(e, &self.design))
+        let linear = match (method, &self.distances) {
+            (Method::Calibrated, None) => return Err(Error::NotCalibrated),
+            (Method::Calibrated, Some(distances)) => {
+                LinearValuer::calibrated(self.fit.clone(), sizes, distances)
+            }
+            _ => LinearValuer::new(self.fit.clone(), sizes, method.linear()),
+        };
+        linear.map_err(|e| Error::core(e, &self.design))
     }
 
     /// Reads a valuer file.
