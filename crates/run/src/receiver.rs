@@ -24,6 +24,12 @@ pub trait Receiver: Send {
     /// Whatever prevents the output from being begun.
     fn begin(&mut self, schema: &SchemaRef) -> Result<(), Error>;
 
+    /// Memory that is held until the output is complete, for a table of so many
+    /// columns.
+    fn held_bytes(&self, _n_columns: usize) -> u64 {
+        0
+    }
+
     /// Some rows, in order.
     ///
     /// # Errors
@@ -176,6 +182,14 @@ impl Receiver for Written {
             self.sink = Some(Sink::create(&self.destination, self.format, schema.clone())?);
         }
         Ok(())
+    }
+
+    fn held_bytes(&self, n_columns: usize) -> u64 {
+        match self.format {
+            // Pages and a dictionary of each column, until a row group is complete.
+            Format::Parquet => 3_000_000 * n_columns as u64,
+            _ => 0,
+        }
     }
 
     fn rows(&mut self, rows: RecordBatch) -> Result<(), Error> {

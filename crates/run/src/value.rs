@@ -55,7 +55,8 @@ pub fn value(
 
     let mut tally = Tally::new();
     let mut n_usable = 0_u64;
-    let budget = Budget::new(request.resources.memory);
+    let held = receiver.held_bytes(table.schema().fields().len());
+    let budget = Budget::new(request.resources.memory).reserving(held);
     let options = budget.scan_options(&points, &wanted, design.n_columns())?;
     let pass = Pass { source: &points, wanted: &wanted, options, stage: Stage::Value, observer };
     let n_points = pass.run(|batch| {

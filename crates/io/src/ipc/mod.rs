@@ -129,13 +129,13 @@ impl Part for IpcFile {
         messages.sort_by_key(|message| std::cmp::Reverse(message.body_bytes));
         let reader = self.input.open().ok();
         // As it is on disk, decompressed or aligned, converted, and what the
-        // allocator keeps of the one before. What a message is
+        // decompressor and the allocator keep of the one before. What a message is
         // decompressed to is written within it; looking at a few will do.
         let size = |message: &Message| {
             let decompressed = reader
                 .as_ref()
                 .and_then(|reader| guarded(|| messages::decompressed_bytes(reader, message)).ok());
-            message.body_bytes as u64 + 3 * decompressed.unwrap_or(message.body_bytes as u64)
+            message.body_bytes as u64 + 4 * decompressed.unwrap_or(message.body_bytes as u64)
         };
         messages.iter().take(LOOKED_AT).map(size).max().unwrap_or(0)
     }
