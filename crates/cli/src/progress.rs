@@ -36,7 +36,10 @@ impl Observer for Progress {
             return;
         }
         let bar = ProgressBar::with_draw_target(Some(total_bytes), ProgressDrawTarget::hidden());
-        let style = "{prefix:>10} [{bar:30}] {percent:>3} %  {binary_bytes_per_sec}  {msg}  {eta} left";
+        let style = match stage {
+            Stage::Draw => "{prefix:>10} [{bar:30}] {pos} of at most {len} rounds  {eta} left at most",
+            _ => "{prefix:>10} [{bar:30}] {percent:>3} %  {binary_bytes_per_sec}  {msg}  {eta} left",
+        };
         if let Ok(style) = ProgressStyle::with_template(style) {
             bar.set_style(style.progress_chars("=> "));
         }

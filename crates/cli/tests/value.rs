@@ -534,6 +534,7 @@ fn the_summary_records_what_ran() {
       "n_points": 1,
       "leave_one_out": false,
       "reference_passes": 1,
+      "rounds": null,
       "values": {
         "n_valued": 1,
         "n_without": 0,

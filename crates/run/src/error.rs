@@ -55,6 +55,10 @@ pub enum Error {
     #[error("the valuer holds no distances to calibrate by")]
     NotCalibrated,
 
+    /// A method whose valuers cannot be saved.
+    #[error("a valuer by `general` would have to carry its reference rows, which this version does not do")]
+    NotSaved,
+
     /// A calibrated valuer whose reference is to change.
     #[error(
         "the reference of a calibrated valuer cannot be changed: its distances are those of the rows it was fitted to"
@@ -216,6 +220,10 @@ impl Error {
             Error::CannotMerge { what, .. } if what.contains("say `--") => None,
             Error::CannotMerge { .. } => Some("fit the parts with the same columns and options".into()),
             Error::NotCalibrated => Some("fit it with `--method calibrated`".into()),
+            Error::NotSaved => Some(
+                "value rows with `dshap value POINTS --reference FILE --method general`, or fit by `calibrated`"
+                    .into(),
+            ),
             Error::FixedReference => {
                 Some("fit the whole reference anew, or keep a valuer by `--method gaussian` beside it".into())
             }
@@ -286,6 +294,9 @@ impl Error {
 
     /// A core error, with columns called by the names of the design.
     pub(crate) fn core(error: dshap::Error, design: &Design) -> Self {
+        if error == dshap::Error::Interrupted {
+            return Error::Interrupted;
+        }
         let names = |columns: &[usize]| {
             columns.iter().map(|&j| format!("`{}`", design.column_name(j))).collect::<Vec<_>>().join(", ")
         };
@@ -335,6 +346,17 @@ impl Error {
                 } else {
                     format!("give a `--q` between {least} and {max}, or none")
                 }),
+            ),
+            dshap::Error::SetsTooLarge { most, .. } => {
+                (error.to_string(), Some(format!("give an `--m` of at most {most}")))
+            }
+            dshap::Error::SingularSets { .. } => (
+                error.to_string(),
+                Some("give a `--ridge`, a larger `--q`, or leave out rare categories".into()),
+            ),
+            dshap::Error::Weighted => (
+                "method `general` draws sets of reference rows and knows no weights".to_string(),
+                Some("leave `--weight` out, or use `--method calibrated`".into()),
             ),
             dshap::Error::SilentBound { first, .. } => (
                 error.to_string(),

@@ -42,6 +42,9 @@ impl Fitted {
 /// [`Error`].
 pub fn fit(request: &FitRequest, observer: &dyn Observer) -> Result<Fitted, Error> {
     let FitRequest { reference, model, outputs, resources } = request;
+    if let Method::General(_) = model.method {
+        return Err(Error::NotSaved);
+    }
     let source = Source::open(reference)?;
     refuse_overwriting(&source, outputs)?;
     let budget = Budget::new(resources.memory);

@@ -16,6 +16,7 @@ mod checkpoint;
 mod error;
 mod fit;
 mod formula;
+mod general;
 mod inspect;
 mod look;
 mod memory;

@@ -13,6 +13,8 @@ pub enum Stage {
     Forget,
     /// Points are valued.
     Value,
+    /// Sets are drawn; rounds are counted instead of bytes.
+    Draw,
 }
 
 impl Stage {
@@ -24,6 +26,7 @@ impl Stage {
             Stage::Calibrate => "calibrating",
             Stage::Forget => "forgetting",
             Stage::Value => "valuing",
+            Stage::Draw => "drawing sets",
         }
     }
 }

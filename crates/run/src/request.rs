@@ -1,6 +1,9 @@
 //! What a front end asks for.
 
-use dshap::linear::{Algorithm3, Bound, Constant, Convention, FitOptions, LinearMethod, Side};
+use dshap::Part;
+use dshap::linear::{
+    Algorithm3, Bound, Constant, Convention, FitOptions, GeneralOptions, LinearMethod, Side,
+};
 use dshap_table::{Missing, Selection, Unseen};
 use std::path::PathBuf;
 use std::time::Duration;
@@ -34,6 +37,8 @@ pub enum Method {
         /// The sum over set sizes.
         convention: Convention,
     },
+    /// Proposition 1, for any inputs and with a ridge, by drawing sets.
+    General(GeneralOptions),
     /// Theorem 2, calibrated to the distances that reference rows really have.
     Calibrated,
     /// The paper's Monte Carlo.
@@ -54,20 +59,38 @@ impl Method {
         match self {
             Method::Gaussian { .. } => "gaussian",
             Method::Calibrated => "calibrated",
+            Method::General(_) => "general",
             Method::Algorithm3(_) => "algorithm-3",
             Method::Bound(Bound { side: Side::Lower, .. }) => "lower",
             Method::Bound(Bound { side: Side::Upper, .. }) => "upper",
         }
     }
 
-    pub(crate) fn linear(self) -> LinearMethod {
+    /// What core calls it; calibrated and drawn values are made in other ways.
+    pub(crate) fn linear(self) -> Option<LinearMethod> {
         match self {
-            Method::Gaussian { constant, convention } => LinearMethod::Gaussian { constant, convention },
-            // It has the sides and the errors of the closed form.
-            Method::Calibrated => LinearMethod::default(),
-            Method::Algorithm3(algorithm) => LinearMethod::Algorithm3(algorithm),
-            Method::Bound(bound) => LinearMethod::Bound(bound),
+            Method::Gaussian { constant, convention } => {
+                Some(LinearMethod::Gaussian { constant, convention })
+            }
+            Method::Algorithm3(algorithm) => Some(LinearMethod::Algorithm3(algorithm)),
+            Method::Bound(bound) => Some(LinearMethod::Bound(bound)),
+            Method::Calibrated | Method::General(_) => None,
         }
+    }
+
+    /// The parts that values come with, in order.
+    pub(crate) fn parts(self) -> &'static [Part] {
+        match self {
+            Method::Gaussian { .. } | Method::Calibrated => {
+                &[Part::Potential, Part::Penalty, Part::DistSq, Part::ResidSq]
+            }
+            Method::General(_) | Method::Algorithm3(_) | Method::Bound(_) => &[Part::DistSq, Part::ResidSq],
+        }
+    }
+
+    /// Whether values have standard errors.
+    pub(crate) fn has_std_error(self) -> bool {
+        matches!(self, Method::Gaussian { .. } | Method::Calibrated | Method::General(_))
     }
 }
 

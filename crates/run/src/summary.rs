@@ -81,7 +81,11 @@ impl Facts {
             weight: design.weight().map(String::from),
             intercept: fit.intercept(),
             refit_intercept: fit.intercept_kind() == Intercept::Refitted,
-            ridge: bound.map(|bound| bound.ridge),
+            ridge: match method {
+                Method::Bound(bound) => Some(bound.ridge),
+                Method::General(options) => Some(options.ridge),
+                _ => None,
+            },
             bound_constants: bound.map(|bound| (bound.tail, bound.edge)),
             p: fit.model_dim(),
             q: sizes.min(),
@@ -110,6 +114,7 @@ fn describe(method: Method) -> (Option<String>, &'static str, Option<u64>) {
         }
         Method::Algorithm3(algorithm) => (Some("theorem".into()), "printed", Some(algorithm.seed)),
         Method::Calibrated => (Some("gain".into()), "definition", None),
+        Method::General(options) => (Some("gain".into()), "definition", Some(options.seed)),
         Method::Bound(Bound { convention: Convention::Printed, .. }) => (None, "printed", None),
         Method::Bound(_) => (None, "definition", None),
     }
@@ -129,6 +134,8 @@ pub struct Summary {
     pub leave_one_out: bool,
     /// How often the reference was read; not at all with a saved valuer.
     pub reference_passes: usize,
+    /// Rounds of sets drawn, for methods that draw them.
+    pub rounds: Option<usize>,
     /// How the values are spread.
     pub values: Spread,
     /// Everything doubtful.

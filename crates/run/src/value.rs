@@ -2,6 +2,7 @@
 
 use crate::Error;
 use crate::checkpoint::Checkpoint;
+use crate::general::{Held, draw, slice};
 use crate::memory::Budget;
 use crate::observer::{Observer, Stage};
 use crate::output::OutputTable;
@@ -14,10 +15,10 @@ use crate::sample::RowSample;
 use crate::saved::{SavedValuer, files_in};
 use crate::summary::{Facts, InputFile, Spread, Summary};
 use crate::warnings;
-use dshap::linear::LinearValuer;
+use dshap::linear::{GeneralOptions, LinearValuer};
 use dshap::{Note, Sizes, Values, Warning};
 use dshap_io::Source;
-use dshap_table::{Design, Selection};
+use dshap_table::{Design, Encoded, Selection};
 use std::path::Path;
 
 /// Values the points of a request; rows go to `receiver` in their own order.
@@ -40,7 +41,10 @@ pub fn value(
     let Prepared { valuer, design, method, choice, selection, learned, reference } = &prepared;
     let carried = selection.carried(points.schema()).map_err(|e| Error::at(e, &points, 0))?;
     let leave_one_out = matches!(request.against, Against::Themselves(_));
-    let linear = valuer.linear(*method, *choice)?.with_std_error(request.std_error);
+    let engine = match method {
+        Method::General(options) => Engine::Drawing(*options, Vec::new()),
+        _ => Engine::Linear(valuer.linear(*method, *choice)?.with_std_error(request.std_error)),
+    };
 
     let mut wanted = if leave_one_out { design.wanted_of_reference() } else { design.wanted() };
     let n_design = wanted.len();
@@ -49,11 +53,11 @@ pub fn value(
         .iter()
         .map(|field| field.as_ref().clone())
         .collect();
-    let with_std_error = request.std_error && LinearValuer::has_std_error(method.linear());
-    let table = OutputTable::new(&carried_fields, LinearValuer::parts(method.linear()), with_std_error);
+    let with_std_error = request.std_error && method.has_std_error();
+    let table = OutputTable::new(&carried_fields, method.parts(), with_std_error);
     receiver.begin(table.schema())?;
 
-    let mut tally = Tally::new();
+    let (mut engine, mut tally) = (engine, Tally::new());
     let mut n_usable = 0_u64;
     let held = receiver.held_bytes(table.schema().fields().len());
     let budget = Budget::new(request.resources.memory).reserving(held);
@@ -63,13 +67,18 @@ pub fn value(
         let (design_part, rest) = split(&batch.rows, n_design);
         let encoded = design.encode(&design_part).map_err(|e| Error::at(e, &points, batch.first_row))?;
         let rows = rows_of(&encoded, design)?;
-        let values = if leave_one_out {
-            linear.leave_one_out(rows, n_usable)
-        } else {
-            linear.values_from(rows, n_usable)
+        let first_usable = n_usable;
+        n_usable += rows.len() as u64;
+        let values = match &mut engine {
+            Engine::Linear(linear) if leave_one_out => linear.leave_one_out(rows, first_usable),
+            Engine::Linear(linear) => linear.values_from(rows, first_usable),
+            Engine::Drawing(_, waiting) => {
+                let (first_row, n_rows) = (batch.first_row, batch.rows.num_rows());
+                waiting.push(Waiting { first_row, n_rows, carried: rest, encoded });
+                return Ok(());
+            }
         };
         let values = values.map_err(|e| Error::core(e, design))?;
-        n_usable += rows.len() as u64;
         tally.add(batch.rows.num_rows(), &values);
         receiver.rows(table.batch(
             batch.first_row,
@@ -86,6 +95,26 @@ pub fn value(
         return Err(Error::Changed { before: learned.rows.n_usable, after: n_usable });
     }
 
+    let (mut doubts, sizes, rounds) = match engine {
+        Engine::Linear(linear) => (linear.warnings(), linear.sizes(), None),
+        Engine::Drawing(options, waiting) => {
+            let sizes = valuer.sizes(*method, *choice)?;
+            let budget = Budget::new(request.resources.memory);
+            let reference = match reference {
+                Some(source) => {
+                    Some(Held::read(source, design, &design.wanted_of_reference(), budget, observer)?)
+                }
+                None => None,
+            };
+            let (drawn, doubts) =
+                value_waiting(waiting, reference, valuer, sizes, options, observer, |rows, values| {
+                    tally.add(rows.n_rows, &values);
+                    let remaining = rows.remaining.as_deref();
+                    receiver.rows(table.batch(rows.first_row, rows.n_rows, rows.carried, &values, remaining))
+                })?;
+            (doubts, sizes, Some(drawn))
+        }
+    };
     if let Some(checkpoint) = learned.as_ref().and_then(|learned| learned.checkpoint.as_ref()) {
         checkpoint.remove();
     }
@@ -96,9 +125,15 @@ pub fn value(
     } else {
         said.extend(warnings::of_constant_text(design));
     }
-    let mut doubts = linear.warnings();
-    doubts.extend(tally.warnings(linear.sizes()));
+    doubts.extend(tally.warnings(sizes));
     said.extend(warnings::in_words(&doubts, design));
+    if let (Some(Drawn { n_rounds, reached: false }), Method::General(options)) = (&rounds, method) {
+        said.push(format!(
+            "after {n_rounds} rounds the errors of the draws are still above {} % of the spread of values; \
+             `--samples` allows more rounds, `--stop` larger errors",
+            100.0 * options.tolerance
+        ));
+    }
     if let Some(learned) = learned {
         said.extend(warnings::of_other_inputs(valuer, *method, *choice, &learned.sample)?);
         let n_left_out = learned.rows.n_left_out();
@@ -114,6 +149,7 @@ pub fn value(
         n_points,
         leave_one_out,
         reference_passes: learned.as_ref().map_or(0, |learned| learned.n_passes),
+        rounds: rounds.map(|drawn| drawn.n_rounds),
         values: tally.spread,
         warnings: said,
         points: InputFile::of(&points, request.digests)?,
@@ -123,6 +159,66 @@ pub fn value(
             _ => None,
         },
     })
+}
+
+/// What makes values of rows.
+enum Engine {
+    Linear(LinearValuer),
+    /// All rows are read before any is valued.
+    Drawing(GeneralOptions, Vec<Waiting>),
+}
+
+/// A batch that waits for its values.
+struct Waiting {
+    first_row: u64,
+    n_rows: usize,
+    carried: Vec<arrow_array::ArrayRef>,
+    encoded: Encoded,
+}
+
+/// The same without its numbers.
+struct Placed {
+    first_row: u64,
+    n_rows: usize,
+    carried: Vec<arrow_array::ArrayRef>,
+    remaining: Option<Vec<usize>>,
+}
+
+/// What the draws took.
+struct Drawn {
+    n_rounds: usize,
+    reached: bool,
+}
+
+/// Values all batches at once and hands them over one by one.
+fn value_waiting(
+    waiting: Vec<Waiting>,
+    reference: Option<Held>,
+    valuer: &SavedValuer,
+    sizes: Sizes,
+    options: GeneralOptions,
+    observer: &dyn Observer,
+    mut each: impl FnMut(Placed, Values) -> Result<(), Error>,
+) -> Result<(Drawn, Vec<Warning>), Error> {
+    let mut places = Vec::with_capacity(waiting.len());
+    let mut batches = Vec::with_capacity(waiting.len());
+    for Waiting { first_row, n_rows, carried, encoded } in waiting {
+        let remaining = encoded.remaining.clone();
+        places.push((Placed { first_row, n_rows, carried, remaining }, encoded.y.len()));
+        batches.push(encoded);
+    }
+    let points = Held::new(batches, valuer.design.n_columns(), &valuer.design)?;
+    let drawn = match &reference {
+        Some(reference) => draw(&valuer.fit, reference, Some(&points), sizes, options, observer),
+        None => draw(&valuer.fit, &points, None, sizes, options, observer),
+    };
+    let (drawn, doubts) = drawn.map_err(|e| Error::core(e, &valuer.design))?;
+    let mut start = 0;
+    for (place, n_usable) in places {
+        each(place, slice(&drawn.values, start, n_usable))?;
+        start += n_usable;
+    }
+    Ok((Drawn { n_rounds: drawn.n_rounds, reached: drawn.reached }, doubts))
 }
 
 /// What is needed before the first point is read.
@@ -161,7 +257,13 @@ fn prepare(request: &ValueRequest, points: &Source, observer: &dyn Observer) -> 
     let checkpoint = request.resources.checkpoint.as_ref();
     let mut learned = learn(source.as_ref().unwrap_or(points), model, budget, checkpoint, observer)?;
     let checkpoint = learned.checkpoint.take();
-    let n_passes = learned.n_passes + usize::from(model.method == Method::Calibrated);
+    let again = match model.method {
+        Method::Calibrated => true,
+        // Rows that are their own reference are there already.
+        Method::General(_) => source.is_some(),
+        _ => false,
+    };
+    let n_passes = learned.n_passes + usize::from(again);
     let passes = Passes { rows: learned.rows, n_passes, sample: learned.sample.clone(), checkpoint };
     let valuer = SavedValuer::new(learned, model, Vec::new())?.calibrated(
         source.as_ref().unwrap_or(points),
@@ -182,6 +284,9 @@ fn prepare(request: &ValueRequest, points: &Source, observer: &dyn Observer) -> 
 
 fn prepare_saved(file: &Path, overrides: &Overrides, points: &Source) -> Result<Prepared, Error> {
     let valuer = SavedValuer::load(file)?;
+    if let Some(Method::General(_)) = overrides.method {
+        return Err(Error::NotSaved);
+    }
     let wanted = valuer.design.wanted();
     Error::unless_has_columns(points, &wanted, file)?;
     let Overrides { id, by, keep, missing, unseen, method, sizes } = overrides.clone();

@@ -45,8 +45,8 @@ pub(crate) struct MethodArgs {
     /// What is predicted; guessed from the target when absent.
     #[arg(long)]
     pub(crate) task: Option<TaskArg>,
-    /// How rows are valued: exactly for Gaussian inputs, calibrated to other ones, bounded for
-    /// sub-Gaussian ones, or by the paper's Monte Carlo. Default: gaussian.
+    /// How rows are valued: exactly for Gaussian inputs, calibrated to other ones, by drawing
+    /// sets (general: any inputs, with a ridge), bounded, or by the paper's Monte Carlo. Default: gaussian.
     #[arg(long, value_name = "NAME")]
     pub(crate) method: Option<MethodArg>,
     #[command(flatten)]
@@ -58,7 +58,7 @@ pub(crate) struct MethodArgs {
     /// means as known.
     #[arg(long, conflicts_with = "no_intercept")]
     pub(crate) refit_intercept: bool,
-    /// lower, upper: ridge penalty, added to the sum of squares of features as given. Default: 0.
+    /// general, lower, upper: ridge penalty, added to the sum of squares of features as given. Default: 0.
     #[arg(long, value_name = "G", value_parser = parse_penalty)]
     pub(crate) ridge: Option<f64>,
     /// lower, upper: c of the eigenvalues' tail. Default: 0.5 (proved), 1 with --convention printed.
@@ -74,14 +74,15 @@ pub(crate) struct MethodArgs {
     /// Default: definition.
     #[arg(long)]
     pub(crate) convention: Option<ConventionArg>,
-    /// algorithm-3: stop when the sum moves by less (ρ₂), 0 never; default 0.005. Printed bounds:
-    /// Algorithm 4's rule; default: full sums.
+    /// algorithm-3: stop when the sum moves by less (ρ₂), 0 never; default 0.005. general: errors
+    /// wanted, as a share of the spread of values; default 0.02. Printed bounds: Algorithm 4's rule.
     #[arg(long, value_name = "RHO", value_parser = parse_tolerance)]
     pub(crate) stop: Option<f64>,
     /// algorithm-3: stop drawing when the mean moves by less (ρ₁). Default: 0.01.
     #[arg(long, value_name = "RHO", value_parser = parse_tolerance)]
     pub(crate) stop_draws: Option<f64>,
-    /// algorithm-3: at most so many draws per set size (T). Default: 1000.
+    /// algorithm-3: at most so many draws per set size (T); default 1000. general: rounds; default
+    /// 1024.
     #[arg(long, value_name = "T", value_parser = clap::value_parser!(u64).range(1..))]
     pub(crate) samples: Option<u64>,
     /// Seed of random methods. Default: 0.
@@ -178,6 +179,7 @@ pub(crate) enum TaskArg {
 pub(crate) enum MethodArg {
     Gaussian,
     Calibrated,
+    General,
     Lower,
     Upper,
     #[value(name = "algorithm-3")]

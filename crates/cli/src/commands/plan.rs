@@ -5,7 +5,7 @@ use crate::args::{
     MethodArgs, MissingArg, OutputArgs, SizeArgs, SortArg, TaskArg, UnseenArg, ValueArgs,
 };
 use crate::failure::Failure;
-use dshap::linear::{Algorithm3, Bound, Constant, Convention, FitOptions, Side};
+use dshap::linear::{Algorithm3, Bound, Constant, Convention, FitOptions, GeneralOptions, Side};
 use dshap_io::{Destination, Format};
 use dshap_run::{
     Against, Arrange, CheckpointFile, FitRequest, Method, Model, Overrides, Resources, SizeChoice, Task,
@@ -202,9 +202,10 @@ fn method_of(args: &MethodArgs) -> Result<Option<Method>, Failure> {
     let name = args.method.unwrap_or(MethodArg::Gaussian);
     let bounds = matches!(name, MethodArg::Lower | MethodArg::Upper);
     let printed = args.convention == Some(ConventionArg::Printed);
-    if args.ridge.is_some() && !bounds {
+    let general = name == MethodArg::General;
+    if args.ridge.is_some() && !bounds && !general {
         return Err(Failure::usage(
-            "the closed form has no ridge; `--ridge` goes with `--method lower` and `--method upper`",
+            "the closed form has no ridge; `--ridge` goes with `--method general`, `lower` and `upper`",
         ));
     }
     let own = |flag: &'static str, given: bool, goes: bool, with: &'static str| {
@@ -217,11 +218,11 @@ fn method_of(args: &MethodArgs) -> Result<Option<Method>, Failure> {
         own(
             "--stop",
             args.stop.is_some(),
-            algorithm || bounds && printed,
-            "`--method algorithm-3` and printed bounds",
+            algorithm || general || bounds && printed,
+            "`--method algorithm-3`, `general` and printed bounds",
         ),
         own("--stop-draws", args.stop_draws.is_some(), algorithm, "`--method algorithm-3`"),
-        own("--samples", args.samples.is_some(), algorithm, "`--method algorithm-3`"),
+        own("--samples", args.samples.is_some(), algorithm || general, "`algorithm-3` and `general`"),
         own("--constant", args.constant.is_some(), name == MethodArg::Gaussian, "`--method gaussian`"),
         own(
             "--convention",
@@ -229,7 +230,7 @@ fn method_of(args: &MethodArgs) -> Result<Option<Method>, Failure> {
             bounds || name == MethodArg::Gaussian,
             "`gaussian`, `lower` and `upper`",
         ),
-        own("--refit-intercept", args.refit_intercept, !bounds, "`gaussian` and `calibrated`"),
+        own("--refit-intercept", args.refit_intercept, !bounds, "`gaussian`, `calibrated` and `general`"),
     ];
     if let Some(failure) = misplaced.into_iter().flatten().next() {
         return Err(failure);
@@ -247,6 +248,17 @@ fn method_of(args: &MethodArgs) -> Result<Option<Method>, Failure> {
             Ok(is_said.then(|| Method::Gaussian { constant: args.constant.unwrap_or_default(), convention }))
         }
         MethodArg::Calibrated => Ok(Some(Method::Calibrated)),
+        MethodArg::General => {
+            let default = GeneralOptions::default();
+            let max_rounds = args.samples.map_or(default.max_rounds, |rounds| rounds as usize);
+            Ok(Some(Method::General(GeneralOptions {
+                ridge: args.ridge.unwrap_or(default.ridge),
+                tolerance: args.stop.unwrap_or(default.tolerance),
+                min_rounds: default.min_rounds.min(max_rounds),
+                max_rounds,
+                seed: args.seed.unwrap_or(default.seed),
+            })))
+        }
         MethodArg::Lower | MethodArg::Upper => {
             let side = if name == MethodArg::Lower { Side::Lower } else { Side::Upper };
             let default = Bound::new(side, convention);

@@ -85,13 +85,17 @@ pub(crate) fn describe(summary: &Summary) -> String {
     if summary.reference_passes > 1 {
         let what = if summary.leave_one_out { "table" } else { "reference" };
         let times = summary.reference_passes + usize::from(summary.leave_one_out);
-        let calibrated = facts.method == "calibrated";
-        let why = match (calibrated, summary.reference_passes) {
-            (false, _) => "text columns and means take a pass of their own",
-            (true, 2) => "calibration takes a pass of its own",
-            (true, _) => "text columns or means, and calibration, take passes of their own",
+        let why = match (facts.method, summary.reference_passes) {
+            ("calibrated", 2) => "calibration takes a pass of its own",
+            ("calibrated", _) => "text columns or means, and calibration, take passes of their own",
+            ("general", 2) if !summary.leave_one_out => "its rows are kept to draw sets from",
+            ("general", _) if !summary.leave_one_out => "for text columns or means, and to keep its rows",
+            _ => "text columns and means take a pass of their own",
         };
         text += &format!("the {what} was read {times} times: {why}\n");
+    }
+    if let Some(rounds) = summary.rounds {
+        text += &format!("{} rounds of sets were drawn\n", grouped(rounds as u64));
     }
     let spread = summary.values;
     if let (Some(lowest), Some(highest)) = (spread.lowest, spread.highest) {

@@ -249,7 +249,8 @@ impl From<Method> for MethodDocument {
                 },
                 convention: convention.into(),
             },
-            Method::Calibrated => MethodDocument::Calibrated,
+            // Refused before anything is fitted.
+            Method::Calibrated | Method::General(_) => MethodDocument::Calibrated,
             Method::Bound(Bound { side, convention, tail, edge, ridge, stop }) => {
                 let bound = BoundDocument { convention: convention.into(), c: tail, edge, ridge, stop };
                 match side {

@@ -62,7 +62,7 @@ impl SavedValuer {
         };
         // What cannot value anything is not worth saving.
         valuer.sizes(valuer.method, valuer.choice)?;
-        if valuer.method != Method::Calibrated {
+        if valuer.method.linear().is_some() {
             valuer.linear(valuer.method, valuer.choice)?;
         }
         Ok(valuer)
@@ -142,12 +142,10 @@ impl SavedValuer {
     /// What values rows.
     pub(crate) fn linear(&self, method: Method, choice: SizeChoice) -> Result<LinearValuer, Error> {
         let sizes = self.sizes(method, choice)?;
-        let linear = match (method, &self.distances) {
-            (Method::Calibrated, None) => return Err(Error::NotCalibrated),
-            (Method::Calibrated, Some(distances)) => {
-                LinearValuer::calibrated(self.fit.clone(), sizes, distances)
-            }
-            _ => LinearValuer::new(self.fit.clone(), sizes, method.linear()),
+        let linear = match (method.linear(), &self.distances) {
+            (Some(method), _) => LinearValuer::new(self.fit.clone(), sizes, method),
+            (None, Some(distances)) => LinearValuer::calibrated(self.fit.clone(), sizes, distances),
+            (None, None) => return Err(Error::NotCalibrated),
         };
         linear.map_err(|e| Error::core(e, &self.design))
     }
