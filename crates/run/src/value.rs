@@ -43,7 +43,10 @@ pub fn value(
     let leave_one_out = matches!(request.against, Against::Themselves(_));
     let engine = match method {
         Method::General(options) => Engine::Drawing(*options, Vec::new()),
-        _ => Engine::Linear(valuer.linear(*method, *choice)?.with_std_error(request.std_error)),
+        _ => {
+            let linear = valuer.linear(*method, *choice)?.with_std_error(request.std_error);
+            Engine::Linear(Box::new(linear))
+        }
     };
 
     let mut wanted = if leave_one_out { design.wanted_of_reference() } else { design.wanted() };
@@ -163,7 +166,7 @@ pub fn value(
 
 /// What makes values of rows.
 enum Engine {
-    Linear(LinearValuer),
+    Linear(Box<LinearValuer>),
     /// All rows are read before any is valued.
     Drawing(GeneralOptions, Vec<Waiting>),
 }

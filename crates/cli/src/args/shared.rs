@@ -82,7 +82,7 @@ pub(crate) struct MethodArgs {
     #[arg(long, value_name = "RHO", value_parser = parse_tolerance)]
     pub(crate) stop_draws: Option<f64>,
     /// algorithm-3: at most so many draws per set size (T); default 1000. general: rounds; default
-    /// 1024.
+    /// 4096.
     #[arg(long, value_name = "T", value_parser = clap::value_parser!(u64).range(1..))]
     pub(crate) samples: Option<u64>,
     /// Seed of random methods. Default: 0.

@@ -54,7 +54,7 @@ const SMALL_REFERENCE: usize = 60;
 /// | `ridge` | 0 | `γ`, added to `X_SᵀX_S` of the (centred) features as given |
 /// | `tolerance` | 0.02 | errors wanted, as a share of the spread of the values over points |
 /// | `min_rounds` | 32 | at least this many rounds; each draws one set of every stratum of sizes |
-/// | `max_rounds` | 1024 | at most this many, whether the errors are small enough or not |
+/// | `max_rounds` | 4096 | at most this many, whether the errors are small enough or not |
 /// | `seed` | 0 | each round has its own stream, so threads do not matter |
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct GeneralOptions {
@@ -73,7 +73,7 @@ pub struct GeneralOptions {
 
 impl Default for GeneralOptions {
     fn default() -> Self {
-        Self { ridge: 0.0, tolerance: 0.02, min_rounds: 32, max_rounds: 1024, seed: 0 }
+        Self { ridge: 0.0, tolerance: 0.02, min_rounds: 32, max_rounds: 4096, seed: 0 }
     }
 }
 
