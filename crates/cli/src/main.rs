@@ -12,6 +12,9 @@ use std::process::ExitCode;
 
 fn main() -> ExitCode {
     let args = args::Args::parse();
+    if args.memory().is_some() {
+        begin_again_with_tame_allocator();
+    }
     // Destructors do not run on exit, so unfinished files are removed by hand.
     // Should the handler not be installable, an interrupt still ends the program.
     let _ = ctrlc::set_handler(|| {
@@ -29,6 +32,27 @@ fn main() -> ExitCode {
         }
     }
 }
+
+/// The C library's allocator learns from large blocks that are freed to keep
+/// ever larger ones, which breaks a limit on memory within minutes. Told a
+/// threshold, it gives larger blocks back at once; but it listens only when a
+/// program starts, so the program starts once more, as the same process.
+#[cfg(all(target_os = "linux", target_env = "gnu"))]
+fn begin_again_with_tame_allocator() {
+    use std::os::unix::process::CommandExt;
+    const THRESHOLD: &str = "MALLOC_MMAP_THRESHOLD_";
+    if std::env::var_os(THRESHOLD).is_some() {
+        return;
+    }
+    let mut words = std::env::args_os();
+    if let (Ok(program), Some(name)) = (std::env::current_exe(), words.next()) {
+        // It returns only if it failed; then the limit is kept less closely.
+        let _ = std::process::Command::new(program).arg0(name).args(words).env(THRESHOLD, "4194304").exec();
+    }
+}
+
+#[cfg(not(all(target_os = "linux", target_env = "gnu")))]
+fn begin_again_with_tame_allocator() {}
 
 /// The decoders of damaged Parquet files may panic. `dshap-io` catches that and
 /// makes it an error, which the user should see instead of a trace.

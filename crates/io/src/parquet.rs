@@ -178,9 +178,9 @@ impl Part for ParquetFile {
         let Ok(selection) = Selection::new(self.input.name(), self.schema(), wanted) else {
             return 0;
         };
-        // A page as it is on disk, and decompressed or its dictionary.
+        // A page as it is on disk and decompressed, and a dictionary.
         let sizes = self.sizes(u64::max);
-        selection.fields().iter().map(|&field| 2 * sizes[field].min(PAGE_BYTES)).sum()
+        selection.fields().iter().map(|&field| 3 * sizes[field].min(PAGE_BYTES)).sum()
     }
 }
 

@@ -35,6 +35,18 @@ pub(crate) struct Args {
     pub(crate) command: Option<Command>,
 }
 
+impl Args {
+    /// The limit on memory, if there is one.
+    pub(crate) fn memory(&self) -> Option<u64> {
+        match self.command.as_ref()? {
+            Command::Value(args) => args.memory.memory,
+            Command::Fit(args) => args.memory.memory,
+            Command::Update(args) => args.memory.memory,
+            _ => None,
+        }
+    }
+}
+
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
     /// Value the rows of a table.
