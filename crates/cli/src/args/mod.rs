@@ -47,17 +47,13 @@ impl Args {
     }
 }
 
+// A comment on a variant would hide the longer one of its struct.
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
-    /// Value the rows of a table.
     Value(Box<ValueArgs>),
-    /// Fit a reference and save the valuer.
     Fit(Box<FitArgs>),
-    /// Add rows to the reference of a saved valuer, or take rows away.
     Update(UpdateArgs),
-    /// Make one valuer of several whose references have no row in common.
     Merge(MergeArgs),
-    /// Show what a saved valuer holds.
     Inspect(InspectArgs),
     /// Evaluate a closed form for given numbers.
     #[command(subcommand)]
