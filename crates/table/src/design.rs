@@ -115,9 +115,13 @@ impl Design {
         if parts.features.len() != parts.encodings.len() || parts.features.is_empty() {
             return wrong("a feature has no encoding");
         }
+        let is_number = |column: &Wanted| matches!(column.read_as, ReadAs::Number | ReadAs::Boolean);
+        if !is_number(&parts.target) || !parts.weight.iter().all(is_number) {
+            return wrong("the target or the weight is no number");
+        }
         for (feature, encoding) in parts.features.iter().zip(&parts.encodings) {
             let (is_sound, fill): (bool, &[f64]) = match encoding {
-                Encoding::Number { fill } => (feature.read_as != ReadAs::Text, fill.as_slice()),
+                Encoding::Number { fill } => (is_number(feature), fill.as_slice()),
                 Encoding::OneHot { levels, fill } => {
                     let ascending = levels.windows(2).all(|pair| pair[0] < pair[1]);
                     let fits = fill.as_ref().is_none_or(|fill| fill.len() + 1 == levels.len().max(1));

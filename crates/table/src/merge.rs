@@ -330,7 +330,10 @@ mod tests {
 
     #[test]
     fn stored_designs_are_checked() {
-        let damages: [fn(&mut DesignParts); 6] = [
+        let damages: [fn(&mut DesignParts); 9] = [
+            |p| p.target.read_as = ReadAs::Text,
+            |p| p.weight = Some(wanted("w", ReadAs::AsIs)),
+            |p| p.features[0].read_as = ReadAs::AsIs,
             |p| _ = p.encodings.pop(),
             |p| {
                 p.features.clear();

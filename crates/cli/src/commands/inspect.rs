@@ -73,10 +73,9 @@ fn describe(found: &Inspection) -> String {
         };
         let _ = writeln!(text, "  {} rows {action}", grouped(step.rows));
         for file in &step.files {
-            let digest = file.sha256.as_deref().map(|digest| &digest[..digest.len().min(16)]);
+            let digest: String = file.sha256.iter().flat_map(|digest| digest.chars()).take(16).collect();
             let bytes = file.bytes.map(grouped).unwrap_or_default();
-            let _ =
-                writeln!(text, "    {}  {bytes} bytes  sha256 {}…", file.name, digest.unwrap_or_default());
+            let _ = writeln!(text, "    {}  {bytes} bytes  sha256 {}…", file.name, digest);
         }
     }
     for warning in &found.warnings {
