@@ -6,7 +6,7 @@ use crate::memory::Budget;
 use crate::observer::{Observer, Stage};
 use crate::overwriting::refuse_overwriting;
 use crate::reference::{learn, levels_of, moments_of};
-use crate::request::{FitRequest, MergeRequest, Method, SizeChoice, UpdateRequest};
+use crate::request::{FitRequest, MergeRequest, SizeChoice, UpdateRequest};
 use crate::saved::{Action, SavedValuer, Step};
 use crate::summary::{Facts, FitSummary, InputFile};
 use crate::warnings;
@@ -42,9 +42,6 @@ impl Fitted {
 /// [`Error`].
 pub fn fit(request: &FitRequest, observer: &dyn Observer) -> Result<Fitted, Error> {
     let FitRequest { reference, model, outputs, resources } = request;
-    if let Method::General(_) = model.method {
-        return Err(Error::NotSaved);
-    }
     let source = Source::open(reference)?;
     refuse_overwriting(&source, outputs)?;
     let budget = Budget::new(resources.memory);
@@ -54,7 +51,7 @@ pub fn fit(request: &FitRequest, observer: &dyn Observer) -> Result<Fitted, Erro
     let checkpoint = learned.checkpoint.take();
     let (rows, n_resumed) = (learned.rows, learned.n_resumed);
     let sample = learned.sample.clone();
-    let valuer = SavedValuer::new(learned, model, files)?.calibrated(&source, budget, observer)?;
+    let valuer = SavedValuer::new(learned, model, files)?.completed(&source, budget, observer)?;
     source.check_unchanged()?;
 
     let mut said = warnings::of_sources(&source, None);
@@ -74,8 +71,8 @@ pub fn fit(request: &FitRequest, observer: &dyn Observer) -> Result<Fitted, Erro
 pub fn update(request: &UpdateRequest, observer: &dyn Observer) -> Result<Fitted, Error> {
     let UpdateRequest { valuer: path, add, forget, sizes, outputs, resources } = request;
     let before = SavedValuer::load(path)?;
-    if before.method == Method::Calibrated {
-        return Err(Error::FixedReference);
+    if before.method.fixes_reference() {
+        return Err(Error::FixedReference { method: before.method.name() });
     }
     let budget = Budget::new(resources.memory);
     let sizes_before = before.sizes(before.method, before.choice)?;
@@ -92,7 +89,7 @@ pub fn update(request: &UpdateRequest, observer: &dyn Observer) -> Result<Fitted
             design = wider;
         }
         let (added, files) =
-            while_digesting(&source, || moments_of(&source, &design, budget, Stage::Fit, observer));
+            while_digesting(&source, || moments_of(&source, &design, &before, budget, Stage::Fit, observer));
         let (added, rows) = added?;
         if let Some(added) = &added {
             moments.merge(added).map_err(|e| Error::core(e, &design))?;
@@ -106,8 +103,9 @@ pub fn update(request: &UpdateRequest, observer: &dyn Observer) -> Result<Fitted
         let source = open_for(forget, &design, path, outputs)?;
         // A row with a level that no reference row has was never among them.
         let strict = design.with_policies(None, Some(Unseen::Error), |column| moments.mean(column));
-        let (gone, files) =
-            while_digesting(&source, || moments_of(&source, &strict, budget, Stage::Forget, observer));
+        let (gone, files) = while_digesting(&source, || {
+            moments_of(&source, &strict, &before, budget, Stage::Forget, observer)
+        });
         let (gone, rows) = gone?;
         if let Some(gone) = &gone {
             take_away(&mut moments, gone, &design, &source)?;
@@ -145,8 +143,8 @@ pub fn merge(request: &MergeRequest) -> Result<Fitted, Error> {
     for path in &request.valuers {
         parts.push((path.as_path(), SavedValuer::load(path)?));
     }
-    if parts.iter().any(|(_, part)| part.method == Method::Calibrated) {
-        return Err(Error::FixedReference);
+    if let Some((_, part)) = parts.iter().find(|(_, part)| part.method.fixes_reference()) {
+        return Err(Error::FixedReference { method: part.method.name() });
     }
     let choice = common_choice(&parts, request.sizes)?;
     let mut parts = parts.into_iter();
@@ -186,8 +184,7 @@ pub fn merge(request: &MergeRequest) -> Result<Fitted, Error> {
 }
 
 fn summarise(valuer: &SavedValuer, mut said: Vec<String>) -> Result<FitSummary, Error> {
-    let linear = valuer.linear(valuer.method, valuer.choice)?;
-    said.extend(warnings::in_words(&linear.warnings(), &valuer.design));
+    said.extend(warnings::in_words(&valuer.doubts()?, &valuer.design));
     let has_forgotten = valuer.history.iter().any(|step| step.action == Action::Forget);
     Ok(FitSummary {
         version: env!("CARGO_PKG_VERSION"),

@@ -45,5 +45,5 @@ pub use request::{
     UpdateRequest, ValueRequest,
 };
 pub use saved::{Action, FORMAT_VERSION, SavedValuer, Step};
-pub use summary::{Facts, FitSummary, InputFile, Spread, Summary};
+pub use summary::{ExtraPass, Facts, FitSummary, InputFile, Spread, Summary};
 pub use value::value;

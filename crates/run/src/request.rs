@@ -88,6 +88,12 @@ impl Method {
         }
     }
 
+    /// Whether a valuer carries more of its reference than moments, so that
+    /// rows can be neither added nor taken away.
+    pub(crate) fn fixes_reference(self) -> bool {
+        matches!(self, Method::Calibrated | Method::General(_))
+    }
+
     /// Whether values have standard errors.
     pub(crate) fn has_std_error(self) -> bool {
         matches!(self, Method::Gaussian { .. } | Method::Calibrated | Method::General(_))

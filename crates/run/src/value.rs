@@ -13,7 +13,7 @@ use crate::reference::{RowCounts, learn, rows_of};
 use crate::request::{Against, Method, Model, Overrides, SizeChoice, ValueRequest};
 use crate::sample::RowSample;
 use crate::saved::{SavedValuer, files_in};
-use crate::summary::{Facts, InputFile, Spread, Summary};
+use crate::summary::{ExtraPass, Facts, InputFile, Spread, Summary};
 use crate::warnings;
 use dshap::linear::{GeneralOptions, LinearValuer};
 use dshap::{Note, Sizes, Values, Warning};
@@ -102,13 +102,7 @@ pub fn value(
         Engine::Linear(linear) => (linear.warnings(), linear.sizes(), None),
         Engine::Drawing(options, waiting) => {
             let sizes = valuer.sizes(*method, *choice)?;
-            let budget = Budget::new(request.resources.memory);
-            let reference = match reference {
-                Some(source) => {
-                    Some(Held::read(source, design, &design.wanted_of_reference(), budget, observer)?)
-                }
-                None => None,
-            };
+            let reference = if leave_one_out { None } else { valuer.rows.as_ref() };
             let (drawn, doubts) =
                 value_waiting(waiting, reference, valuer, sizes, options, observer, |rows, values| {
                     tally.add(rows.n_rows, &values);
@@ -151,7 +145,8 @@ pub fn value(
         facts: Facts::of(valuer, *method, *choice)?,
         n_points,
         leave_one_out,
-        reference_passes: learned.as_ref().map_or(0, |learned| learned.n_passes),
+        reference_passes: learned.as_ref().map_or(0, |learned| 1 + learned.extra_passes.len()),
+        extra_passes: learned.as_ref().map_or(Vec::new(), |learned| learned.extra_passes.clone()),
         rounds: rounds.map(|drawn| drawn.n_rounds),
         values: tally.spread,
         warnings: said,
@@ -196,7 +191,7 @@ struct Drawn {
 /// Values all batches at once and hands them over one by one.
 fn value_waiting(
     waiting: Vec<Waiting>,
-    reference: Option<Held>,
+    reference: Option<&Held>,
     valuer: &SavedValuer,
     sizes: Sizes,
     options: GeneralOptions,
@@ -211,7 +206,7 @@ fn value_waiting(
         batches.push(encoded);
     }
     let points = Held::new(batches, valuer.design.n_columns(), &valuer.design)?;
-    let drawn = match &reference {
+    let drawn = match reference {
         Some(reference) => draw(&valuer.fit, reference, Some(&points), sizes, options, observer),
         None => draw(&valuer.fit, &points, None, sizes, options, observer),
     };
@@ -239,7 +234,7 @@ struct Prepared {
 
 struct Passes {
     rows: RowCounts,
-    n_passes: usize,
+    extra_passes: Vec<ExtraPass>,
     sample: RowSample,
     checkpoint: Option<Checkpoint>,
 }
@@ -261,18 +256,17 @@ fn prepare(request: &ValueRequest, points: &Source, observer: &dyn Observer) -> 
     let mut learned = learn(source.as_ref().unwrap_or(points), model, budget, checkpoint, observer)?;
     let checkpoint = learned.checkpoint.take();
     let again = match model.method {
-        Method::Calibrated => true,
+        Method::Calibrated => Some(ExtraPass::Calibration),
         // Rows that are their own reference are there already.
-        Method::General(_) => source.is_some(),
-        _ => false,
+        Method::General(_) if source.is_some() => Some(ExtraPass::Rows),
+        _ => None,
     };
-    let n_passes = learned.n_passes + usize::from(again);
-    let passes = Passes { rows: learned.rows, n_passes, sample: learned.sample.clone(), checkpoint };
-    let valuer = SavedValuer::new(learned, model, Vec::new())?.calibrated(
-        source.as_ref().unwrap_or(points),
-        budget,
-        observer,
-    )?;
+    let extra_passes = learned.extra_passes.iter().copied().chain(again).collect();
+    let passes = Passes { rows: learned.rows, extra_passes, sample: learned.sample.clone(), checkpoint };
+    let mut valuer = SavedValuer::new(learned, model, Vec::new())?;
+    if again.is_some() {
+        valuer = valuer.completed(source.as_ref().unwrap_or(points), budget, observer)?;
+    }
     let Model { method, sizes, selection, .. } = model.clone();
     Ok(Prepared {
         design: valuer.design.clone(),
@@ -287,8 +281,8 @@ fn prepare(request: &ValueRequest, points: &Source, observer: &dyn Observer) -> 
 
 fn prepare_saved(file: &Path, overrides: &Overrides, points: &Source) -> Result<Prepared, Error> {
     let valuer = SavedValuer::load(file)?;
-    if let Some(Method::General(_)) = overrides.method {
-        return Err(Error::NotSaved);
+    if let (Some(Method::General(_)), None) = (overrides.method, &valuer.rows) {
+        return Err(Error::NoRowsToDraw);
     }
     let wanted = valuer.design.wanted();
     Error::unless_has_columns(points, &wanted, file)?;

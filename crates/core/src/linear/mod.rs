@@ -28,7 +28,6 @@
 mod algorithm3;
 mod bounds;
 mod calibrated;
-mod factor;
 mod fit;
 mod gaussian;
 mod general;
