@@ -59,6 +59,10 @@ pub enum Error {
     #[error("a valuer by `general` would have to carry its reference rows, which this version does not do")]
     NotSaved,
 
+    /// A request for a valuer at hand, without one.
+    #[error("the request is about a valuer in memory, and none was given")]
+    NotAtHand,
+
     /// A calibrated valuer whose reference is to change.
     #[error(
         "the reference of a calibrated valuer cannot be changed: its distances are those of the rows it was fitted to"
@@ -259,6 +263,7 @@ impl Error {
             | Error::Changed { .. }
             | Error::Checkpoint { .. }
             | Error::NothingToMerge
+            | Error::NotAtHand
             | Error::Interrupted => None,
         }
     }

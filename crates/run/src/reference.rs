@@ -2,6 +2,7 @@
 
 use crate::Error;
 use crate::checkpoint::{Checkpoint, Job, Progress};
+use crate::dense::Dense;
 use crate::look::{refuse_mixed_columns, settle_task};
 use crate::memory::Budget;
 use crate::observer::{Observer, Stage};
@@ -84,6 +85,12 @@ pub(crate) fn learn(
     options.skip_rows = rows.n_read;
     let pass = Pass { source, wanted: &wanted, options, stage: Stage::Fit, observer };
     let mut sample = RowSample::new(design.n_columns());
+    if checkpoint.is_none()
+        && let Some((moments, sample, rows)) = moments_in_place(source, &design, observer)?
+    {
+        let moments = finish(moments, &design, rows)?;
+        return Ok(Learned { design, moments, rows, task_guessed, n_passes, sample, n_resumed, checkpoint });
+    }
     pass.run(|batch| {
         add_batch(&batch, source, &design, &mut moments, &mut rows, |added| sample.look_at(added))?;
         match &mut checkpoint {
@@ -101,6 +108,25 @@ pub(crate) fn learn(
     Ok(Learned { design, moments, rows, task_guessed, n_passes, sample, n_resumed, checkpoint })
 }
 
+/// Moments of a table of numbers in memory, if all of them can be used.
+fn moments_in_place(
+    source: &Source,
+    design: &Design,
+    observer: &dyn Observer,
+) -> Result<Option<(MomentsBuilder, RowSample, RowCounts)>, Error> {
+    let Some(dense) = Dense::of(source, design) else { return Ok(None) };
+    let (mut moments, mut sample) =
+        (MomentsBuilder::new(design.n_columns()), RowSample::new(design.n_columns()));
+    let done = dense.each_of_reference(Stage::Fit, observer, |rows| {
+        moments.push(rows)?;
+        sample.look_at(rows);
+        Ok(())
+    })?;
+    let n_rows = moments.n_rows() as u64;
+    let rows = RowCounts { n_read: n_rows, n_usable: n_rows, n_filled: 0 };
+    Ok(done.then_some((moments, sample, rows)))
+}
+
 /// Moments of further rows for a design that is known.
 pub(crate) fn moments_of(
     source: &Source,
@@ -114,7 +140,12 @@ pub(crate) fn moments_of(
     let mut moments = MomentsBuilder::new(design.n_columns());
     let mut rows = RowCounts::default();
     let pass = Pass { source, wanted: &wanted, options, stage, observer };
-    pass.run(|batch| add_batch(&batch, source, design, &mut moments, &mut rows, |_| ()))?;
+    match moments_in_place(source, design, observer)? {
+        Some((whole, _, counts)) => (moments, rows) = (whole, counts),
+        None => {
+            pass.run(|batch| add_batch(&batch, source, design, &mut moments, &mut rows, |_| ()))?;
+        }
+    }
     // Rows that all have weight 0 are no rows, and change nothing.
     match finish(moments, design, rows) {
         Err(Error::Core { error: dshap::Error::NoRows, .. }) => Ok((None, rows)),
@@ -133,6 +164,15 @@ pub(crate) fn distances_of(
     let wanted = design.wanted_of_reference();
     let options = budget.scan_options(source, &wanted, design.n_columns())?;
     let mut table = DistanceTable::new();
+    if let Some(dense) = Dense::of(source, design)
+        && dense.each_of_reference(Stage::Calibrate, observer, |rows| {
+            table.add(&LinearValuer::distances(fit, rows)?, rows.weights());
+            Ok(())
+        })?
+    {
+        return Ok(table);
+    }
+    table = DistanceTable::new();
     let pass = Pass { source, wanted: &wanted, options, stage: Stage::Calibrate, observer };
     pass.run(|batch| {
         let (encoded, _) =
