@@ -59,6 +59,10 @@ pub enum Error {
     #[error("the valuer holds no reference rows to draw sets from")]
     NoRowsToDraw,
 
+    /// A request for a valuer at hand, without one.
+    #[error("the request is about a valuer in memory, and none was given")]
+    NotAtHand,
+
     /// A valuer that carries its reference, which is to change.
     #[error(
         "the reference of a valuer by `{method}` cannot be changed: it carries that of the rows it was fitted to"
@@ -259,6 +263,7 @@ impl Error {
             | Error::Changed { .. }
             | Error::Checkpoint { .. }
             | Error::NothingToMerge
+            | Error::NotAtHand
             | Error::Interrupted => None,
         }
     }

@@ -2,6 +2,7 @@
 
 use crate::Error;
 use crate::checkpoint::{Checkpoint, Job, Progress};
+use crate::dense::Dense;
 use crate::look::{refuse_mixed_columns, settle_task};
 use crate::memory::Budget;
 use crate::observer::{Observer, Stage};
@@ -84,23 +85,31 @@ pub(crate) fn learn(
 
     let wanted = design.wanted_of_reference();
     loop {
-        let mut options = budget.scan_options(source, &wanted, design.n_columns())?;
-        options.skip_rows = rows.n_read;
-        let pass = Pass { source, wanted: &wanted, options, stage: Stage::Fit, observer };
         let mut sample = RowSample::new(design.n_columns());
-        pass.run(|batch| {
-            add_batch(&batch, source, &design, &mut moments, &mut rows, |added| sample.look_at(added))?;
-            match &mut checkpoint {
-                Some(checkpoint) => checkpoint.keep_if_due(|| Progress {
-                    design: design.clone(),
-                    moments: moments.clone(),
-                    rows,
-                    task_guessed,
-                    extra_passes: extra_passes.clone(),
-                }),
-                None => Ok(()),
-            }
-        })?;
+        let in_place = match checkpoint {
+            None => moments_in_place(source, &design, moments.clone(), observer)?,
+            Some(_) => None,
+        };
+        if let Some(found) = in_place {
+            (moments, sample, rows) = found;
+        } else {
+            let mut options = budget.scan_options(source, &wanted, design.n_columns())?;
+            options.skip_rows = rows.n_read;
+            let pass = Pass { source, wanted: &wanted, options, stage: Stage::Fit, observer };
+            pass.run(|batch| {
+                add_batch(&batch, source, &design, &mut moments, &mut rows, |added| sample.look_at(added))?;
+                match &mut checkpoint {
+                    Some(checkpoint) => checkpoint.keep_if_due(|| Progress {
+                        design: design.clone(),
+                        moments: moments.clone(),
+                        rows,
+                        task_guessed,
+                        extra_passes: extra_passes.clone(),
+                    }),
+                    None => Ok(()),
+                }
+            })?;
+        }
         let finished = finish(moments, &design, rows)?;
         let fit = LinearFit::new(&finished, model.fit).map_err(|e| Error::core(e, &design))?;
         if !fit.wants_triangle() {
@@ -136,6 +145,25 @@ fn builder(design: &Design, options: FitOptions, form: Option<MomentsForm>) -> M
     }
 }
 
+/// Moments of a table of numbers in memory, if all of them can be used.
+fn moments_in_place(
+    source: &Source,
+    design: &Design,
+    mut moments: MomentsBuilder,
+    observer: &dyn Observer,
+) -> Result<Option<(MomentsBuilder, RowSample, RowCounts)>, Error> {
+    let Some(dense) = Dense::of(source, design) else { return Ok(None) };
+    let mut sample = RowSample::new(design.n_columns());
+    let done = dense.each_of_reference(Stage::Fit, observer, |rows| {
+        moments.push(rows)?;
+        sample.look_at(rows);
+        Ok(())
+    })?;
+    let n_rows = moments.n_rows() as u64;
+    let rows = RowCounts { n_read: n_rows, n_usable: n_rows, n_filled: 0 };
+    Ok(done.then_some((moments, sample, rows)))
+}
+
 /// Moments of further rows for a design that is known, in the form that a
 /// valuer has them in.
 pub(crate) fn moments_of(
@@ -151,7 +179,12 @@ pub(crate) fn moments_of(
     let mut moments = builder(design, valuer.options, Some(valuer.moments.form()));
     let mut rows = RowCounts::default();
     let pass = Pass { source, wanted: &wanted, options, stage, observer };
-    pass.run(|batch| add_batch(&batch, source, design, &mut moments, &mut rows, |_| ()))?;
+    match moments_in_place(source, design, moments.clone(), observer)? {
+        Some((whole, _, counts)) => (moments, rows) = (whole, counts),
+        None => {
+            pass.run(|batch| add_batch(&batch, source, design, &mut moments, &mut rows, |_| ()))?;
+        }
+    }
     // Rows that all have weight 0 are no rows, and change nothing.
     match finish(moments, design, rows) {
         Err(Error::Core { error: dshap::Error::NoRows, .. }) => Ok((None, rows)),
@@ -170,6 +203,15 @@ pub(crate) fn distances_of(
     let wanted = design.wanted_of_reference();
     let options = budget.scan_options(source, &wanted, design.n_columns())?;
     let mut table = DistanceTable::new();
+    if let Some(dense) = Dense::of(source, design)
+        && dense.each_of_reference(Stage::Calibrate, observer, |rows| {
+            table.add(&LinearValuer::distances(fit, rows)?, rows.weights());
+            Ok(())
+        })?
+    {
+        return Ok(table);
+    }
+    table = DistanceTable::new();
     let pass = Pass { source, wanted: &wanted, options, stage: Stage::Calibrate, observer };
     pass.run(|batch| {
         let (encoded, _) =

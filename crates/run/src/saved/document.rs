@@ -18,7 +18,7 @@ use dshap_table::{Design, DesignParts};
 use serde::{Deserialize, Serialize};
 use std::path::Path;
 
-const KIND: &str = "valuer";
+pub(super) const KIND: &str = "valuer";
 
 /// Version of the format that is written. All up to it can be read.
 pub const FORMAT_VERSION: u32 = 2;
@@ -198,7 +198,7 @@ pub(super) fn read(path: &Path) -> Result<SavedValuer, Error> {
 }
 
 /// The valuer in a container, or what is wrong with it.
-fn parse(container: &mut Container) -> Result<SavedValuer, String> {
+pub(super) fn parse(container: &mut Container) -> Result<SavedValuer, String> {
     let document: Document = serde_json::from_str(&container.document)
         .map_err(|error| format!("its document cannot be read: {error}"))?;
     let mut take = |name: &str| container.take(name).ok_or_else(|| format!("its array `{name}` is missing"));

@@ -194,6 +194,31 @@ impl SavedValuer {
         document::read(path)
     }
 
+    /// Reads the bytes of a valuer file, called `name` in messages.
+    ///
+    /// # Errors
+    ///
+    /// As [`load`](Self::load).
+    pub fn from_bytes(bytes: &[u8], name: &str) -> Result<Self, Error> {
+        let mut container = Container::from_bytes(bytes, name, document::KIND, FORMAT_VERSION)?;
+        document::parse(&mut container).map_err(|what| Error::BadContents { file: name.into(), what })
+    }
+
+    /// How it values rows.
+    pub fn method(&self) -> Method {
+        self.method
+    }
+
+    /// The set sizes that were asked for.
+    pub fn choice(&self) -> SizeChoice {
+        self.choice
+    }
+
+    /// How the reference was fitted.
+    pub fn options(&self) -> FitOptions {
+        self.options
+    }
+
     /// Writes a valuer file, which appears whole or not at all; returns its
     /// length.
     ///
