@@ -141,6 +141,14 @@ def cases():
         yield case(f"noise of 1e-{power}", columns, answer(columns, 10.0 ** -power))
 
 
+    for power, noise in ((3, 1e-3), (5, 1e-5), (6, 1e-2), (3, 1e-10), (8, 1e-6), (6, 1e-8)):
+        first, second, third = normal(20), normal(20), normal(20)
+        spread = 10.0 ** -power
+        copy = [a + spread * b for a, b in zip(first, second)]
+        y = [(b - a) / spread + c + noise * draw.gauss(0, 1) for a, b, c in zip(first, copy, third)]
+        yield case(f"a difference of 1e-{power}, noise of {noise:.0e}", [first, copy, third], y)
+
+
 def main():
     note = ("Least squares on hard designs: x by columns, y, and exact answers to 25 digits; dist_sq is "
             "n x'G^-1 x with G the (centred) products, noise_var is RSS/(n - p - intercept); see hard_designs.py.")

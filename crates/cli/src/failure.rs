@@ -23,7 +23,7 @@ impl Failure {
         if error.is_broken_pipe() {
             return Failure::ClosedPipe;
         }
-        if let dshap_run::Error::OutputIsInput { .. } = error {
+        if let dshap_run::Error::OutputIsInput { .. } | dshap_run::Error::Misplaced { .. } = error {
             return Failure::Usage { message: error.to_string() };
         }
         let mut causes = vec![error.to_string()];

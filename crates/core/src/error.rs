@@ -291,7 +291,7 @@ impl Warning {
                 "with a ridge the bound covers the main term only, not what the ridge itself changes".into()
             }
             Warning::SmallReference { dim, n_rows } => format!(
-                "values are too small by up to about {:.0} %: sets are drawn from only {n_rows} rows for {dim} columns; more reference rows help, a smaller `m` does not",
+                "values are too close to zero, by about {:.0} % or more (more where inputs have heavy tails): sets are drawn from only {n_rows} rows for {dim} columns; more reference rows help, a smaller `m` does not",
                 300.0 * *dim as f64 / *n_rows as f64
             ),
             Warning::Truncated { n_visited, n_sizes, share } => format!(

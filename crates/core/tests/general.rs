@@ -9,8 +9,8 @@ mod ridge;
 mod setting;
 
 use common::{Data, UNCENTRED};
-use dshap::linear::{GeneralValues, Population, SetStats};
-use dshap::{Note, Part, Sizes};
+use dshap::linear::{GeneralOptions, GeneralValuer, GeneralValues, LinearFit, Population, SetStats};
+use dshap::{Moments, Note, Part, Sizes};
 use dshap_testkit::{Draws, MAX_ABS_Z, MeanEstimate, Sample, assert_close, cases, seeds};
 use faer::Mat;
 use ridge::{Reference, Truth, dot};
@@ -208,4 +208,64 @@ fn singular_sets_are_drawn_again() {
             assert!(off <= MAX_ABS_Z * error, "row {i}: {} ± {error}, exact {exact}", found.values.value[i]);
         }
     }
+}
+
+// ---- Units -----------------------------------------------------------------
+
+/// A ridge meets features as they are: in small units it is overwhelming, in
+/// large ones nothing. Only one set is possible, so the gain is known; in the
+/// units given its normal equations are well conditioned and can be solved as
+/// they are.
+#[test]
+fn a_ridge_costs_no_digits_whatever_the_units() {
+    let (n, ridge) = (40, 1.0);
+    for exponent in [-12, -7, -6, -3, 0, 3, 8] {
+        let unit = 10_f64.powi(exponent);
+        let mut draws = Draws::new(71);
+        let mut column = |unit: f64| (0..n).map(|_| unit * draws.normal()).collect::<Vec<_>>();
+        let columns = vec![column(unit), column(1.0)];
+        let noise = column(0.5);
+        let y = (0..n).map(|i| columns[0][i] / unit - columns[1][i] + noise[i]).collect();
+        let sample = Sample { columns, y };
+        let data = Data::of(&sample);
+        let fit = LinearFit::new(&Moments::of(data.rows()).unwrap(), UNCENTRED).unwrap();
+
+        let set = Mat::from_fn(n, 2, |i, j| sample.columns[j][i]);
+        let sigma = (set.transpose() * &set) / faer::Scale(n as f64);
+        let noise_var = fit.noise_var();
+        let population = Population { covariance: sigma.as_ref(), coef: fit.coef(), noise_var };
+        let x = [0.7 * unit, -1.1];
+        let residual = 2.5 - x[0] * fit.coef()[0] - x[1] * fit.coef()[1];
+        let stats = SetStats::new(set.as_ref(), &x, population, ridge).unwrap();
+        let expected = stats.gain(residual, noise_var).total() / (n + 1) as f64;
+
+        let options = GeneralOptions { ridge, max_rounds: 32, ..GeneralOptions::default() };
+        let valuer = GeneralValuer::new(fit.clone(), data.rows(), Sizes::new(n + 1, n + 1), options).unwrap();
+        let point = Data::of(&Sample { columns: vec![vec![x[0]], vec![x[1]]], y: vec![2.5] });
+        let found = valuer.values(point.rows(), &|_, _| true).unwrap();
+        assert_eq!(found.singular_share, 0.0);
+        assert_close(found.values.value[0], expected, 1e-10);
+    }
+}
+
+/// A feature that few rows have is missing from most small sets. They are drawn
+/// again, and how many is told.
+#[test]
+fn singular_sets_are_counted() {
+    let n = 100;
+    let mut draws = Draws::new(72);
+    let rare = (0..n).map(|i| f64::from(u8::from(i < 3))).collect();
+    let columns = vec![(0..n).map(|_| draws.normal()).collect(), rare];
+    let sample = Sample { columns, y: (0..n).map(|_| draws.normal()).collect() };
+    let data = Data::of(&sample);
+    let fit = LinearFit::new(&Moments::of(data.rows()).unwrap(), UNCENTRED).unwrap();
+    let share = |sizes, ridge| {
+        let options = GeneralOptions { ridge, max_rounds: 64, ..GeneralOptions::default() };
+        let valuer = GeneralValuer::new(fit.clone(), data.rows(), sizes, options).unwrap();
+        valuer.leave_one_out(&|_, _| true).unwrap().singular_share
+    };
+    // Seven of a hundred rows miss three of them with probability 0.8.
+    let found = share(Sizes::new(8, 8), 0.0);
+    assert!((found - 0.8).abs() < 0.15, "{found}");
+    assert_eq!(share(Sizes::new(8, 8), 0.1), 0.0);
 }

@@ -227,23 +227,83 @@ fn triangles_merge_recombine_and_carry_weights() {
     assert!(of_weighted < 1e-8, "{of_weighted:e}");
 }
 
+/// A near copy in most rows, and columns of their own in the last ones.
+fn mostly_copies(seed: u64, n: usize, n_own: usize) -> (Mat<f64>, Vec<f64>) {
+    let mut draws = Draws::new(seed);
+    let mut x = Mat::from_fn(n, 3, |_, _| draws.normal());
+    for i in 0..n - n_own {
+        x[(i, 2)] = x[(i, 0)] + 1e-9 * x[(i, 2)];
+    }
+    let y = (0..n).map(|i| x[(i, 0)] - x[(i, 1)] + draws.normal()).collect();
+    (x, y)
+}
+
 #[test]
-fn forgetting_rows_of_a_hard_design_says_what_it_costs() {
-    let (x, y) = cubes(84, 3000);
+fn rows_of_a_hard_design_are_forgotten_without_loss() {
+    for (x, y) in [cubes(84, 3000), mostly_copies(84, 3000, 0)] {
+        let rows = Rows::new(x.as_ref(), &y).unwrap();
+        for n_gone in [1, 10, 2000] {
+            let mut moments = Moments::of(rows).unwrap();
+            moments.remove(&Moments::of(rows.slice(0, n_gone)).unwrap()).unwrap();
+            assert_eq!((moments.form(), moments.n_rows()), (MomentsForm::Triangle, 3000 - n_gone));
+            let kept = rows.slice(n_gone, 3000 - n_gone);
+            let exact = LinearFit::of(kept, OPTIONS).unwrap();
+            let fit = LinearFit::new(&moments, OPTIONS).unwrap();
+            assert_eq!((fit.dropped(), fit.warnings()), (&[][..], vec![]), "{n_gone} rows");
+            assert!(fit.digits() + 2 >= exact.digits(), "{} and {}", fit.digits(), exact.digits());
+            let found = LinearValuer::distances(&fit, kept).unwrap();
+            let lost = error(&found, &LinearValuer::distances(&exact, kept).unwrap());
+            assert!(lost < 10_f64.powi(-(fit.digits() as i32)), "{n_gone} rows, {}: {lost:e}", fit.digits());
+        }
+    }
+}
+
+/// Rows without which two columns are nearly the same; what they leave is told.
+#[test]
+fn forgetting_what_told_columns_apart_says_what_it_costs() {
+    let (x, y) = mostly_copies(89, 500, 50);
+    let rows = Rows::new(x.as_ref(), &y).unwrap();
+    let mut builder = MomentsBuilder::new(3).with_form(MomentsForm::Triangle);
+    builder.push(rows).unwrap();
+    let mut moments = builder.finish().unwrap();
+    moments.remove(&Moments::of(rows.slice(450, 50)).unwrap()).unwrap();
+    let kept = rows.slice(0, 450);
+    let fit = LinearFit::new(&moments, OPTIONS).unwrap();
+    assert!(!fit.warnings().is_empty() || fit.dropped() == [2], "{} digits", fit.digits());
+    assert!(LinearFit::of(kept, OPTIONS).unwrap().digits() >= 5);
+}
+
+#[test]
+fn what_was_never_there_cannot_be_forgotten_from_a_triangle() {
+    let (x, y) = cubes(90, 300);
     let rows = Rows::new(x.as_ref(), &y).unwrap();
     let mut moments = Moments::of(rows).unwrap();
-    moments.remove(&Moments::of(rows.slice(0, 10)).unwrap()).unwrap();
-    assert_eq!(moments.form(), MomentsForm::Products);
-    let kept = rows.slice(10, 2990);
-    let exact = LinearFit::of(kept, OPTIONS).unwrap();
-    assert!(exact.digits() >= 8 && exact.warnings().is_empty());
-    let fit = LinearFit::new(&moments, OPTIONS).unwrap();
-    let [Warning::IllConditioned { column: 2, digits }] = fit.warnings()[..] else {
-        panic!("{:?}", fit.warnings());
-    };
-    let lost =
-        error(&LinearValuer::distances(&fit, kept).unwrap(), &LinearValuer::distances(&exact, kept).unwrap());
-    assert!(lost < 10_f64.powi(-(digits as i32)), "{digits} digits: {lost:e}");
+    let mut far = x.clone();
+    far.col_as_slice_mut(1).iter_mut().for_each(|cell| *cell *= 1.5);
+    let before = moments.clone();
+    let refused = moments.remove(&Moments::of(Rows::new(far.as_ref(), &y).unwrap().slice(0, 100)).unwrap());
+    assert!(matches!(refused, Err(Error::NotAmong { column: Some(1) })), "{refused:?}");
+    assert_eq!(moments, before);
+}
+
+/// A part that is hard and one that is not: the whole has the digits of a fit
+/// of all rows, whichever comes first.
+#[test]
+fn hard_and_easy_parts_merge() {
+    let (n, n_own) = (3000, 40);
+    let (x, y) = mostly_copies(91, n, n_own);
+    let rows = Rows::new(x.as_ref(), &y).unwrap();
+    let hard = Moments::of(rows.slice(0, n - n_own)).unwrap();
+    let easy = Moments::of(rows.slice(n - n_own, n_own)).unwrap();
+    assert_eq!((hard.form(), easy.form()), (MomentsForm::Triangle, MomentsForm::Products));
+    let exact = distances(&Moments::of(rows).unwrap(), rows);
+    for (first, second) in [(&hard, &easy), (&easy, &hard)] {
+        let mut whole = first.clone();
+        whole.merge(second).unwrap();
+        assert_eq!((whole.form(), whole.n_rows()), (MomentsForm::Triangle, n));
+        let lost = error(&distances(&whole, rows), &exact);
+        assert!(lost < 1e-9, "{lost:e}");
+    }
 }
 
 /// The first block is harmless, later rows are not; the rows are looked at again.

@@ -6,6 +6,7 @@
 use crate::Error;
 use crate::reference::RowCounts;
 use crate::request::{CheckpointFile, Model};
+use crate::sample::{RowSample, SampleCounts};
 use crate::saved::FormWord;
 use crate::summary::ExtraPass;
 use dshap::{BuilderParts, MomentsBuilder, MomentsForm, MomentsParts};
@@ -26,6 +27,7 @@ const VERSION: u32 = 2;
 pub(crate) struct Progress {
     pub(crate) design: Design,
     pub(crate) moments: MomentsBuilder,
+    pub(crate) sample: RowSample,
     pub(crate) rows: RowCounts,
     pub(crate) task_guessed: bool,
     pub(crate) extra_passes: Vec<ExtraPass>,
@@ -121,6 +123,7 @@ struct Document {
     has_weights: bool,
     intercept: bool,
     form: Option<FormWord>,
+    sample: SampleCounts,
     merged: Vec<Merged>,
 }
 
@@ -180,11 +183,14 @@ impl Checkpoint {
             merged,
         };
         let moments = MomentsBuilder::from_parts(parts).map_err(|error| damaged(error.to_string()))?;
+        let sample = RowSample::from_parts(design.n_columns(), document.sample, &take("sample")?)
+            .ok_or_else(|| damaged("its sample of rows does not add up".into()))?;
         let rows =
             RowCounts { n_read: document.n_read, n_usable: document.n_usable, n_filled: document.n_filled };
         Ok(Some(Progress {
             design,
             moments,
+            sample,
             rows,
             task_guessed: document.task_guessed,
             extra_passes: document.extra_passes,
@@ -203,7 +209,8 @@ impl Checkpoint {
 
     fn keep(&self, progress: &Progress) -> Result<(), Error> {
         let builder = progress.moments.to_parts();
-        let mut arrays = vec![("pending".to_string(), builder.pending)];
+        let (sample, cells) = progress.sample.to_parts();
+        let mut arrays = vec![("pending".to_string(), builder.pending), ("sample".to_string(), cells)];
         let has_weights = builder.pending_weights.is_some();
         arrays.extend(builder.pending_weights.map(|weights| ("pending.weights".to_string(), weights)));
         let mut merged = Vec::with_capacity(builder.merged.len());
@@ -226,6 +233,7 @@ impl Checkpoint {
             has_weights,
             intercept: builder.intercept,
             form: builder.form.map(FormWord::from),
+            sample,
             merged,
         };
         let document = serde_json::to_string(&document).expect("a checkpoint has nothing JSON cannot hold");

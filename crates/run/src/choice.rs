@@ -81,6 +81,77 @@ pub struct MethodChoice {
 }
 
 impl MethodChoice {
+    /// All that can be said about a method.
+    pub fn of(method: Method) -> Self {
+        let named = |name| Self { name: Some(name), ..Self::default() };
+        match method {
+            Method::Gaussian { constant, convention } => Self {
+                // Printed, the constant is settled.
+                constant: (convention == Convention::Definition).then_some(constant),
+                convention: Some(convention),
+                ..named(MethodName::Gaussian)
+            },
+            Method::Calibrated => named(MethodName::Calibrated),
+            Method::General(options) => Self {
+                ridge: Some(options.ridge),
+                stop: Some(options.tolerance),
+                samples: Some(options.max_rounds as u64),
+                seed: Some(options.seed),
+                ..named(MethodName::General)
+            },
+            Method::Bound(bound) => Self {
+                ridge: Some(bound.ridge),
+                bound_c: Some(bound.tail),
+                bound_edge: Some(bound.edge),
+                convention: Some(bound.convention),
+                stop: bound.stop,
+                ..named(match bound.side {
+                    Side::Lower => MethodName::Lower,
+                    Side::Upper => MethodName::Upper,
+                })
+            },
+            Method::Algorithm3(algorithm) => Self {
+                stop: Some(algorithm.outer_tolerance),
+                stop_draws: Some(algorithm.inner_tolerance),
+                samples: Some(algorithm.max_draws as u64),
+                seed: Some(algorithm.seed),
+                ..named(MethodName::Algorithm3)
+            },
+        }
+    }
+
+    /// The method of a valuer with what was said differently. Another name
+    /// starts from that method's defaults, the same name or none from what the
+    /// valuer was fitted with.
+    ///
+    /// # Errors
+    ///
+    /// As [`settle`](Self::settle).
+    pub fn over(self, fitted: Method) -> Result<Method, String> {
+        let stored = Self::of(fitted);
+        let is_same = self.name.is_none() || self.name == stored.name;
+        let base = if is_same { stored } else { Self::default() };
+        if self == Self::default() {
+            return Ok(fitted);
+        }
+        // Another convention has other constants.
+        let keeps = self.convention.is_none() || self.convention == base.convention;
+        let said = Self {
+            name: self.name.or(base.name),
+            ridge: self.ridge.or(base.ridge),
+            bound_c: self.bound_c.or(base.bound_c.filter(|_| keeps)),
+            bound_edge: self.bound_edge.or(base.bound_edge.filter(|_| keeps)),
+            constant: self.constant.or(base.constant.filter(|_| keeps)),
+            convention: self.convention.or(base.convention),
+            stop: self.stop.or(base.stop.filter(|_| keeps)),
+            stop_draws: self.stop_draws.or(base.stop_draws),
+            samples: self.samples.or(base.samples),
+            seed: self.seed.or(base.seed),
+            refit_intercept: false,
+        };
+        Ok(said.settle()?.unwrap_or_default())
+    }
+
     /// The method, if anything was said about it.
     ///
     /// # Errors

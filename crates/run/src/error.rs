@@ -55,6 +55,13 @@ pub enum Error {
     #[error("the valuer holds no distances to calibrate by")]
     NotCalibrated,
 
+    /// Options that do not go together, or not with the method of a valuer.
+    #[error("{what}")]
+    Misplaced {
+        /// Which, and what they go with.
+        what: String,
+    },
+
     /// A valuer without the rows that sets are drawn from.
     #[error("the valuer holds no reference rows to draw sets from")]
     NoRowsToDraw,
@@ -65,7 +72,7 @@ pub enum Error {
 
     /// A valuer that carries its reference, which is to change.
     #[error(
-        "the reference of a valuer by `{method}` cannot be changed: it carries that of the rows it was fitted to"
+        "the reference of a valuer by `{method}` cannot be changed: it holds more of its rows than can be added up"
     )]
     FixedReference {
         /// The method.
@@ -264,6 +271,7 @@ impl Error {
             | Error::Checkpoint { .. }
             | Error::NothingToMerge
             | Error::NotAtHand
+            | Error::Misplaced { .. }
             | Error::Interrupted => None,
         }
     }

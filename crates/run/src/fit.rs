@@ -232,6 +232,14 @@ pub fn merge_valuers(parts: Vec<(&Path, SavedValuer)>, sizes: SizeChoice) -> Res
 
 fn summarise(valuer: &SavedValuer, mut said: Vec<String>) -> Result<FitSummary, Error> {
     said.extend(warnings::in_words(&valuer.doubts()?, &valuer.design));
+    if valuer.fit.wants_triangle() {
+        // Only a reference that was changed can be left so.
+        said.push(
+            "columns are nearly linear functions of others, and changing the reference cost digits; a fit of \
+             all its rows anew keeps more"
+                .into(),
+        );
+    }
     let has_forgotten = valuer.history.iter().any(|step| step.action == Action::Forget);
     Ok(FitSummary {
         version: env!("CARGO_PKG_VERSION"),

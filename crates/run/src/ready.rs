@@ -73,7 +73,7 @@ impl Ready {
         let design =
             valuer.design.with_policies(overrides.missing, overrides.unseen, |j| valuer.moments.mean(j));
         let is_plain = design.parts().encodings.iter().all(|e| matches!(e, Encoding::Number { .. }));
-        let method = overrides.method.unwrap_or(valuer.method);
+        let method = overrides.method.over(valuer.method).map_err(|what| Error::Misplaced { what })?;
         let choice = overrides.sizes.or(valuer.choice);
         let linear = match method {
             Method::General(options) => {

@@ -78,14 +78,14 @@ pub(crate) fn learn(
             let task_guessed = settle_task(source, model)?;
             let (design, extra_passes) = survey(source, model, budget, observer)?;
             let moments = builder(&design, model.fit, None);
-            Progress { design, moments, rows: RowCounts::default(), task_guessed, extra_passes }
+            let sample = RowSample::new(design.n_columns());
+            Progress { design, moments, sample, rows: RowCounts::default(), task_guessed, extra_passes }
         }
     };
-    let Progress { design, mut moments, mut rows, task_guessed, mut extra_passes } = progress;
+    let Progress { design, mut moments, mut sample, mut rows, task_guessed, mut extra_passes } = progress;
 
     let wanted = design.wanted_of_reference();
     loop {
-        let mut sample = RowSample::new(design.n_columns());
         let in_place = match checkpoint {
             None => moments_in_place(source, &design, moments.clone(), observer)?,
             Some(_) => None,
@@ -102,6 +102,7 @@ pub(crate) fn learn(
                     Some(checkpoint) => checkpoint.keep_if_due(|| Progress {
                         design: design.clone(),
                         moments: moments.clone(),
+                        sample: sample.clone(),
                         rows,
                         task_guessed,
                         extra_passes: extra_passes.clone(),
@@ -128,7 +129,7 @@ pub(crate) fn learn(
         }
         // The first rows did not show that products lose too many digits.
         moments = builder(&design, model.fit, Some(MomentsForm::Triangle));
-        rows = RowCounts::default();
+        (rows, sample) = (RowCounts::default(), RowSample::new(design.n_columns()));
         extra_passes.push(ExtraPass::HardColumns);
     }
 }

@@ -1,5 +1,6 @@
 //! What a front end asks for.
 
+use crate::choice::MethodChoice;
 use dshap::Part;
 use dshap::linear::{
     Algorithm3, Bound, Constant, Convention, FitOptions, GeneralOptions, LinearMethod, Side,
@@ -163,8 +164,8 @@ pub struct Overrides {
     pub missing: Option<Missing>,
     /// Levels the reference does not have.
     pub unseen: Option<Unseen>,
-    /// The method.
-    pub method: Option<Method>,
+    /// The method and its options.
+    pub method: MethodChoice,
     /// The set sizes.
     pub sizes: SizeChoice,
 }

@@ -2,9 +2,18 @@
 
 use dshap::Rows;
 use faer::Mat;
+use serde::{Deserialize, Serialize};
 
 /// More rows than this are not needed to see how a table is distributed.
 const MOST_ROWS: usize = 1024;
+
+/// What a sample has seen.
+#[derive(Debug, Clone, Copy, Serialize, Deserialize)]
+pub(crate) struct SampleCounts {
+    stride: u64,
+    n_seen: u64,
+    has_weights: bool,
+}
 
 /// Every row of a table until there are too many, then every second, every
 /// fourth, and so on: the same rows however the table is cut into batches.
@@ -44,6 +53,27 @@ impl RowSample {
         }
     }
 
+    /// All numbers: what was seen, and the rows one after the other.
+    pub(crate) fn to_parts(&self) -> (SampleCounts, Vec<f64>) {
+        let counts = SampleCounts { stride: self.stride, n_seen: self.n_seen, has_weights: self.has_weights };
+        (counts, self.rows.concat())
+    }
+
+    /// A sample from its numbers, unless they do not add up.
+    pub(crate) fn from_parts(n_columns: usize, counts: SampleCounts, cells: &[f64]) -> Option<Self> {
+        let SampleCounts { stride, n_seen, has_weights } = counts;
+        let rows: Vec<Vec<f64>> = cells.chunks(n_columns + 2).map(<[f64]>::to_vec).collect();
+        let whole = cells.len().is_multiple_of(n_columns + 2) && stride.is_power_of_two();
+        let expected = n_seen.div_ceil(stride.max(1));
+        (whole && rows.len() as u64 == expected).then_some(Self {
+            n_columns,
+            stride,
+            n_seen,
+            rows,
+            has_weights,
+        })
+    }
+
     /// Does something with the rows.
     pub(crate) fn with_rows<T>(&self, work: impl FnOnce(Rows<'_>) -> T) -> Option<T> {
         let n = self.rows.len();
@@ -61,6 +91,10 @@ mod tests {
     use super::*;
 
     fn sampled(n: usize, batch: usize) -> Vec<f64> {
+        sampled_through(n, batch, |sample| sample)
+    }
+
+    fn sampled_through(n: usize, batch: usize, between: impl Fn(RowSample) -> RowSample) -> Vec<f64> {
         let x = Mat::from_fn(n, 1, |i, _| i as f64);
         let y = vec![0.0; n];
         let mut sample = RowSample::new(1);
@@ -69,6 +103,7 @@ mod tests {
             sample.look_at(
                 Rows::new(x.as_ref().subrows(start, len), &y[start..start + len]).expect("same length"),
             );
+            sample = between(sample);
         }
         sample.with_rows(|rows| rows.x().col(0).iter().copied().collect()).expect("rows")
     }
@@ -79,6 +114,11 @@ mod tests {
             let rows = sampled(n, usize::MAX / 2);
             assert_eq!(rows, sampled(n, 7), "{n} rows");
             assert!(rows.len() <= MOST_ROWS && rows.len() >= n.min(MOST_ROWS / 2));
+            let again = |sample: RowSample| {
+                let (counts, cells) = sample.to_parts();
+                RowSample::from_parts(1, counts, &cells).expect("its own numbers")
+            };
+            assert_eq!(sampled_through(n, 7, again), rows, "{n} rows");
             let gaps: Vec<f64> = rows.windows(2).map(|pair| pair[1] - pair[0]).collect();
             assert!(gaps.iter().all(|gap| *gap == gaps[0]), "{n} rows: {gaps:?}");
         }

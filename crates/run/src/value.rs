@@ -15,7 +15,7 @@ use crate::sample::RowSample;
 use crate::saved::{SavedValuer, files_in};
 use crate::summary::{ExtraPass, Facts, InputFile, Spread, Summary};
 use crate::warnings;
-use dshap::linear::{GeneralOptions, LinearValuer};
+use dshap::linear::{GeneralOptions, GeneralValues, LinearValuer};
 use dshap::{Note, Rows, Sizes, Values, Warning};
 use dshap_io::Source;
 use dshap_table::{Design, Encoded, Selection};
@@ -24,6 +24,9 @@ use std::path::Path;
 /// Rows that a thread values between two looks at the observer, where each
 /// takes a millisecond.
 const SLOW_ROWS: usize = 256;
+
+/// More sets than this that determine no coefficients deserve a warning.
+const MANY_SINGULAR: f64 = 0.01;
 
 /// Values the points of a request; rows go to `receiver` in their own order.
 ///
@@ -148,11 +151,20 @@ pub(crate) fn value_prepared(
     }
     doubts.extend(tally.warnings(sizes));
     said.extend(warnings::in_words(&doubts, design));
-    if let (Some(Drawn { n_rounds, reached: false }), Method::General(options)) = (&rounds, method) {
+    if let (Some(Drawn { n_rounds, reached: false, .. }), Method::General(options)) = (&rounds, method) {
         said.push(format!(
             "after {n_rounds} rounds the errors of the draws are still above {} % of the spread of values; \
              `--samples` allows more rounds, `--stop` larger errors",
             100.0 * options.tolerance
+        ));
+    }
+    if let Some(Drawn { singular_share, .. }) = &rounds
+        && *singular_share > MANY_SINGULAR
+    {
+        said.push(format!(
+            "{:.0} % of the sets drawn did not determine the coefficients and were drawn again: values average \
+             over the others; a larger `--q` or a `--ridge` avoids that",
+            100.0 * singular_share
         ));
     }
     if let Some(learned) = learned {
@@ -256,6 +268,7 @@ struct Placed {
 struct Drawn {
     n_rounds: usize,
     reached: bool,
+    singular_share: f64,
 }
 
 /// Values all batches at once and hands them over one by one.
@@ -286,7 +299,8 @@ fn value_waiting(
         each(place, slice(&drawn.values, start, n_usable))?;
         start += n_usable;
     }
-    Ok((Drawn { n_rounds: drawn.n_rounds, reached: drawn.reached }, doubts))
+    let GeneralValues { n_rounds, reached, singular_share, .. } = drawn;
+    Ok((Drawn { n_rounds, reached, singular_share }, doubts))
 }
 
 /// What is needed before the first point is read.
@@ -354,16 +368,17 @@ fn prepare(request: &ValueRequest, points: &Source, observer: &dyn Observer) -> 
 
 fn prepare_saved(file: &Path, overrides: &Overrides, points: &Source) -> Result<Prepared, Error> {
     let valuer = SavedValuer::load(file)?;
-    if let (Some(Method::General(_)), None) = (overrides.method, &valuer.rows) {
+    let method = overrides.method.over(valuer.method).map_err(|what| Error::Misplaced { what })?;
+    if let (Method::General(_), None) = (method, &valuer.rows) {
         return Err(Error::NoRowsToDraw);
     }
     let wanted = valuer.design.wanted();
     Error::unless_has_columns(points, &wanted, file)?;
-    let Overrides { id, by, keep, missing, unseen, method, sizes } = overrides.clone();
+    let Overrides { id, by, keep, missing, unseen, sizes, .. } = overrides.clone();
     let design = valuer.design.with_policies(missing, unseen, |column| valuer.moments.mean(column));
     Ok(Prepared {
         design,
-        method: method.unwrap_or(valuer.method),
+        method,
         choice: sizes.or(valuer.choice),
         selection: Selection { id, by, keep, ..Selection::default() },
         valuer,

@@ -8,7 +8,10 @@ use arrow_array::RecordBatch;
 use common::{Folder, Table, column, model, weighted};
 use dshap::MomentsForm;
 use dshap::linear::{Algorithm3, Constant, Convention, GeneralOptions};
-use dshap_run::{Against, Error, ExtraPass, Fitted, Method, Model, Overrides, SavedValuer, SizeChoice, fit};
+use dshap_run::{
+    Against, Error, ExtraPass, Fitted, Method, MethodChoice, MethodName, Model, Overrides, SavedValuer,
+    SizeChoice, fit,
+};
 use dshap_table::{Missing, Unseen};
 use dshap_testkit::{Draws, assert_same_bits};
 use proptest::prelude::*;
@@ -137,11 +140,27 @@ fn valuers_by_general_carry_their_rows() {
         assert_same_bits(&column(&found, name), &column(&expected, name), name);
     }
 
+    // Its own name changes nothing, and one option changes only that.
+    let named = MethodChoice { name: Some(MethodName::General), ..MethodChoice::default() };
+    let (again, _) =
+        folder.value_by("points.csv", "v.dshap", Overrides { method: named, ..Overrides::default() });
+    assert_same_bits(&column(&again, "value"), &column(&found, "value"), "its own method");
+    let fewer = MethodChoice { samples: Some(32), ..MethodChoice::default() };
+    let (_, said) =
+        folder.value_by("points.csv", "v.dshap", Overrides { method: fewer, ..Overrides::default() });
+    assert_eq!((said.rounds, said.facts.ridge), (Some(32), Some(2.0)));
+    let stray = MethodChoice { bound_c: Some(1.0), ..MethodChoice::default() };
+    let against = Against::Valuer {
+        file: folder.path("v.dshap"),
+        overrides: Overrides { method: stray, ..Overrides::default() },
+    };
+    assert!(matches!(folder.try_value("points.csv", against), Err(Error::Misplaced { .. })));
+
     // Other options, and the closed form, from the same file.
-    let other = Overrides { method: Some(by_draws(0.0)), ..Overrides::default() };
+    let other = Overrides { method: MethodChoice::of(by_draws(0.0)), ..Overrides::default() };
     let (unpenalised, _) = folder.value_by("points.csv", "v.dshap", other.clone());
     assert_ne!(column(&unpenalised, "value"), column(&found, "value"));
-    let closed = Overrides { method: Some(Method::default()), ..Overrides::default() };
+    let closed = Overrides { method: MethodChoice::of(Method::default()), ..Overrides::default() };
     folder.value_by("points.csv", "v.dshap", closed);
 
     assert!(matches!(folder.update("v.dshap", &["points.csv"], &[]), Err(Error::FixedReference { .. })));
@@ -331,7 +350,7 @@ fn the_method_can_be_another_when_valuing() {
     ] {
         // Given when valuing, or when fitting: the same.
         folder.fit(&["all.csv"], Model { method, ..model() }, "w.dshap");
-        let overrides = Overrides { method: Some(method), ..Overrides::default() };
+        let overrides = Overrides { method: MethodChoice::of(method), ..Overrides::default() };
         let (expected, _) = folder.value_by("points.csv", "w.dshap", Overrides::default());
         let (found, _) = folder.value_by("points.csv", "v.dshap", overrides);
         assert_same_bits(&column(&found, "value"), &column(&expected, "value"), method.name());

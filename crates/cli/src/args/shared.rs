@@ -59,7 +59,7 @@ pub(crate) struct MethodArgs {
     /// means as known.
     #[arg(long, conflicts_with = "no_intercept")]
     pub(crate) refit_intercept: bool,
-    /// general, lower, upper: ridge penalty, added to the sum of squares of features as given. Default: 0.
+    /// general, lower, upper: ridge penalty, added to the sum of squares of features as given (a column that depends on others is left out all the same). Default: 0.
     #[arg(long, value_name = "G", value_parser = parse_penalty)]
     pub(crate) ridge: Option<f64>,
     /// lower, upper: c of the eigenvalues' tail. Default: 0.5 (proved), 1 with --convention printed.
@@ -76,7 +76,7 @@ pub(crate) struct MethodArgs {
     #[arg(long)]
     pub(crate) convention: Option<ConventionArg>,
     /// algorithm-3: stop when the sum moves by less (ρ₂), 0 never; default 0.005. general: errors
-    /// wanted, as a share of the spread of values; default 0.02. Printed bounds: Algorithm 4's rule.
+    /// wanted, as a share of the spread of values; default 0.02. Printed bounds: Algorithm 4's rule, 0.005 in the paper; without it, full sums.
     #[arg(long, value_name = "RHO", value_parser = parse_tolerance)]
     pub(crate) stop: Option<f64>,
     /// algorithm-3: stop drawing when the mean moves by less (ρ₁). Default: 0.01.

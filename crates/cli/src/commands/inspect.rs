@@ -32,8 +32,12 @@ fn describe(found: &Inspection) -> String {
     line("format", format!("version {}, written by dshap {}", found.format_version, found.written_by));
     line("task", format!("{} of `{}`", facts.task, facts.target));
     let seed = facts.seed.map(|seed| format!(", seed {seed}")).unwrap_or_default();
+    let ridge = facts.ridge.filter(|ridge| *ridge > 0.0).map(|ridge| format!(", ridge {ridge}"));
+    let ridge = ridge.unwrap_or_default();
+    let bound = facts.bound_constants.map(|(c, edge)| format!(", c = {c}, C = {edge}")).unwrap_or_default();
     let constant = facts.constant.as_ref().map(|word| format!(", constant {word}")).unwrap_or_default();
-    line("method", format!("{}{constant}, convention {}{seed}", facts.method, facts.convention));
+    let convention = format!(", convention {}", facts.convention);
+    line("method", format!("{}{ridge}{bound}{constant}{convention}{seed}", facts.method));
     let effective = match &facts.weight {
         Some(column) => {
             format!(", weighted by `{column}`: {} effective", grouped(facts.effective_rows.round() as u64))

@@ -8,8 +8,8 @@ use crate::failure::Failure;
 use dshap::linear::{Convention, FitOptions};
 use dshap_io::{Destination, Format};
 use dshap_run::{
-    Against, Arrange, CheckpointFile, FitRequest, Method, MethodChoice, MethodName, Model, Overrides,
-    Resources, SizeChoice, Task, ValueRequest,
+    Against, Arrange, CheckpointFile, FitRequest, MethodChoice, MethodName, Model, Overrides, Resources,
+    SizeChoice, Task, ValueRequest,
 };
 use dshap_table::{Missing, Selection, Unseen};
 use std::io::IsTerminal;
@@ -21,9 +21,10 @@ pub(crate) fn value_request(args: &ValueArgs) -> Result<ValueRequest, Failure> {
     let ValueArgs { points, reference, valuer, columns, method, output, checkpoint, memory, run } = args;
     let all_inputs: Vec<&String> = points.iter().chain(reference.iter().flatten()).collect();
     refuse_second_standard_input(&all_inputs)?;
-    let chosen = method_of(method)?;
-    if let (true, Some(method @ (Method::Algorithm3(_) | Method::Bound(_)))) = (output.stderr, chosen) {
-        return Err(Failure::usage(format!("`--stderr` does not go with `--method {}`", method.name())));
+    let has_no_errors =
+        matches!(method.method, Some(MethodArg::Algorithm3 | MethodArg::Lower | MethodArg::Upper));
+    if let (true, true, Some(name)) = (output.stderr, has_no_errors, choice_of(method).name) {
+        return Err(Failure::usage(format!("`--stderr` does not go with `--method {}`", name.word())));
     }
     let against = match (reference, valuer) {
         (_, Some(file)) => {
@@ -34,7 +35,7 @@ pub(crate) fn value_request(args: &ValueArgs) -> Result<ValueRequest, Failure> {
                 keep: output.keep.clone(),
                 missing: columns.missing.map(missing),
                 unseen: columns.unseen.map(unseen),
-                method: chosen,
+                method: choice_of(method),
                 sizes: sizes(&method.sizes),
             };
             Against::Valuer { file: file.clone(), overrides }
@@ -172,7 +173,7 @@ fn model(columns: &ColumnArgs, method: &MethodArgs, keep: &[String]) -> Result<M
         missing: columns.missing.map(missing).unwrap_or_default(),
         unseen: columns.unseen.map(unseen).unwrap_or_default(),
         task,
-        method: method_of(method)?.unwrap_or_default(),
+        method: choice_of(method).settle().map_err(Failure::usage)?.unwrap_or_default(),
         sizes: sizes(&method.sizes),
         fit: FitOptions {
             intercept: !method.no_intercept,
@@ -197,9 +198,9 @@ fn unseen(arg: UnseenArg) -> Unseen {
     }
 }
 
-/// The method, if anything was said about it.
-fn method_of(args: &MethodArgs) -> Result<Option<Method>, Failure> {
-    let choice = MethodChoice {
+/// What was said about the method.
+fn choice_of(args: &MethodArgs) -> MethodChoice {
+    MethodChoice {
         name: args.method.map(|name| match name {
             MethodArg::Gaussian => MethodName::Gaussian,
             MethodArg::Calibrated => MethodName::Calibrated,
@@ -221,8 +222,7 @@ fn method_of(args: &MethodArgs) -> Result<Option<Method>, Failure> {
         samples: args.samples,
         seed: args.seed,
         refit_intercept: args.refit_intercept,
-    };
-    choice.settle().map_err(Failure::usage)
+    }
 }
 
 /// Where the output goes.

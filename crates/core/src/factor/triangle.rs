@@ -8,6 +8,10 @@ use faer::Mat;
 /// independent (`crates/core/tests/hard_designs.rs` looks for the worst case).
 const NOISE_FACTOR: f64 = 16.0;
 
+/// A target is free of noise only where this many times less is left of it than
+/// makes a column dependent.
+const TARGET_CAUTION: f64 = 4.0;
+
 /// Rounding of the cells themselves, in units of `ε` times their size.
 const CELL_NOISE: f64 = 4.0;
 
@@ -71,7 +75,8 @@ pub(crate) fn reduce(
     let rest = norm(&upper.col_as_slice(target)[rank..]);
     let lower = Mat::from_fn(rank, rank, |i, l| if l <= i { upper[(l, kept[i])] } else { 0.0 });
     let target_row = upper.col_as_slice(target)[..rank].to_vec();
-    let noise = rounding_noise(&upper, &kept, target, &far);
+    // Of a target nothing is dropped: less caution is needed than with columns.
+    let noise = rounding_noise(&upper, &kept, target, &far) / TARGET_CAUTION;
     Reduced {
         factor: Factor { lower, kept, dropped, weakest },
         target_row,

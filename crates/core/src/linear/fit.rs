@@ -17,6 +17,10 @@ pub(crate) const PANEL_ROWS: usize = 256;
 /// Fewer digits than this deserve a warning.
 const DIGITS_TO_WARN: f64 = 5.0;
 
+/// A triangle may have been merged with one that was made of products, which
+/// are given up where they have fewer digits left.
+const DIGITS_OF_TRIANGLE: f64 = 9.0;
+
 /// How a reference is fitted.
 ///
 /// | field | default | purpose |
@@ -348,13 +352,15 @@ impl LinearFit {
         if !self.dropped.is_empty() {
             warnings.push(Warning::DroppedColumns { columns: self.dropped.clone() });
         }
-        if let Some((column, _)) = self.weakest
-            && self.design_digits() < DIGITS_TO_WARN
-        {
-            warnings.push(Warning::IllConditioned { column, digits: self.design_digits() as u32 });
-        }
-        if self.noise_digits() < DIGITS_TO_WARN {
-            warnings.push(Warning::LittleNoise { digits: self.noise_digits() as u32 });
+        let (design, noise) = (self.design_digits(), self.noise_digits());
+        let digits = design.min(noise) as u32;
+        // Little noise is to blame, unless coefficients are far larger than the
+        // target: then it lives on small differences between features.
+        let is_quiet = noise < design && self.reach() < 10.0 * self.total.sqrt();
+        match self.weakest {
+            _ if design.min(noise) >= DIGITS_TO_WARN => {}
+            Some((column, _)) if !is_quiet => warnings.push(Warning::IllConditioned { column, digits }),
+            _ => warnings.push(Warning::LittleNoise { digits }),
         }
         warnings
     }
@@ -365,22 +371,31 @@ impl LinearFit {
         self.design_digits().min(self.noise_digits()) as u32
     }
 
+    /// The size of the coefficients, for features of length 1: large where the
+    /// target lives on small differences between features.
+    fn reach(&self) -> f64 {
+        self.coef.iter().zip(&self.scale).map(|(coef, scale)| (coef / scale).abs()).sum()
+    }
+
     /// Digits that solving with the design leaves.
     fn design_digits(&self) -> f64 {
         let (_, share) = self.weakest.unwrap_or((0, 1.0));
         match self.form {
             MomentsForm::Products => digits_left(share, 2.0),
             // The square root of a share tells of one column, the condition of all.
-            MomentsForm::Triangle => digits_left(self.condition().recip(), 1.0),
+            MomentsForm::Triangle => {
+                digits_left(self.condition().recip().min(share.sqrt()), 1.0).min(DIGITS_OF_TRIANGLE)
+            }
         }
     }
 
     /// Digits that are left of what the features do not explain.
     fn noise_digits(&self) -> f64 {
-        let share = self.rss / self.total / self.target_inflation;
+        let reach = self.reach();
+        let rss = self.rss / self.target_inflation;
         match self.form {
-            MomentsForm::Products => digits_left(share, 2.0),
-            MomentsForm::Triangle => digits_left(share.sqrt(), 1.0),
+            MomentsForm::Products => digits_left(rss / (self.total + reach * reach), 2.0),
+            MomentsForm::Triangle => digits_left(rss.sqrt() / (self.total.sqrt() + reach), 1.0),
         }
     }
 

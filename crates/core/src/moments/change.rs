@@ -65,12 +65,10 @@ impl Moments {
                 .collect();
             self.peak = Some(peaks);
         }
-        if (self.form, other.form) == (MomentsForm::Triangle, MomentsForm::Triangle) {
-            self.add_triangle(other, &delta, weight);
-        } else {
-            // The part held as products was found to be no hard one, and so is
-            // the sum.
-            self.add_products(other, &delta, 1.0, weight);
+        self.make_alike(other);
+        match (self.form, other.triangle()) {
+            (MomentsForm::Triangle, Some(triangle)) => self.add_triangle(&triangle, &delta, weight),
+            _ => self.add_products(other, &delta, 1.0, weight),
         }
         for (offset, d) in self.offset.iter_mut().zip(&delta) {
             *offset += d * (w2 / (w1 + w2));
@@ -83,8 +81,7 @@ impl Moments {
     /// Takes rows away whose moments are given and which are among these.
     ///
     /// Sums of squares shrink while their rounding errors stay, so digits are
-    /// lost when most of the variation goes, and those that a triangle has more
-    /// than products are lost in any case; [`digits`](Self::digits) tells
+    /// lost when most of the variation goes; [`digits`](Self::digits) tells
     /// how many are left, and [`inflation`](Self::inflation) how much larger
     /// errors have become in each column.
     ///
@@ -104,7 +101,7 @@ impl Moments {
         if other.n_rows >= self.n_rows || other.weight >= self.weight - room {
             return Err(Error::NotAmong { column: None });
         }
-        let mut left = self.clone().into_products();
+        let mut left = self.clone();
         let k = self.shift.len();
         left.peak = Some((0..k).map(|j| self.peak_of(j)).collect());
         left.n_rows -= other.n_rows;
@@ -119,6 +116,10 @@ impl Moments {
         let share = other.weight / left.weight;
         for (offset, d) in left.offset.iter_mut().zip(&delta) {
             *offset -= d * share;
+        }
+        if left.take_from_triangle(other, &delta, self.weight * share) {
+            *self = left;
+            return Ok(());
         }
         left.add_products(other, &delta, -1.0, -(self.weight * share));
         for j in 0..k {
@@ -186,7 +187,7 @@ impl Moments {
         Ok(())
     }
 
-    fn peak_of(&self, column: usize) -> f64 {
+    pub(super) fn peak_of(&self, column: usize) -> f64 {
         self.peak.as_ref().map_or_else(|| self.centred(column, column), |peak| peak[column])
     }
 

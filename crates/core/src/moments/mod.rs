@@ -146,7 +146,11 @@ impl Moments {
     /// Decimal digits left to the column that lost most of them.
     pub fn digits(&self) -> f64 {
         let worst = (0..self.shift.len()).map(|column| self.inflation(column)).fold(1.0, f64::max);
-        -(f64::EPSILON * worst).log10()
+        let loss = match self.form {
+            MomentsForm::Products => worst,
+            MomentsForm::Triangle => worst.sqrt(),
+        };
+        -(f64::EPSILON * loss).log10()
     }
 
     fn is_finite(&self) -> bool {

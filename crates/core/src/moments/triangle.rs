@@ -8,12 +8,19 @@
 //! Demmel, Grigori, Hoemmen and Langou 2012).
 
 use super::block::{Counts, first_means, lane_sum};
-use super::{Combination, Moments, MomentsForm};
+use super::{Combination, Moments, MomentsForm, View};
 use crate::Rows;
 use crate::factor::{add_to_root, lower_root};
 use faer::linalg::matmul::triangular::{self, BlockStructure};
-use faer::{Accum, Mat, Par};
+use faer::{Accum, Mat, Par, Side};
 use std::borrow::Cow;
+
+/// A column left with less of its length than this is a combination of others.
+const NO_LENGTH: f64 = 64.0 * f64::EPSILON;
+
+/// Where rows to be taken away leave less than this of a direction, rounding
+/// errors are all that is left of it.
+const LEAST_LEFT: f64 = 1e-10;
 
 impl Moments {
     /// The triangle of at most `BLOCK_ROWS` rows, on one thread.
@@ -44,11 +51,61 @@ impl Moments {
     }
 
     /// Adds the triangle of other rows, and `√weight · δ` as one row more.
-    pub(super) fn add_triangle(&mut self, other: &Moments, delta: &[f64], weight: f64) {
+    pub(super) fn add_triangle(&mut self, other: &Mat<f64>, delta: &[f64], weight: f64) {
+        add_to_root(&mut self.lower, rows_of(other, delta, weight));
+    }
+
+    /// Takes the rows of `other` out of a triangle, and `√weight · δ`. Does
+    /// nothing and says so if there is no triangle, or if rounding does not
+    /// allow it.
+    ///
+    /// With `A = L⁻¹Gᵀ` for rows `G`, what is left is `L(I − AAᵀ)Lᵀ`, so that
+    /// directions in which there is little variation keep their digits.
+    pub(super) fn take_from_triangle(&mut self, other: &Moments, delta: &[f64], weight: f64) -> bool {
+        let (MomentsForm::Triangle, Some(gone)) = (self.form, other.triangle()) else { return false };
+        let rows = rows_of(&gone, delta, weight);
         let k = delta.len();
-        let root = weight.sqrt();
-        let rows = Mat::from_fn(k + 1, k, |i, j| if i < k { other.lower[(j, i)] } else { root * delta[j] });
-        add_to_root(&mut self.lower, rows);
+        let lower = &self.lower;
+        let mut solved = rows.transpose().to_owned();
+        for i in 0..solved.ncols() {
+            for j in 0..k {
+                let length = (0..=j).map(|l| lower[(j, l)] * lower[(j, l)]).sum::<f64>().sqrt();
+                let known: f64 = (0..j).map(|l| lower[(j, l)] * solved[(l, i)]).sum();
+                // A column that depends on others has no direction of its own.
+                let is_own = lower[(j, j)] > NO_LENGTH * (k as f64).sqrt() * length;
+                solved[(j, i)] = if is_own { (solved[(j, i)] - known) / lower[(j, j)] } else { 0.0 };
+            }
+        }
+        let left = Mat::<f64>::identity(k, k) - &solved * solved.transpose();
+        let Ok(factor) = left.llt(Side::Lower) else { return false };
+        let factor = factor.L().to_owned();
+        let least = (0..k).map(|j| factor[(j, j)] * factor[(j, j)]).fold(1.0, f64::min);
+        if least < LEAST_LEFT {
+            return false;
+        }
+        self.lower = &self.lower * &factor;
+        // What is left in the direction that lost most says how much larger
+        // rounding errors are now.
+        let peaks = (0..k).map(|j| self.peak_of(j).max(self.centred(j, j) / least)).collect();
+        self.peak = Some(peaks);
+        true
+    }
+
+    /// The triangle, made of products if they are good enough for one.
+    pub(super) fn triangle(&self) -> Option<Cow<'_, Mat<f64>>> {
+        match self.form {
+            MomentsForm::Triangle => Some(Cow::Borrowed(&self.lower)),
+            MomentsForm::Products => View::new(self, true).root_of_products().map(Cow::Owned),
+        }
+    }
+
+    /// Makes both a triangle if one of them is, and the other can be.
+    pub(super) fn make_alike(&mut self, other: &Moments) {
+        if (self.form, other.form) == (MomentsForm::Products, MomentsForm::Triangle)
+            && let Some(triangle) = self.triangle().map(Cow::into_owned)
+        {
+            (self.form, self.lower) = (MomentsForm::Triangle, triangle);
+        }
     }
 
     pub(super) fn recombined_triangle(&self, columns: &[&Combination]) -> Mat<f64> {
@@ -86,9 +143,10 @@ impl Moments {
             self.form = MomentsForm::Products;
         }
     }
+}
 
-    pub(super) fn into_products(mut self) -> Self {
-        self.make_products();
-        self
-    }
+/// A triangle as rows, and `√weight · δ` as one row more.
+fn rows_of(lower: &Mat<f64>, delta: &[f64], weight: f64) -> Mat<f64> {
+    let (k, root) = (delta.len(), weight.sqrt());
+    Mat::from_fn(k + 1, k, |i, j| if i < k { lower[(j, i)] } else { root * delta[j] })
 }

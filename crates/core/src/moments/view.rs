@@ -84,9 +84,40 @@ impl<'a> View<'a> {
                 let spread = |j: usize| (self.product(j, j) / self.moments.n_rows() as f64).sqrt();
                 let far =
                     |j: usize| if self.intercept { self.moments.mean(j).abs() / spread(j) } else { 0.0 };
-                reduce(&root, usable, far)
+                let mut reduced = reduce(&root, usable, far);
+                // Rows that were taken away have left their rounding errors.
+                let inflation = |&column: &usize| self.moments.inflation(column);
+                let worst = reduced.factor.kept.iter().map(inflation).fold(1.0, f64::max);
+                if let Some((_, share)) = &mut reduced.factor.weakest {
+                    *share /= worst;
+                }
+                reduced
             }
         }
+    }
+
+    /// The root of sums of products, target included, if no column is nearly a
+    /// combination of others. Constant columns are rows of zeros.
+    pub(super) fn root_of_products(&self) -> Option<Mat<f64>> {
+        let k = self.moments.n_features() + 1;
+        let scale =
+            |j| if self.is_usable(j) { power_of_two_near(self.product(j, j).sqrt().recip()) } else { 0.0 };
+        let scales: Vec<f64> = (0..k).map(scale).collect();
+        let entry = |i: usize, j: usize| self.product(i, j) * scales[i] * scales[j];
+        let factor = Factor::of_products(k, |j| scales[j] > 0.0, |j| self.moments.inflation(j), entry);
+        let n_usable = scales.iter().filter(|&&scale| scale > 0.0).count();
+        let is_clear = factor.weakest.is_none_or(|(_, share)| share >= HARD_SHARE);
+        if factor.kept.len() < n_usable || !is_clear {
+            return None;
+        }
+        let by_weight = self.weight_scale.sqrt();
+        let mut root = Mat::zeros(k, k);
+        for (i, &column) in factor.kept.iter().enumerate() {
+            for (l, &earlier) in factor.kept[..=i].iter().enumerate() {
+                root[(column, earlier)] = factor.lower[(i, l)] / scales[column] / by_weight;
+            }
+        }
+        Some(root)
     }
 
     /// Whether sums of products lose so many digits that a triangle is worth its

@@ -2,8 +2,9 @@
 //!
 //! With `G = LLᵀ` the Gram matrix of the reference and `z = L⁻¹x`, a set of `s`
 //! of `n` rows has a Gram matrix near `(s/n)I`: factors and inverses keep their
-//! digits however nearly dependent the features are. Only the ridge is no
-//! multiple of the identity any more.
+//! digits however nearly dependent the features are. A ridge is no multiple of
+//! the identity there, so the coordinates are turned to make it diagonal: large
+//! for features in small units, which must not drown the others.
 
 use crate::linear::fit::PANEL_ROWS;
 use crate::linear::{FitParts, Intercept, LinearFit};
@@ -22,8 +23,11 @@ pub(super) struct Coordinates {
     constant: Option<f64>,
     /// `β`, with which `xᵀβ = zᵀcoef`.
     coef: Vec<f64>,
-    /// `γI` in these coordinates, if there is a ridge; an intercept has none.
+    /// `γI` in these coordinates, which is diagonal, if there is a ridge; an
+    /// intercept has none.
     ridge: Option<Mat<f64>>,
+    /// How the coordinates are turned for that.
+    turn: Option<Mat<f64>>,
 }
 
 /// Rows in these coordinates, padded with zeros to whole panels.
@@ -48,14 +52,21 @@ impl Coordinates {
         let constant = is_refitted.then(|| 1.0 / (fit.n_rows() as f64).sqrt());
         let dim = fit.model_dim();
         let mut coef = parts.target_row.clone();
-        coef.resize(dim, 0.0);
-        let ridge = (ridge > 0.0).then(|| {
-            let mut root = Mat::<f64>::zeros(dim, p);
+        let (mut diagonal, mut turn) = (None, None);
+        if ridge > 0.0 {
+            let mut root = Mat::<f64>::zeros(p, p);
             (0..p).for_each(|j| root[(j, j)] = parts.scale[j] * ridge.sqrt());
-            solve_lower_triangular_in_place(lower.as_ref(), root.as_mut().subrows_mut(0, p), Par::Seq);
-            &root * root.transpose()
-        });
-        Ok(Self { parts, lower, constant, coef, ridge })
+            solve_lower_triangular_in_place(lower.as_ref(), root.as_mut(), Par::Seq);
+            // Singular values of a root keep twice the digits of eigenvalues.
+            let svd = root.svd().map_err(|_| Error::TooLarge)?;
+            let (u, values) = (svd.U().to_owned(), svd.S().column_vector());
+            coef = (0..p).map(|k| u.col_as_slice(k).iter().zip(&coef).map(|(u, b)| u * b).sum()).collect();
+            let at = |k: usize| if k < p { values[k] * values[k] } else { 0.0 };
+            diagonal = Some(Mat::from_fn(dim, dim, |i, j| if i == j { at(i) } else { 0.0 }));
+            turn = Some(u);
+        }
+        coef.resize(dim, 0.0);
+        Ok(Self { parts, lower, constant, coef, ridge: diagonal, turn })
     }
 
     /// Columns of the design that a model fits on each set.
@@ -93,10 +104,18 @@ impl Coordinates {
         let (shift, offset) = parts.target_centre;
         rows.copy_centred(parts.n_features, 0, shift, offset, &mut residual);
         let mut norm_sq = vec![0.0; n];
-        for (k, coef) in self.coef[..p].iter().enumerate() {
+        for (k, coef) in parts.target_row.iter().enumerate() {
             for ((norm_sq, residual), z) in norm_sq.iter_mut().zip(&mut residual).zip(z.col_as_slice(k)) {
                 *norm_sq += z * z;
                 *residual -= z * coef;
+            }
+        }
+        if let Some(turn) = &self.turn {
+            let mut turned = Mat::<f64>::zeros(PANEL_ROWS, p);
+            for start in (0..n).step_by(PANEL_ROWS) {
+                let mut panel = z.as_mut().submatrix_mut(start, 0, PANEL_ROWS, p);
+                product(turned.as_mut(), panel.as_ref(), turn.as_ref());
+                panel.copy_from(&turned);
             }
         }
         if let Some(constant) = self.constant {

@@ -49,6 +49,8 @@ pub(super) struct Drawn {
     pub(super) means: Vec<Mean>,
     pub(super) n_rounds: usize,
     pub(super) reached: bool,
+    /// Share of sets that were singular.
+    pub(super) singular_share: f64,
 }
 
 impl Mean {
@@ -76,11 +78,14 @@ impl Task<'_> {
         options: GeneralOptions,
         watch: &(dyn Fn(usize, usize) -> bool + Sync),
     ) -> Result<Drawn, Error> {
-        let mut drawn =
-            Drawn { means: vec![Mean::default(); self.targets.len()], n_rounds: 0, reached: false };
-        if self.targets.iter().all(Option::is_none) {
-            drawn.reached = true;
-        }
+        let n_valued = self.targets.iter().flatten().count();
+        let mut drawn = Drawn {
+            means: vec![Mean::default(); self.targets.len()],
+            n_rounds: 0,
+            reached: n_valued == 0,
+            singular_share: 0.0,
+        };
+        let mut n_singular = 0;
         while !drawn.reached && drawn.n_rounds < options.max_rounds {
             if !watch(drawn.n_rounds, options.max_rounds) {
                 return Err(Error::Interrupted);
@@ -89,15 +94,19 @@ impl Task<'_> {
             let sums: Vec<_> =
                 block.into_par_iter().map(|round| self.round(options.seed, round as u64)).collect();
             // In the order of rounds, whichever was ready first.
-            for sums in sums {
+            for round in sums {
+                let Round { sums, n_singular: more } = round?;
+                n_singular += more;
                 drawn.n_rounds += 1;
-                for (mean, sum) in drawn.means.iter_mut().zip(sums?) {
+                for (mean, sum) in drawn.means.iter_mut().zip(sums) {
                     mean.push(sum, drawn.n_rounds);
                 }
             }
             drawn.reached = drawn.n_rounds >= options.min_rounds
                 && self.is_precise(&drawn.means, drawn.n_rounds, options.tolerance);
         }
+        let n_sets = (n_valued * self.strata.len() * drawn.n_rounds).max(1);
+        drawn.singular_share = n_singular as f64 / n_sets as f64;
         Ok(drawn)
     }
 
@@ -119,7 +128,7 @@ impl Task<'_> {
 
     /// For each point, an unbiased estimate of the sum of its gains over all
     /// set sizes. The sets of a round are prefixes of one random order.
-    fn round(&self, seed: u64, number: u64) -> Result<Vec<f64>, Error> {
+    fn round(&self, seed: u64, number: u64) -> Result<Round, Error> {
         let mut rng = ChaCha8Rng::seed_from_u64(seed);
         rng.set_stream(number);
         let mut draw = Draw::new(self);
@@ -139,6 +148,7 @@ impl Task<'_> {
             (self.points, (0..self.targets.len()).collect())
         };
         let mut set = GrowingSet::new(self.coordinates.dim());
+        let mut n_singular = 0;
         for (stratum, &size) in self.strata.iter().zip(&sizes) {
             draw.weight = stratum.len() as f64;
             let grown = set.n_rows();
@@ -149,6 +159,7 @@ impl Task<'_> {
             if inside > 0 {
                 draw.add_inside(&set, rows.as_ref().subrows(size, 1), points, &ids[..inside]);
             }
+            n_singular += draw.pending.len();
             for _ in 0..MAX_REDRAWS {
                 if draw.pending.is_empty() {
                     break;
@@ -159,8 +170,16 @@ impl Task<'_> {
                 return Err(Error::SingularSets { size });
             }
         }
-        Ok(draw.sums)
+        Ok(Round { sums: draw.sums, n_singular })
     }
+}
+
+/// What a round gave.
+struct Round {
+    /// One per point.
+    sums: Vec<f64>,
+    /// Points times sizes for which the first set was singular.
+    n_singular: usize,
 }
 
 /// One round under way.

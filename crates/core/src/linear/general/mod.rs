@@ -41,7 +41,7 @@ use super::{Intercept, LinearFit};
 use crate::values::{Note, Part, Values};
 use crate::{Error, Rows, Sizes, Warning};
 use coordinates::{Coordinates, Whitened};
-use draws::Task;
+use draws::{Drawn, Task};
 use panel::{Frame, LEAST_ROOM};
 
 /// With fewer rows per column than this, values are too small by more than 5 %.
@@ -86,6 +86,9 @@ pub struct GeneralValues {
     pub n_rounds: usize,
     /// Whether the tolerance was reached.
     pub reached: bool,
+    /// Share of the sets that did not determine the coefficients and were
+    /// drawn again: values average over the others.
+    pub singular_share: f64,
 }
 
 /// Values any row, seen or unseen, against a reference of any distribution.
@@ -242,7 +245,8 @@ impl GeneralValuer {
             notes: notes.map(|(i, _)| (i, Note::LeverageOne)).collect(),
             truncation: None,
         };
-        Ok(GeneralValues { values, n_rounds: drawn.n_rounds, reached: drawn.reached })
+        let Drawn { n_rounds, reached, singular_share, .. } = drawn;
+        Ok(GeneralValues { values, n_rounds, reached, singular_share })
     }
 }
 
@@ -256,7 +260,7 @@ impl GeneralOptions {
             return wrong("the tolerance must be a number from 0 on");
         }
         if self.min_rounds < 2 || self.max_rounds < self.min_rounds {
-            return wrong("rounds must satisfy 2 ≤ least ≤ most");
+            return wrong("there must be two rounds at least, or errors cannot be told");
         }
         Ok(())
     }

@@ -90,12 +90,12 @@ impl GrowingSet {
 
     /// The set as it is now, unless it is singular.
     pub(super) fn fix(&self, ridge: Option<MatRef<'_, f64>>) -> Option<FixedSet> {
+        let dim = self.sum.len();
+        let largest = (0..dim).map(|k| self.gram[(k, k)]).fold(0.0, f64::max);
         let mut normal = self.gram.clone();
         if let Some(ridge) = ridge {
             normal += ridge;
         }
-        let dim = self.sum.len();
-        let largest = (0..dim).map(|k| normal[(k, k)]).fold(0.0, f64::max);
         let factor = normal.llt(Side::Lower).ok()?;
         let lower = factor.L();
         let clear = |k: usize| {
