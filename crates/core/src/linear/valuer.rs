@@ -232,8 +232,10 @@ impl LinearValuer {
             return Err(Error::FeatureCount { found: rows.n_features(), expected: self.fit.n_features() });
         }
         let mut out = vec![RowValue::default(); rows.len()];
-        let value_panel = |work: &mut PanelWork, (panel, out): (usize, &mut [RowValue])| {
-            let start = panel * PANEL_ROWS;
+        // A row that takes a millisecond is worth a panel of its own.
+        let chunk_rows = if self.is_slow() { 1 } else { PANEL_ROWS };
+        let value_panel = |work: &mut PanelWork, (chunk, out): (usize, &mut [RowValue])| {
+            let start = chunk * chunk_rows;
             self.fit.solve_panel(rows, start, out.len(), work)?;
             pulp::Arch::new().dispatch(
                 #[inline(always)]
@@ -249,10 +251,10 @@ impl LinearValuer {
         };
         let init = || PanelWork::new(&self.fit);
         // One panel is no work to be shared, and handing it over takes longer.
-        let valued = if out.len() <= PANEL_ROWS {
+        let valued = if out.len() <= chunk_rows {
             value_panel(&mut init(), (0, &mut out))
         } else {
-            out.par_chunks_mut(PANEL_ROWS).enumerate().try_for_each_init(init, value_panel)
+            out.par_chunks_mut(chunk_rows).enumerate().try_for_each_init(init, value_panel)
         };
         // Which panel fails first is chance; the cell that is named is not.
         valued.map_err(|_: Error| rows.explain_not_finite(0, rows.len()))?;
