@@ -11,16 +11,7 @@ __all__: list[str]
 
 _Progress = Callable[[str, int, int], object]
 
-def regression(
-    p: NDArray[float64],
-    q: NDArray[float64],
-    m: NDArray[float64],
-    d2: NDArray[float64],
-    e2: NDArray[float64],
-    sigma2: NDArray[float64],
-    c_lin: NDArray[float64] | None = None,
-    n_jobs: int | None = None,
-) -> list[NDArray[float64]]: ...
+def regression(columns: Sequence[NDArray[float64]], n_jobs: int | None = None) -> list[NDArray[float64]]: ...
 def bounds(columns: Sequence[NDArray[float64]], n_jobs: int | None = None) -> list[NDArray[float64]]: ...
 def ranking(value: NDArray[float64]) -> NDArray[int64]: ...
 @final

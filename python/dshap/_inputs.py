@@ -94,8 +94,9 @@ def table(X: Any, y: Any, weights: Any = None, *, names: list[str] | None = None
     if weights is not None and not weights.any():
         raise InputError("sample_weight is zero for every row, so that there is no reference")
     if n_columns is None:
-        doubles = [None if column is None else np.ascontiguousarray(column, dtype=np.float64) for column in (y, weights)]
-        return Table.of_arrow(features, doubles[0], target, doubles[1])
+        y = np.ascontiguousarray(y, dtype=np.float64)
+        weights = None if weights is None else np.ascontiguousarray(weights, dtype=np.float64)
+        return Table.of_arrow(features, y, target, weights)
     if n_columns == 0:
         raise InputError(f"Found array with 0 feature(s) (shape=({n_rows}, 0)) while a minimum of 1 is required.")
     if n_rows == 0:

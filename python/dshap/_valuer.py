@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import sys
 import warnings
 from contextlib import nullcontext
 from typing import Any
@@ -263,7 +264,8 @@ class RegressionValuer(BaseEstimator):
         >>> north.merge(south).n_rows_
         400
         """
-        parts = [self._check() or self._fitted]
+        self._check()
+        parts = [self._fitted]
         for other in others:
             if not isinstance(other, RegressionValuer):
                 raise InputError(f"a {type(other).__name__} cannot be merged with a RegressionValuer")
@@ -462,7 +464,7 @@ class RegressionValuer(BaseEstimator):
         names = _inputs.names_of(X)
         doubt = _inputs.check_names(self._names(), names, type(self).__name__)
         if doubt is not None:
-            warnings.warn(doubt, UserWarning, stacklevel=4)
+            _warn(doubt, UserWarning)
         if names is None:
             _inputs.refuse_sparse(X)
             if not _inputs.is_frame(X):
@@ -514,7 +516,7 @@ class RegressionValuer(BaseEstimator):
 
     def _warn(self, said: list[str]) -> None:
         for text in said:
-            warnings.warn(text, DshapWarning, stacklevel=3)
+            _warn(text, DshapWarning)
 
     def __sklearn_is_fitted__(self) -> bool:
         return "_fitted" in self.__dict__
@@ -548,6 +550,14 @@ class RegressionValuer(BaseEstimator):
                 # What there was to say was said when it was fitted.
                 warnings.simplefilter("ignore", DshapWarning)
                 self.fit(*rows)
+
+
+def _warn(text: str, category: type[Warning]) -> None:
+    """Warns of the line outside of this package that is at it."""
+    level, frame = 1, sys._getframe()
+    while frame is not None and frame.f_code.co_filename.startswith(os.path.dirname(__file__)):
+        level, frame = level + 1, frame.f_back  # type: ignore[assignment]
+    warnings.warn(text, category, stacklevel=level)
 
 
 def _index_of(X: Any) -> Any:

@@ -152,7 +152,7 @@ class Values(_Columns):
         names, group = np.unique(owner.astype(str) if owner.dtype == object else owner, return_inverse=True)
         valued = ~np.isnan(self.value)
         n_rows = np.bincount(group[valued], minlength=len(names))
-        total = np.bincount(group[valued], weights=self.value[valued], minlength=len(names))
+        total: NDArray[Any] = np.bincount(group[valued], weights=self.value[valued], minlength=len(names))
         n_negative = np.bincount(group[valued], weights=self.value[valued] < 0, minlength=len(names))
         order = ranking(total)
         return Groups(names[order], total[order], n_rows[order], n_negative[order].astype(np.int64))

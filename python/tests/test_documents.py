@@ -64,7 +64,7 @@ def test_parameters_are_those_of_the_docstring():
     )
 
 
-@pytest.mark.parametrize("what", [["mypy.stubtest", "dshap"], ["mypy", "--strict", "-p", "dshap"]])
+@pytest.mark.parametrize("what", [["mypy.stubtest", "dshap"], ["mypy", "-p", "dshap"]])
 def test_types(what, tmp_path):
     pytest.importorskip("mypy")
     config = ["--config-file" if what[0] == "mypy" else "--mypy-config-file", str(ROOT / "pyproject.toml")]

@@ -237,6 +237,14 @@ def test_every_message_speaks_of_parameters(rows, mixed):
         RegressionValuer().fit(heavy, heavy.sum(axis=1) + np.random.default_rng(1).standard_normal(2000))
 
 
+def test_warnings_point_at_the_line_of_the_user(rows):
+    X, y = rows
+    with warnings.catch_warnings(record=True) as said:
+        warnings.simplefilter("always")
+        RegressionValuer().fit(np.column_stack([X, X[:, 0]]), y)
+    assert [warning.filename for warning in said] == [__file__]
+
+
 def test_weights_are_shares(rows):
     X, y = rows
     ones = RegressionValuer().fit(X, y, sample_weight=np.full(len(y), 3.0))

@@ -1,5 +1,6 @@
 """Every kind of input gives the values of the array it stands for."""
 
+import tempfile
 import warnings
 
 import numpy as np
@@ -23,6 +24,12 @@ def strided(X):
     return wide[::2, 1::2]
 
 
+def saved(X):
+    path = f"{tempfile.mkdtemp()}/rows.npy"
+    np.save(path, X)
+    return path
+
+
 ARRAYS = {
     "C": np.ascontiguousarray,
     "Fortran": np.asfortranarray,
@@ -35,13 +42,13 @@ ARRAYS = {
     "big-endian": lambda X: X.astype(">f8"),
     "objects": lambda X: X.astype(object),
     "lists": lambda X: X.tolist(),
-    "a matrix": np.asmatrix,
+    "memory map": lambda X: np.load(saved(X), mmap_mode="r"),
 }
 
 FRAMES = {
     "pandas": lambda X: pd.DataFrame(X, columns=NAMES),
     "pandas by columns": lambda X: pd.DataFrame({name: X[:, j].copy() for j, name in enumerate(NAMES)}),
-    "pandas nullable": lambda X: pd.DataFrame(X, columns=NAMES).convert_dtypes(convert_integer=False),
+    "pandas nullable": lambda X: pd.DataFrame(X, columns=NAMES).astype("Float64"),
     "pandas arrow": lambda X: pd.DataFrame(X, columns=NAMES).astype("float64[pyarrow]"),
     "pandas with an index": lambda X: pd.DataFrame(X, columns=NAMES, index=[f"row {i}" for i in range(len(X))]),
     "polars": lambda X: pl.DataFrame(X, schema=NAMES),
