@@ -55,6 +55,8 @@ def test_frames_have_the_columns_of_the_command_line(values):
     ]:
         assert names(frame) == columns
         assert_same_bits(np.asarray(frame["value"]), values.value)
+    assert values.to_polars().schema["note"] == pl.String
+    assert values.to_arrow().schema.field("note").type == pa.string()
 
 
 def test_frames_are_of_the_kind_that_came_in(rows):
