@@ -1,6 +1,6 @@
 """Measures dshap beside what its time must contain, in one run, and prints Markdown.
 
-Run by ./bench, which builds dshap and installs NumPy, SciPy and pyarrow.
+Run by ./bench, which builds dshap and its wheel and installs them, NumPy, SciPy and pyarrow.
 """
 
 import json
@@ -10,6 +10,7 @@ import subprocess
 import sys
 import tempfile
 import time
+import warnings
 from pathlib import Path
 
 import numpy as np
@@ -236,6 +237,39 @@ def algorithm_3():
     print()
 
 
+def python():
+    n, p = 1_000_000, 20
+    print("## From Python\n")
+    print(f"`RegressionValuer.value` on {grouped(n)} × {p} doubles of NumPy beside `LinearValuer::values` in Rust on as many rows")
+    print(f"(column-major), {THREADS} threads, both alternating {ROUNDS + 2} times, best of three each time, the best counts; fitted before.\n")
+    import dshap
+
+    rng = np.random.default_rng(5)
+    X = rng.random((n, p)) - 0.5
+    y = X[:, 0] - X[:, -1] + rng.random(n) - 0.5
+    orders = {"C": X, "Fortran": np.asfortranarray(X)}
+    valuer = dshap.RegressionValuer(q=2 * p, keep_training=False)
+    fits, values, rust = {}, {order: [] for order in orders}, []
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        for order, array in orders.items():
+            fits[order] = best(lambda: valuer.fit(array, y))
+    for _ in range(ROUNDS + 2):
+        rust.append(measure("in-memory", n, p))
+        for order, array in orders.items():
+            values[order].append(best(lambda: valuer.value(array, y)))
+    fit, value = (min(r[k] for r in rust) for k in ("fit", "value"))
+    print("| array | fit | value | value in Rust | ratio |")
+    print("|---|---|---|---|---|")
+    for order in orders:
+        seconds = min(values[order])
+        print(f"| {order} order | {fits[order]:.3f} s | {seconds:.3f} s | {value:.3f} s | **{seconds / value:.2f}** |")
+    print(f"\n(Fitting in Rust: {fit:.3f} s, without looking whether the inputs are Gaussian.) One row of {p} features in a call:\n")
+    row, target, calls = X[:1].copy(), y[:1].copy(), 20_000
+    seconds = best(lambda: [valuer.value(row, target) for _ in range(calls)]) / calls
+    print(f"**{1e6 * seconds:.1f} µs**\n")
+
+
 def machine():
     cpu = next((line.split(":")[1].strip() for line in open("/proc/cpuinfo") if line.startswith("model name")), platform.processor())
     commit = subprocess.run(["git", "-C", ROOT, "rev-parse", "--short", "HEAD"], capture_output=True, text=True).stdout.strip()
@@ -253,6 +287,7 @@ PARTS = {
     "csv": csv_threads,
     "sizes": sizes,
     "algorithm-3": algorithm_3,
+    "python": python,
 }
 
 machine()

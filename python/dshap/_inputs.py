@@ -19,10 +19,18 @@ from dshap._errors import InputError
 #: Kinds of dtypes that are numbers for the engine.
 NUMBERS = "fiub"
 
+#: Those that it reads where they are.
+IN_PLACE = frozenset(np.dtype(code) for code in ("f8", "f4", "i8", "i4", "i2", "i1", "u8", "u4", "u2", "u1", "?"))
+
 
 def is_frame(X: Any) -> bool:
     """Whether X has named columns of its own."""
     return is_pandas(X) or hasattr(X, "__arrow_c_stream__") or hasattr(X, "__arrow_c_array__")
+
+
+def is_unknown(X: Any) -> bool:
+    """Whether X hands out Arrow data, and nothing else is known of it."""
+    return is_frame(X) and not is_pandas(X) and names_of(X) is None
 
 
 def is_pandas(X: Any) -> bool:
@@ -83,7 +91,11 @@ def table(X: Any, y: Any, weights: Any = None, *, names: list[str] | None = None
     else:
         n_rows, n_columns = len(features) if hasattr(features, "__len__") else len(y), None
     _same_length(n_rows, y, weights)
+    if weights is not None and not weights.any():
+        raise InputError("sample_weight is zero for every row, so that there is no reference")
     if n_columns is None:
+        y = np.ascontiguousarray(y, dtype=np.float64)
+        weights = None if weights is None else np.ascontiguousarray(weights, dtype=np.float64)
         return Table.of_arrow(features, y, target, weights)
     if n_columns == 0:
         raise InputError(f"Found array with 0 feature(s) (shape=({n_rows}, 0)) while a minimum of 1 is required.")
@@ -165,6 +177,8 @@ def _numbers(cells: Any, what: str) -> NDArray[Any]:
         raise InputError(f"Complex data not supported: {what} holds complex numbers")
     if cells.dtype.kind not in NUMBERS and cells.dtype.kind != "O":
         raise InputError(f"{what} holds {cells.dtype} cells; regression needs numbers")
+    if cells.dtype in IN_PLACE:
+        return cells
     try:
         return np.ascontiguousarray(cells, dtype=np.float64)
     except (TypeError, ValueError) as error:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import sys
 import warnings
 from contextlib import nullcontext
 from typing import Any
@@ -11,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
 from sklearn.exceptions import NotFittedError
+from sklearn.utils.metaestimators import available_if
 
 from dshap import _inputs
 from dshap._dshap import Table, Valuer
@@ -19,6 +21,15 @@ from dshap._progress import Bar
 from dshap._values import Values, frame_like
 
 __all__ = ["RegressionValuer"]
+
+
+def _can_take_more(estimator: RegressionValuer) -> bool:
+    if estimator.method in ("calibrated", "general"):
+        raise AttributeError(
+            f"a valuer by method='{estimator.method}' cannot take further rows, since it depends on the rows it was "
+            "fitted to; fit the whole reference anew, or use method='gaussian'"
+        )
+    return True
 
 
 class RegressionValuer(BaseEstimator):
@@ -193,13 +204,17 @@ class RegressionValuer(BaseEstimator):
         table = _inputs.table(X, y, sample_weight)
         with self._bar() as bar:
             fitted = Valuer.fit(table, self, self._categorical(table), self.n_jobs, bar)
-        self._adopt(fitted, _inputs.names_of(X))
+        names = _inputs.names_of(X)
+        if names is None and _inputs.is_unknown(X):
+            names = table.names
+        self._adopt(fitted, names)
         if self.keep_training or self.method == "general":
             # Also what is needed to fit again, where a valuer cannot be saved.
             self._training = (table, _index_of(X), type(X), (X, y, sample_weight))
         self._warn(fitted.warnings)
         return self
 
+    @available_if(_can_take_more)
     def partial_fit(self, X: Any, y: Any, sample_weight: Any = None) -> RegressionValuer:
         """Add rows to the reference without the rows before; the first call fits.
 
@@ -249,7 +264,8 @@ class RegressionValuer(BaseEstimator):
         >>> north.merge(south).n_rows_
         400
         """
-        parts = [self._check() or self._fitted]
+        self._check()
+        parts = [self._fitted]
         for other in others:
             if not isinstance(other, RegressionValuer):
                 raise InputError(f"a {type(other).__name__} cannot be merged with a RegressionValuer")
@@ -440,10 +456,15 @@ class RegressionValuer(BaseEstimator):
 
     def _table(self, X: Any, y: Any, weights: Any = None) -> Table:
         """A table whose columns are called as those of the reference."""
+        if _inputs.is_unknown(X):
+            # What hands out Arrow data and nothing else tells its names once it is read.
+            table = _inputs.table(X, y, weights, target=self._target)
+            _inputs.check_names(self._names(), table.names, type(self).__name__)
+            return table
         names = _inputs.names_of(X)
         doubt = _inputs.check_names(self._names(), names, type(self).__name__)
         if doubt is not None:
-            warnings.warn(doubt, UserWarning, stacklevel=4)
+            _warn(doubt, UserWarning)
         if names is None:
             _inputs.refuse_sparse(X)
             if not _inputs.is_frame(X):
@@ -495,7 +516,7 @@ class RegressionValuer(BaseEstimator):
 
     def _warn(self, said: list[str]) -> None:
         for text in said:
-            warnings.warn(text, DshapWarning, stacklevel=3)
+            _warn(text, DshapWarning)
 
     def __sklearn_is_fitted__(self) -> bool:
         return "_fitted" in self.__dict__
@@ -529,6 +550,14 @@ class RegressionValuer(BaseEstimator):
                 # What there was to say was said when it was fitted.
                 warnings.simplefilter("ignore", DshapWarning)
                 self.fit(*rows)
+
+
+def _warn(text: str, category: type[Warning]) -> None:
+    """Warns of the line outside of this package that is at it."""
+    level, frame = 1, sys._getframe()
+    while frame is not None and frame.f_code.co_filename.startswith(os.path.dirname(__file__)):
+        level, frame = level + 1, frame.f_back  # type: ignore[assignment]
+    warnings.warn(text, category, stacklevel=level)
 
 
 def _index_of(X: Any) -> Any:

@@ -40,15 +40,23 @@ class _Columns:
         """As a polars DataFrame."""
         import polars as pl
 
-        # Notes are objects, of which polars wants a list.
-        columns = {name: list(c) if c.dtype == object else c for name, c in self._columns().items()}
+        # Notes are text, even where there are none.
+        columns = {
+            name: pl.Series(name, list(cells), dtype=pl.String) if cells.dtype == object else cells
+            for name, cells in self._columns().items()
+        }
         return pl.DataFrame(columns, nan_to_null=True)
 
     def to_arrow(self) -> Any:
         """As a pyarrow Table."""
         import pyarrow as pa
 
-        return pa.table(_without_nan(self._columns()))
+        # Arrow data tell a missing cell from a number; notes are text, even where there are none.
+        columns = {
+            name: pa.array(cells, type=pa.string() if cells.dtype == object else None, from_pandas=True)
+            for name, cells in self._columns().items()
+        }
+        return pa.table(columns)
 
 
 class Values(_Columns):
@@ -152,7 +160,7 @@ class Values(_Columns):
         names, group = np.unique(owner.astype(str) if owner.dtype == object else owner, return_inverse=True)
         valued = ~np.isnan(self.value)
         n_rows = np.bincount(group[valued], minlength=len(names))
-        total = np.bincount(group[valued], weights=self.value[valued], minlength=len(names))
+        total: NDArray[Any] = np.bincount(group[valued], weights=self.value[valued], minlength=len(names))
         n_negative = np.bincount(group[valued], weights=self.value[valued] < 0, minlength=len(names))
         order = ranking(total)
         return Groups(names[order], total[order], n_rows[order], n_negative[order].astype(np.int64))
@@ -366,12 +374,3 @@ def frame_like(values: Values, X: Any) -> Any:
 def _short(cell: Any) -> str:
     return f"{cell:.5g}" if isinstance(cell, (float, np.floating)) else str(cell)
 
-
-def _without_nan(columns: dict[str, Any]) -> dict[str, Any]:
-    """Arrow data tell a missing cell from a number."""
-    import pyarrow as pa
-
-    return {
-        name: pa.array(column, from_pandas=True) if isinstance(column, np.ndarray) else column
-        for name, column in columns.items()
-    }

@@ -80,7 +80,7 @@ def regression(
     """
     given = [p, q, m, d2, e2, sigma2] + ([] if C_lin is None else [C_lin])
     columns, shape = _flat(given)
-    found = _dshap.regression(*columns, n_jobs=n_jobs)
+    found = _dshap.regression(columns, n_jobs=n_jobs)
     return Regression(*(column.reshape(shape) for column in found))
 
 

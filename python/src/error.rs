@@ -54,6 +54,11 @@ pub(crate) fn input_error(message: &str) -> PyErr {
     Python::attach(|py| made(py, Class::Input, &in_python(message)))
 }
 
+/// A plain `DshapError` that says `message`.
+pub(crate) fn refusal(py: Python<'_>, message: &str) -> PyErr {
+    made(py, Class::Plain, &in_python(message))
+}
+
 fn made(py: Python<'_>, class: Class, text: &str) -> PyErr {
     static CLASSES: [PyOnceLock<Py<PyType>>; 3] = [const { PyOnceLock::new() }; 3];
     let (name, cell) = match class {

@@ -13,26 +13,22 @@ const SLICE: usize = 1024;
 
 type Column<'py> = Bound<'py, PyArray1<f64>>;
 
-/// Theorem 2 for arrays of equal length; NaN where a form does not exist.
+/// Theorem 2 for arrays of equal length: `p, q, m, d2, e2, sigma2`, and `C_lin`
+/// if there is one more. NaN where a form does not exist.
 #[pyfunction]
-#[pyo3(signature = (p, q, m, d2, e2, sigma2, c_lin=None, n_jobs=None))]
+#[pyo3(signature = (columns, n_jobs=None))]
 pub(crate) fn regression<'py>(
     py: Python<'py>,
-    p: PyReadonlyArray1<'py, f64>,
-    q: PyReadonlyArray1<'py, f64>,
-    m: PyReadonlyArray1<'py, f64>,
-    d2: PyReadonlyArray1<'py, f64>,
-    e2: PyReadonlyArray1<'py, f64>,
-    sigma2: PyReadonlyArray1<'py, f64>,
-    c_lin: Option<PyReadonlyArray1<'py, f64>>,
+    columns: Vec<PyReadonlyArray1<'py, f64>>,
     n_jobs: Option<isize>,
 ) -> PyResult<Vec<Column<'py>>> {
-    let columns = [&p, &q, &m, &d2, &e2, &sigma2].map(|column| column.as_slice());
-    let [p, q, m, d2, e2, sigma2] = columns;
-    let (p, q, m, d2, e2, sigma2) = (p?, q?, m?, d2?, e2?, sigma2?);
-    let c_lin = c_lin.as_ref().map(|column| column.as_slice()).transpose()?;
+    let columns = columns.iter().map(|column| column.as_slice()).collect::<Result<Vec<_>, _>>()?;
+    let Some((&[p, q, m, d2, e2, sigma2], rest)) = columns.split_first_chunk() else {
+        return Err(input_error("six columns are expected, or seven"));
+    };
     let case = |i: usize| {
-        RegressionCase::new(p[i], q[i], m[i], d2[i], e2[i], sigma2[i], c_lin.map(|c| c[i]))
+        let c_lin = rest.first().map(|column| column[i]);
+        RegressionCase::new(p[i], q[i], m[i], d2[i], e2[i], sigma2[i], c_lin)
             .map_err(|reason| in_case(i, p.len(), &reason))
     };
     let cases = (0..p.len()).map(case).collect::<PyResult<Vec<_>>>()?;

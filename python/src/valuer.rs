@@ -1,7 +1,7 @@
 //! `Valuer`: what an estimator has learned.
 
 use crate::arrays::Arrays;
-use crate::error::{in_python, input_error, raise};
+use crate::error::{in_python, input_error, raise, refusal};
 use crate::params;
 use crate::table::Table;
 use crate::work;
@@ -101,6 +101,13 @@ impl Valuer {
 
     /// One valuer of several whose references have no row in common.
     fn merged(&self, py: Python<'_>, others: Vec<Bound<'_, Valuer>>) -> PyResult<Self> {
+        let draws = |valuer: &Valuer| matches!(valuer.ready.valuer().method(), Method::General(_));
+        if draws(self) || others.iter().any(|other| draws(other.get())) {
+            return Err(refusal(
+                py,
+                "valuers by `--method general` hold their rows and cannot be merged; fit all rows together",
+            ));
+        }
         let names: Vec<PathBuf> = (1..=others.len() + 1).map(|i| format!("estimator {i}").into()).collect();
         let valuers = std::iter::once(self.ready.valuer().clone())
             .chain(others.iter().map(|other| other.get().ready.valuer().clone()));

@@ -20,10 +20,10 @@ use dshap::{Note, Rows, Sizes, Values, Warning};
 use dshap_io::Source;
 use dshap_table::{Design, Encoded, Selection};
 use std::path::Path;
+use std::time::{Duration, Instant};
 
-/// Rows that a thread values between two looks at the observer, where each
-/// takes a millisecond.
-const SLOW_ROWS: usize = 256;
+/// A slice of rows that takes longer is long enough.
+const PATIENCE: Duration = Duration::from_millis(50);
 
 /// More sets than this that determine no coefficients deserve a warning.
 const MANY_SINGULAR: f64 = 0.01;
@@ -205,18 +205,24 @@ pub(crate) fn value_in_slices(
     observer: &dyn Observer,
     mut each: impl FnMut(Values),
 ) -> Result<(), dshap::Error> {
-    // A row of Algorithm 3 takes thousands of times longer than any other.
-    let len = if linear.is_slow() { SLOW_ROWS * rayon::current_num_threads() } else { rows.len() };
-    for start in (0..rows.len()).step_by(len.max(1)) {
+    // How long a row of Algorithm 3 takes depends on everything, so it is measured.
+    let mut len = if linear.is_slow() { rayon::current_num_threads() } else { rows.len() };
+    let mut start = 0;
+    while start < rows.len() {
         if start > 0 && observer.is_interrupted() {
             return Err(dshap::Error::Interrupted);
         }
         let slice = rows.slice(start, len.min(rows.len() - start));
+        let begun = Instant::now();
         let first_row = first_row + start as u64;
         each(match leave_one_out {
             true => linear.leave_one_out(slice, first_row)?,
             false => linear.values_from(slice, first_row)?,
         });
+        start += slice.len();
+        if begun.elapsed() < PATIENCE {
+            len *= 2;
+        }
     }
     Ok(())
 }

@@ -524,11 +524,12 @@ pub(crate) struct PanelWork {
 
 impl PanelWork {
     pub(crate) fn new(fit: &LinearFit) -> Self {
-        Self {
-            panel: Mat::zeros(PANEL_ROWS, fit.dim()),
-            norm_sq: [0.0; PANEL_ROWS],
-            residual: [0.0; PANEL_ROWS],
-        }
+        Self::of_rows(fit, PANEL_ROWS)
+    }
+
+    /// A shorter panel, whose bits need not be those of a full one.
+    pub(crate) fn of_rows(fit: &LinearFit, n_rows: usize) -> Self {
+        Self { panel: Mat::zeros(n_rows, fit.dim()), norm_sq: [0.0; PANEL_ROWS], residual: [0.0; PANEL_ROWS] }
     }
 }
 

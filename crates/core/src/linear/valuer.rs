@@ -7,10 +7,15 @@ use super::fit::{LinearFit, PANEL_ROWS, PanelWork};
 use super::gaussian::{Constant, Convention, GaussianForm, PointStats};
 use crate::values::{Note, Part, Values};
 use crate::{Error, Rows, Sizes, Valuer, Warning};
+use faer::Mat;
 use rayon::prelude::*;
+use std::sync::OnceLock;
 
 /// A leverage this close to 1 leaves no digits for the row's own coefficient.
 const LEVERAGE_ROOM: f64 = 1e-10;
+
+/// So few rows get by with a short panel, if that changes no bit.
+const SHORT_ROWS: usize = 8;
 
 /// Fewer rows than this do not tell a distribution.
 const FEWEST_TO_DOUBT: usize = 50;
@@ -46,6 +51,8 @@ pub struct LinearValuer {
     fit: LinearFit,
     form: Form,
     with_std_error: bool,
+    /// Whether short panels are known to give the bits of full ones.
+    short_panels: OnceLock<bool>,
 }
 
 /// What turns the statistics of a row into a value.
@@ -76,7 +83,7 @@ impl LinearValuer {
             }
             LinearMethod::Bound(bound) => Form::Bound(BoundForm::of_fit(&fit, sizes, bound)?),
         };
-        Ok(Self { fit, form, with_std_error: false })
+        Ok(Self { fit, form, with_std_error: false, short_panels: OnceLock::new() })
     }
 
     /// A valuer for inputs that are not Gaussian: `distances` are those of the
@@ -89,7 +96,7 @@ impl LinearValuer {
         let dim = fit.model_dim();
         let calibration = Calibration::new(dim, distances, fit.model_dist_sq(0.0));
         let form = Form::Exact(GaussianForm::calibrated(dim, sizes, &calibration)?);
-        Ok(Self { fit, form, with_std_error: false })
+        Ok(Self { fit, form, with_std_error: false, short_panels: OnceLock::new() })
     }
 
     /// The parts that values come with, in order.
@@ -232,8 +239,10 @@ impl LinearValuer {
             return Err(Error::FeatureCount { found: rows.n_features(), expected: self.fit.n_features() });
         }
         let mut out = vec![RowValue::default(); rows.len()];
-        let value_panel = |work: &mut PanelWork, (panel, out): (usize, &mut [RowValue])| {
-            let start = panel * PANEL_ROWS;
+        // A row that takes a millisecond is worth a panel of its own.
+        let chunk_rows = if self.is_slow() { 1 } else { PANEL_ROWS };
+        let value_panel = |work: &mut PanelWork, (chunk, out): (usize, &mut [RowValue])| {
+            let start = chunk * chunk_rows;
             self.fit.solve_panel(rows, start, out.len(), work)?;
             pulp::Arch::new().dispatch(
                 #[inline(always)]
@@ -249,14 +258,50 @@ impl LinearValuer {
         };
         let init = || PanelWork::new(&self.fit);
         // One panel is no work to be shared, and handing it over takes longer.
-        let valued = if out.len() <= PANEL_ROWS {
+        let valued = if (1..=SHORT_ROWS).contains(&out.len()) && self.short_panels_will_do(rows) {
+            value_panel(&mut PanelWork::of_rows(&self.fit, SHORT_ROWS), (0, &mut out))
+        } else if out.len() <= chunk_rows {
             value_panel(&mut init(), (0, &mut out))
         } else {
-            out.par_chunks_mut(PANEL_ROWS).enumerate().try_for_each_init(init, value_panel)
+            out.par_chunks_mut(chunk_rows).enumerate().try_for_each_init(init, value_panel)
         };
         // Which panel fails first is chance; the cell that is named is not.
         valued.map_err(|_: Error| rows.explain_not_finite(0, rows.len()))?;
         Ok(self.collect(&out))
+    }
+
+    /// Whether a row has the same bits in a short panel as in a full one. Which
+    /// products a solve adds in which order is the matter of its kernels, which
+    /// may depend on the shape but not on the numbers; so it is tried out, once,
+    /// with rows `like` those at hand, in every place of the panel.
+    fn short_panels_will_do(&self, like: Rows<'_>) -> bool {
+        *self.short_panels.get_or_init(|| {
+            let mut state = 0x9e37_79b9_7f4a_7c15_u64;
+            let mut number = || {
+                state ^= state << 13;
+                state ^= state >> 7;
+                state ^= state << 17;
+                (state >> 11) as f64 / (1_u64 << 52) as f64 - 1.0
+            };
+            let size = |cell: f64| if cell.abs() < 1e50 { cell } else { 1.0 };
+            let x = Mat::from_fn(PANEL_ROWS, like.n_features(), |_, j| {
+                size(like.x()[(0, j)]) * (1.0 + number()) + number()
+            });
+            let y: Vec<f64> = (0..PANEL_ROWS).map(|_| size(like.y()[0]) * (1.0 + number())).collect();
+            let Ok(rows) = Rows::new(x.as_ref(), &y) else { return false };
+            let (mut full, mut short) =
+                (PanelWork::new(&self.fit), PanelWork::of_rows(&self.fit, SHORT_ROWS));
+            let same = |one: &[f64], other: &[f64]| {
+                one.iter().zip(other).all(|(one, other)| one.to_bits() == other.to_bits())
+            };
+            self.fit.solve_panel(rows, 0, PANEL_ROWS, &mut full).is_ok()
+                && (0..PANEL_ROWS).step_by(SHORT_ROWS).all(|start| {
+                    let end = start + SHORT_ROWS;
+                    self.fit.solve_panel(rows, start, SHORT_ROWS, &mut short).is_ok()
+                        && same(&full.norm_sq[start..end], &short.norm_sq[..SHORT_ROWS])
+                        && same(&full.residual[start..end], &short.residual[..SHORT_ROWS])
+                })
+        })
     }
 
     /// `weight`: that of the row in the reference, if it is to be left out.

@@ -91,8 +91,10 @@ impl Task<'_> {
                 return Err(Error::Interrupted);
             }
             let block = drawn.n_rounds..options.max_rounds.min(drawn.n_rounds + BLOCK_ROUNDS);
+            let n_rounds = drawn.n_rounds;
+            let go_on = || watch(n_rounds, options.max_rounds);
             let sums: Vec<_> =
-                block.into_par_iter().map(|round| self.round(options.seed, round as u64)).collect();
+                block.into_par_iter().map(|round| self.round(options.seed, round as u64, &go_on)).collect();
             // In the order of rounds, whichever was ready first.
             for round in sums {
                 let Round { sums, n_singular: more } = round?;
@@ -128,7 +130,7 @@ impl Task<'_> {
 
     /// For each point, an unbiased estimate of the sum of its gains over all
     /// set sizes. The sets of a round are prefixes of one random order.
-    fn round(&self, seed: u64, number: u64) -> Result<Round, Error> {
+    fn round(&self, seed: u64, number: u64, go_on: &dyn Fn() -> bool) -> Result<Round, Error> {
         let mut rng = ChaCha8Rng::seed_from_u64(seed);
         rng.set_stream(number);
         let mut draw = Draw::new(self);
@@ -150,6 +152,10 @@ impl Task<'_> {
         let mut set = GrowingSet::new(self.coordinates.dim());
         let mut n_singular = 0;
         for (stratum, &size) in self.strata.iter().zip(&sizes) {
+            // With many points a round takes longer than anyone waits.
+            if !go_on() {
+                return Err(Error::Interrupted);
+            }
             draw.weight = stratum.len() as f64;
             let grown = set.n_rows();
             set.push(rows.as_ref().subrows(grown, size - grown));

@@ -1,0 +1,153 @@
+//! Tables in memory give the bits of the same tables in files, whichever way
+//! their cells lie.
+
+mod common;
+
+use common::Folder;
+use dshap_io::{Matrix, Numbers, Order, Source};
+use dshap_run::{
+    Against, How, Method, Model, Overrides, Ready, Resources, Unwatched, ValueRequest, fit_source, value,
+};
+use dshap_table::Missing;
+use dshap_testkit::Sample;
+use std::fmt::Write;
+use std::sync::Arc;
+
+const N: usize = 9000;
+const P: usize = 3;
+
+/// Cells in memory, in an order that may be used in place or not.
+#[derive(Debug)]
+struct Cells {
+    columns: Vec<Vec<f64>>,
+    by_rows: Vec<f64>,
+    by_columns: Vec<f64>,
+    order: Option<Order>,
+}
+
+impl Cells {
+    fn new(columns: Vec<Vec<f64>>, order: Option<Order>) -> Self {
+        let by_rows =
+            (0..columns[0].len()).flat_map(|i| columns[..P].iter().map(move |column| column[i])).collect();
+        Self { by_columns: columns[..P].concat(), by_rows, columns, order }
+    }
+}
+
+impl Numbers for Cells {
+    fn n_rows(&self) -> usize {
+        self.columns[0].len()
+    }
+    fn n_columns(&self) -> usize {
+        self.columns.len()
+    }
+    fn copy(&self, column: usize, start: usize, out: &mut [f64]) {
+        out.copy_from_slice(&self.columns[column][start..start + out.len()]);
+    }
+    fn column(&self, column: usize) -> Option<&[f64]> {
+        self.order.map(|_| self.columns[column].as_slice())
+    }
+    fn matrix(&self, n_columns: usize) -> Option<Matrix<'_>> {
+        let order = self.order.filter(|_| n_columns == P)?;
+        Some(match order {
+            Order::Rows => Matrix { cells: &self.by_rows, order, stride: P },
+            Order::Columns => Matrix { cells: &self.by_columns, order, stride: self.n_rows() },
+        })
+    }
+}
+
+/// Features, target and weights, some of them 0 where asked for.
+fn columns(weightless: bool) -> Vec<Vec<f64>> {
+    let sample = Sample::gaussian(8, N, P, 1.3);
+    let mut columns = sample.columns;
+    columns.push(sample.y);
+    columns.push((0..N).map(|i| if weightless && i % 7 == 0 { 0.0 } else { 0.5 + (i % 5) as f64 }).collect());
+    columns
+}
+
+fn model(method: Method, missing: Missing) -> Model {
+    let mut model = Model::new("y");
+    (model.method, model.missing) = (method, missing);
+    model.selection.weight = Some("w".into());
+    model
+}
+
+/// Values of the rows against each other, from a file and from memory.
+fn values(columns: &[Vec<f64>], model: &Model, order: Option<Order>) -> (Vec<f64>, Vec<f64>) {
+    let folder = Folder::new();
+    let mut text = String::from("a,b,c,y,w\n");
+    for i in 0..columns[0].len() {
+        let cells: Vec<String> = columns
+            .iter()
+            .map(|column| if column[i].is_nan() { String::new() } else { format!("{:?}", column[i]) })
+            .collect();
+        writeln!(text, "{}", cells.join(",")).expect("writing to a string");
+    }
+    let mut collected = dshap_run::Collected::default();
+    let request = ValueRequest {
+        against: Against::Themselves(model.clone()),
+        ..ValueRequest::new(vec![folder.write("rows.csv", &text)], "y")
+    };
+    value(&request, &Unwatched, &mut collected).expect("the file is valued");
+    let table = collected.arranged(dshap_run::Arrange::ByRow).expect("fits");
+    let from_file = common::column(&table, "value");
+
+    let names = ["a", "b", "c", "y", "w"].map(String::from);
+    let numbers: Arc<dyn Numbers> = Arc::new(Cells::new(columns.to_vec(), order));
+    let source = Source::of_numbers("X", &names, Arc::clone(&numbers)).expect("has rows");
+    let fitted = fit_source(&source, model, &Resources::default(), &Unwatched).expect("is fitted");
+    let ready = Ready::new(fitted.valuer, &Overrides::default(), None).expect("is ready");
+    assert!(ready.was_fitted_to(&source, &Unwatched).expect("is read"));
+    let how = How { leave_one_out: true, ..How::default() };
+    let in_place = ready.value_numbers(numbers.as_ref(), how, &Unwatched).expect("is valued");
+    let by_batches = ready.value(&source, how, &Unwatched).expect("is valued").value;
+    if let Some(in_place) = in_place {
+        assert_eq!(bits(&in_place.value), bits(&by_batches));
+    } else {
+        assert!(columns.iter().flatten().any(|cell| cell.is_nan()), "only gaps are a reason");
+    }
+    (from_file, by_batches)
+}
+
+fn bits(values: &[f64]) -> Vec<u64> {
+    values.iter().map(|value| if value.is_nan() { 0 } else { value.to_bits() }).collect()
+}
+
+#[test]
+fn every_order_gives_the_bits_of_a_file() {
+    for order in [Some(Order::Rows), Some(Order::Columns), None] {
+        for method in [Method::default(), Method::Calibrated] {
+            for weightless in [false, true] {
+                let model = model(method, Missing::Error);
+                let (from_file, in_memory) = values(&columns(weightless), &model, order);
+                assert_eq!(bits(&from_file), bits(&in_memory), "{order:?} {method:?} {weightless}");
+            }
+        }
+    }
+}
+
+#[test]
+fn gaps_are_treated_as_in_a_file() {
+    for missing in [Missing::Drop, Missing::Mean] {
+        let mut columns = columns(false);
+        (columns[0][17], columns[2][8000]) = (f64::NAN, f64::NAN);
+        let (from_file, in_memory) = values(&columns, &model(Method::default(), missing), Some(Order::Rows));
+        assert_eq!(bits(&from_file), bits(&in_memory), "{missing:?}");
+    }
+}
+
+#[test]
+fn rows_that_changed_are_told_from_those_that_were_fitted() {
+    let names = ["a", "b", "c", "y", "w"].map(String::from);
+    let table = |columns: Vec<Vec<f64>>| {
+        let numbers = Arc::new(Cells::new(columns, Some(Order::Rows)));
+        Source::of_numbers("X", &names, numbers).expect("has rows")
+    };
+    let source = table(columns(false));
+    let model = model(Method::default(), Missing::Error);
+    let fitted = fit_source(&source, &model, &Resources::default(), &Unwatched).expect("is fitted");
+    let ready = Ready::new(fitted.valuer, &Overrides::default(), None).expect("is ready");
+    let mut others = columns(false);
+    others[1][4000] += 1e-9;
+    assert!(ready.was_fitted_to(&source, &Unwatched).expect("is read"));
+    assert!(!ready.was_fitted_to(&table(others), &Unwatched).expect("is read"));
+}

@@ -1,0 +1,70 @@
+# What the extension module holds; checked against the binary by stubtest.
+import os
+from collections.abc import Callable, Sequence
+from typing import Any, final
+
+from numpy import float64, int64
+from numpy.typing import NDArray
+
+__version__: str
+__all__: list[str]
+
+_Progress = Callable[[str, int, int], object]
+
+def regression(columns: Sequence[NDArray[float64]], n_jobs: int | None = None) -> list[NDArray[float64]]: ...
+def bounds(columns: Sequence[NDArray[float64]], n_jobs: int | None = None) -> list[NDArray[float64]]: ...
+def ranking(value: NDArray[float64]) -> NDArray[int64]: ...
+@final
+class Table:
+    @staticmethod
+    def of_arrays(
+        arrays: Sequence[NDArray[Any]],
+        names: Sequence[str],
+        y: NDArray[Any],
+        target: str,
+        weights: NDArray[Any] | None = None,
+    ) -> Table | None: ...
+    @staticmethod
+    def of_arrow(
+        features: Any, y: NDArray[float64], target: str, weights: NDArray[float64] | None = None
+    ) -> Table: ...
+    def __len__(self) -> int: ...
+    @property
+    def names(self) -> list[str]: ...
+
+@final
+class Valuer:
+    @staticmethod
+    def fit(
+        table: Table,
+        estimator: Any,
+        categorical: Sequence[str],
+        n_jobs: int | None = None,
+        progress: _Progress | None = None,
+    ) -> Valuer: ...
+    def updated(self, table: Table, n_jobs: int | None = None, progress: _Progress | None = None) -> Valuer: ...
+    def merged(self, others: Sequence[Valuer]) -> Valuer: ...
+    def value_arrays(
+        self, features: NDArray[Any], y: NDArray[Any], n_jobs: int | None = None
+    ) -> NDArray[float64] | None: ...
+    def value_table(
+        self,
+        table: Table,
+        m: int | None = None,
+        q: int | None = None,
+        leave_one_out: bool = False,
+        std_error: bool = False,
+        parts: bool = True,
+        n_jobs: int | None = None,
+        progress: _Progress | None = None,
+    ) -> dict[str, Any]: ...
+    def facts(self) -> dict[str, Any]: ...
+    @property
+    def warnings(self) -> list[str]: ...
+    def params(self) -> dict[str, Any]: ...
+    def to_bytes(self) -> bytes: ...
+    @staticmethod
+    def from_bytes(bytes: bytes) -> Valuer: ...
+    def save(self, path: str | os.PathLike[str]) -> None: ...
+    @staticmethod
+    def load(path: str | os.PathLike[str]) -> Valuer: ...

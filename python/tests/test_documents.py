@@ -1,0 +1,80 @@
+"""The guide is run, examples in docstrings are run, types are checked."""
+
+import doctest
+import re
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+from conftest import ROOT
+
+import dshap
+import dshap._valuer
+import dshap._values
+
+GUIDE = ROOT / "docs" / "python.md"
+
+
+def test_the_guide(monkeypatch, tmp_path):
+    blocks = [
+        (text.start(), text.group(1)) for text in re.finditer(r"^```python\n(.*?)^```$", GUIDE.read_text(), re.M | re.S)
+    ]
+    assert len(blocks) > 10
+    monkeypatch.chdir(tmp_path)
+    names = {"__name__": "guide"}
+    for start, code in blocks:
+        line = GUIDE.read_text()[:start].count("\n") + 1
+        exec(compile("\n" * line + code, str(GUIDE), "exec"), names)
+
+
+@pytest.mark.parametrize(
+    "module", [dshap, dshap.formula, dshap.datasets, dshap._valuer, dshap._values], ids=lambda module: module.__name__
+)
+def test_examples_in_docstrings(module):
+    # Public classes call themselves members of `dshap`, so they are looked for by hand.
+    finder, runner = doctest.DocTestFinder(), doctest.DocTestRunner()
+    found = finder.find(module, extraglobs={"np": np})
+    for value in vars(module).values():
+        if isinstance(value, type) and value.__module__ == "dshap" and module is not dshap:
+            found += finder.find(value, extraglobs={"np": np, "dshap": dshap})
+    tried = sum(runner.run(test).attempted for test in found)
+    assert tried > 0 and runner.failures == 0
+
+
+def test_every_public_name_is_documented():
+    modules = [dshap, dshap.formula, dshap.datasets]
+    for module in modules:
+        for name in module.__all__:
+            value = getattr(module, name)
+            if name == "__version__":
+                continue
+            assert value.__doc__, f"{module.__name__}.{name}"
+            methods = vars(value).items() if isinstance(value, type) and value.__module__ == "dshap" else []
+            for method, function in methods:
+                if callable(function) and not method.startswith("_"):
+                    assert function.__doc__, f"{name}.{method}"
+
+
+def test_parameters_are_those_of_the_docstring():
+    documented = dshap.RegressionValuer.__doc__.split("Parameters\n")[1].split("Attributes\n")[0]
+    names = [name for line in re.findall(r"^    ([\w, ]+) : ", documented, re.M) for name in line.split(", ")]
+    assert names == list(dshap.RegressionValuer().get_params(deep=False)) or sorted(names) == sorted(
+        dshap.RegressionValuer().get_params()
+    )
+
+
+@pytest.mark.parametrize("what", [["mypy.stubtest", "dshap"], ["mypy", "-p", "dshap"]])
+def test_types(what, tmp_path):
+    pytest.importorskip("mypy")
+    config = ["--config-file" if what[0] == "mypy" else "--mypy-config-file", str(ROOT / "pyproject.toml")]
+    done = subprocess.run([sys.executable, "-m", *what, *config], capture_output=True, text=True, cwd=tmp_path)
+    assert done.returncode == 0, done.stdout + done.stderr
+
+
+def test_reference_pages_can_be_made(tmp_path):
+    pytest.importorskip("pdoc")
+    command = [sys.executable, "-m", "pdoc", "--docformat", "numpy", "--output-directory", str(tmp_path), "dshap"]
+    done = subprocess.run(command, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    assert "value_training" in (tmp_path / "dshap.html").read_text()

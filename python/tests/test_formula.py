@@ -1,0 +1,65 @@
+"""The closed forms against tables made by something else."""
+
+import io
+
+import numpy as np
+import pandas as pd
+import pytest
+from conftest import assert_same_bits, reference
+
+from dshap import InputError
+from dshap.formula import bounds, regression
+
+
+def test_regression_against_the_reference_table():
+    cases = pd.DataFrame(reference("regression"))
+    forms = regression(cases["p"], cases["q"], cases["m"], cases["d2"], cases["e2"], cases["sigma2"])
+    for form, name in [("gain", "marginal_definition"), ("simple", "simple_definition"), ("printed", "simple_printed")]:
+        expected = pd.to_numeric(cases[name], errors="coerce").to_numpy(dtype=float)
+        found = getattr(forms, form)
+        known = ~np.isnan(expected) & ~np.isnan(found)
+        assert known.sum() > 0.8 * len(cases)
+        np.testing.assert_allclose(found[known], expected[known], rtol=1e-11)
+
+
+def test_the_command_line_says_the_same(command, tmp_path):
+    rng = np.random.default_rng(4)
+    p = rng.integers(1, 12, 50)
+    q = p + rng.integers(3, 30, 50)
+    m = q + rng.integers(0, 2000, 50)
+    d2, e2, sigma2, C_lin = rng.gamma(2.0, 4.0, (4, 50))
+    path = tmp_path / "cases.csv"
+    pd.DataFrame(dict(p=p, q=q, m=m, d2=d2, e2=e2, sigma2=sigma2, C_lin=C_lin)).to_csv(path, index=False)
+    expected = pd.read_csv(io.StringIO(command("formula", "regression", "--cases", path, "--format", "csv").stdout))
+    forms = regression(p, q, m, d2, e2, sigma2, C_lin)
+    for name in forms._fields:
+        assert_same_bits(getattr(forms, name), expected[name])
+
+
+def test_bounds_enclose_the_value():
+    e2 = np.linspace(0, 9, 10)[:, None]
+    d2 = np.array([0.5, 3.0, 8.0])
+    case = dict(p=3, q=400, m=1000, d2=d2, e2=e2, sigma2=1.0)
+    found = bounds(**case)
+    assert found.lower.shape == (10, 3)
+    gain = regression(**case).gain
+    assert np.all(found.lower < gain) and np.all(gain < found.upper)
+
+
+def test_arguments_broadcast():
+    whole = regression(5, 20, 500, np.arange(12.0).reshape(3, 4), 1.0, [[0.5], [1.0], [2.0]])
+    assert whole.gain.shape == (3, 4)
+    one = regression(5, 20, 500, 6.0, 1.0, 1.0)
+    assert one.gain.shape == () and one.gain == whole.gain[1, 2]
+    assert np.isnan(one.full) and np.isnan(regression(5, 7, 500, 6.0, 1.0, 1.0).gain)
+
+
+@pytest.mark.parametrize(
+    ("change", "words"),
+    [({"q": 600}, "m = 500 is less than q = 600"), ({"p": 1.5}, "p = 1.5 is not a whole number"), ({"d2": -1}, "d2 = -1")],
+)
+def test_numbers_that_make_no_sense(change, words):
+    with pytest.raises(InputError, match=words):
+        regression(**{**dict(p=5, q=20, m=500, d2=1.0, e2=1.0, sigma2=1.0), **change})
+    with pytest.raises(InputError, match="case 1: e2 = -1"):
+        regression(5, 20, 500, 1.0, [1.0, -1.0], 1.0)
