@@ -39,6 +39,7 @@
 //! Nothing here reads files, clocks or the environment; a seed is an argument.
 //! The same rows give the same bits whatever the number of threads.
 
+pub mod classification;
 pub mod linear;
 pub mod numeric;
 

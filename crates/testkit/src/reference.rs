@@ -33,13 +33,13 @@ impl Case {
         self.number(name) as usize
     }
 
-    /// Plain numbers in a row.
+    /// Numbers, plain or as decimal strings, in a row.
     #[track_caller]
     pub fn list(&self, name: &str) -> Vec<f64> {
         numbers(&self.0[name]).unwrap_or_else(|| panic!("no list `{name}` in {}", self.0))
     }
 
-    /// Plain numbers in rows and columns.
+    /// Numbers, plain or as decimal strings, in rows and columns.
     #[track_caller]
     pub fn matrix(&self, name: &str) -> Vec<Vec<f64>> {
         let rows = self.0[name].as_array().and_then(|rows| rows.iter().map(numbers).collect());
@@ -48,7 +48,8 @@ impl Case {
 }
 
 fn numbers(list: &Value) -> Option<Vec<f64>> {
-    list.as_array()?.iter().map(Value::as_f64).collect()
+    let number = |cell: &Value| cell.as_f64().or_else(|| cell.as_str()?.parse().ok());
+    list.as_array()?.iter().map(number).collect()
 }
 
 /// All rows of `testdata/<file>`.

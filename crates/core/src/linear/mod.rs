@@ -28,8 +28,8 @@
 mod algorithm3;
 mod bounds;
 mod calibrated;
-mod factor;
-mod fit;
+pub(crate) mod factor;
+pub(crate) mod fit;
 mod gaussian;
 mod general;
 mod parts;
