@@ -85,14 +85,16 @@ impl DesignPanel {
         }
     }
 
-    /// `out = |X| |β|`: what rounding errors of [`times`](Self::times) are in
-    /// proportion to.
+    /// `‖x‖₁ max|β|` of each row: what errors of [`times`](Self::times) are in
+    /// proportion to, those of `β` included. Columns have deviations of about
+    /// 1, so no unit counts for more than another.
     #[inline]
     pub(super) fn reach(&self, beta: &[f64], out: &mut [f64; PANEL_ROWS]) {
+        let largest = beta.iter().fold(0.0_f64, |most, b| most.max(b.abs()));
         out.fill(0.0);
-        for (k, b) in beta.iter().enumerate() {
+        for k in 0..beta.len() {
             for (out, x) in out.iter_mut().zip(self.x.col_as_slice(k)) {
-                *out += (b * x).abs();
+                *out += largest * x.abs();
             }
         }
     }

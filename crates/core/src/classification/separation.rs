@@ -18,7 +18,7 @@
 //!
 //! Data that are nearly separated fail the second pass, and Newton's method
 //! goes on. Data are taken for separated wrongly only if every row on the wrong
-//! side is there by less than a share of 1e-10 of its own terms.
+//! side is there by less than a share of 1e-10 of what its terms could add up to.
 
 use super::blocks::Sweep;
 use super::design::Design;

@@ -22,7 +22,7 @@ use std::sync::Arc;
 
 /// How far the coefficients may be from the maximum, as the square of a share
 /// of their own standard errors (the Newton decrement).
-const DECREMENT: f64 = 1e-22;
+const DECREMENT: f64 = 1e-25;
 
 /// Where rounding keeps the decrement from falling further, this will do.
 const DECREMENT_ROUNDED: f64 = 1e-13;
@@ -50,7 +50,7 @@ const MAX_HALVINGS: usize = 40;
 /// | `intercept` | `true` | a column of ones, not penalised |
 /// | `ridge` | 0 | `γ`: `(γ/2)‖β‖²` is added to the summed log-loss, for features as given |
 /// | `allow_dependent` | `true` | leave dependent features out instead of refusing them |
-/// | `max_passes` | 100 | Newton's method gives up after so many passes |
+/// | `max_passes` | 100 | Newton's method gives up after so many passes, and up to two more to look for separation |
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct LogisticOptions {
     /// Whether the model has an intercept.
@@ -59,7 +59,7 @@ pub struct LogisticOptions {
     pub ridge: f64,
     /// Leave dependent features out; otherwise they are an error.
     pub allow_dependent: bool,
-    /// The most passes over the reference.
+    /// The most passes of Newton's method.
     pub max_passes: usize,
 }
 

@@ -10,7 +10,7 @@ use faer::{Accum, Mat, MatRef, Par};
 use std::sync::Arc;
 
 /// A row lies on its side if the predictor towards its label is a larger share
-/// than this of what its terms add up to without their signs.
+/// than this of what its terms could add up to.
 pub(crate) const CLEAR_SHARE: f64 = 1e-10;
 
 /// What is summed at the coefficients `beta`.
