@@ -363,7 +363,7 @@ fn nearly_separated_data_have_a_fit() {
             matches!(try_logistic(&sample, PLAIN), Err(Error::Separated { complete: true, .. })),
             "the border can move beyond it"
         );
-        // Now a row of label 1 lies between two of label 0, or just so.
+        // Now a row of label 0 lies beyond the first of label 1, by so little.
         sample.columns[0][80] = 0.0125 + gap * 0.0125;
         let fit = logistic(&sample, PLAIN);
         println!("gap {gap:e}: slope {:.1}, {} passes", fit.coef()[0], fit.n_passes());
