@@ -100,8 +100,7 @@ fn passes_must_see_the_same_rows() {
 fn dependent_and_constant_features_are_left_out() {
     let sample = labelled(94, 120, &[0.2, 0.9, -0.5]);
     let fit = logistic(&sample, PLAIN);
-    let sum: Vec<f64> =
-        (0..120).map(|i| 2.0 * sample.columns[0][i] - sample.columns[1][i] + 4.0).collect();
+    let sum: Vec<f64> = (0..120).map(|i| 2.0 * sample.columns[0][i] - sample.columns[1][i] + 4.0).collect();
     let copies = Sample {
         columns: vec![
             vec![7.0; 120],
@@ -122,6 +121,25 @@ fn dependent_and_constant_features_are_left_out() {
     let found = logistic(&copies, NO_INTERCEPT);
     assert_eq!(found.dropped(), [2, 4]);
     assert_close(found.coef()[0] * 7.0, fit.intercept_value().unwrap(), 1e-10);
+}
+
+/// Two dummies differ in one row only, of which the fit is so certain that it has
+/// no weight: on the working variables they are the same. The second goes, and
+/// the fit is that without it.
+#[test]
+fn features_that_the_weights_leave_dependent_are_left_out() {
+    let mut sample = labelled(120, 200, &[0.2, 1.5]);
+    (sample.columns[0][11], sample.y[11]) = (60.0, 1.0);
+    let without = sample.clone().with_column((0..200).map(|i| f64::from(u8::from(i < 12))).collect());
+    let both = without.clone().with_column((0..200).map(|i| f64::from(u8::from(i < 11))).collect());
+    let ridge = LogisticOptions { ridge: 0.1, ..PLAIN };
+    let (found, expected) = (logistic(&both, ridge), logistic(&without, ridge));
+    assert_eq!((found.dropped(), found.dim()), (&[2][..], 3));
+    for (a, b) in found.coef().iter().zip(expected.coef()) {
+        assert_close(*a, *b, 1e-12);
+    }
+    let strict = LogisticOptions { allow_dependent: false, ..ridge };
+    assert_eq!(try_logistic(&both, strict).unwrap_err(), Error::Dependent { columns: vec![2] });
 }
 
 #[test]
@@ -271,7 +289,8 @@ fn separation_is_found_exactly_when_it_is_there() {
             let labels: Vec<bool> = points
                 .iter()
                 .map(|[x, y]| {
-                    let side = line[0] + line[1] * (*x as f64 - width / 2.0) + line[2] * (*y as f64 - width / 2.0);
+                    let side =
+                        line[0] + line[1] * (*x as f64 - width / 2.0) + line[2] * (*y as f64 - width / 2.0);
                     if draws.uniform() < noise { draws.uniform() < 0.5 } else { side > 0.0 }
                 })
                 .collect();
@@ -357,7 +376,10 @@ fn nearly_separated_data_have_a_fit() {
         let x: Vec<f64> = (0..80).map(|i| f64::from(i) / 40.0 - 0.9875).chain([gap * 0.0125]).collect();
         let y: Vec<f64> = x.iter().map(|x| f64::from(u8::from(*x > 0.0))).collect();
         let mut sample = Sample { columns: vec![x], y };
-        assert!(matches!(try_logistic(&sample, PLAIN), Err(Error::Separated { complete: true, .. })), "{gap}");
+        assert!(
+            matches!(try_logistic(&sample, PLAIN), Err(Error::Separated { complete: true, .. })),
+            "{gap}"
+        );
         sample.y[80] = 0.0;
         assert!(
             matches!(try_logistic(&sample, PLAIN), Err(Error::Separated { complete: true, .. })),
@@ -371,7 +393,10 @@ fn nearly_separated_data_have_a_fit() {
         // At the same place the classes touch.
         sample.columns[0][80] = 0.0125;
         let error = try_logistic(&sample, PLAIN).unwrap_err();
-        assert!(matches!(error, Error::Separated { complete: false, n_between: 2, n_apart: 79, .. }), "{error:?}");
+        assert!(
+            matches!(error, Error::Separated { complete: false, n_between: 2, n_apart: 79, .. }),
+            "{error:?}"
+        );
     }
 }
 
@@ -382,11 +407,8 @@ fn quasi_separation_among_many_rows_is_found() {
     let mut sample = labelled(9950, 20_000, &[-1.0, 0.7, 0.4, -0.9]);
     let mut draws = Draws::new(9951);
     for label in [1.0, 0.0] {
-        let dummy = sample
-            .y
-            .iter()
-            .map(|&y| f64::from(u8::from(y == label && draws.uniform() < 0.001)))
-            .collect();
+        let dummy =
+            sample.y.iter().map(|&y| f64::from(u8::from(y == label && draws.uniform() < 0.001))).collect();
         sample = sample.with_column(dummy);
     }
     let error = try_logistic(&sample, PLAIN).unwrap_err();

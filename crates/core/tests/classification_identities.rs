@@ -38,7 +38,8 @@ fn left_out(valuer: &ClassificationValuer, sample: &Sample) -> Values {
 /// Values differ by rounding only; errors are relative to the larger side.
 #[track_caller]
 fn assert_same_values(found: &Values, expected: &Values, tolerance: f64, what: &str) {
-    let scale = |i: usize| expected.part(Part::Potential).unwrap()[i] + expected.part(Part::Penalty).unwrap()[i];
+    let scale =
+        |i: usize| expected.part(Part::Potential).unwrap()[i] + expected.part(Part::Penalty).unwrap()[i];
     for i in 0..expected.len() {
         let error = (found.value[i] - expected.value[i]).abs() / scale(i);
         assert!(error < tolerance, "{what}, row {i}: {} and {}", found.value[i], expected.value[i]);
@@ -160,7 +161,8 @@ fn statistics_are_those_of_weighted_least_squares() {
         let fit = logistic(&sample, options);
         let by_hand = working(&sample, &fit);
         let uncentred = FitOptions { intercept: false, ..FitOptions::default() };
-        let linear = with_rows(&by_hand, |rows| LinearFit::new(&Moments::of(rows).unwrap(), uncentred)).unwrap();
+        let linear =
+            with_rows(&by_hand, |rows| LinearFit::new(&Moments::of(rows).unwrap(), uncentred)).unwrap();
         let sizes = Sizes::new(15, 60);
         let linear = LinearValuer::new(linear, sizes, LinearMethod::default()).unwrap();
         let valuer = valuer(&sample, options, (15, 60));
@@ -173,7 +175,11 @@ fn statistics_are_those_of_weighted_least_squares() {
             for i in 0..120 {
                 assert_close(found.part(Part::DistSq).unwrap()[i], a[i], 1e-11);
                 // Noise of variance 1, and the product of distance and residual.
-                let sums = dshap::numeric::SizeSums::new(valuer.fit().dim(), 15 - valuer.fit().dim() as u64, 60 - valuer.fit().dim() as u64);
+                let sums = dshap::numeric::SizeSums::new(
+                    valuer.fit().dim(),
+                    15 - valuer.fit().dim() as u64,
+                    60 - valuer.fit().dim() as u64,
+                );
                 let sums = sums.at(a[i]);
                 assert_close(found.part(Part::Penalty).unwrap()[i], e2[i] * sums.a_h2 / 60.0, 1e-10);
                 assert_close(found.part(Part::Potential).unwrap()[i], (sums.a_h2 + sums.h4) / 60.0, 1e-10);
@@ -317,7 +323,9 @@ fn printed_bounds_leave_rows_out_in_closed_form() {
             let working = Mat::from_fn(90, 2, |i, j| roots[i] * x[(i, j)]);
             let target: Vec<f64> = (0..90)
                 .map(|i| {
-                    let eta = fit.intercept_value().unwrap() + fit.coef()[0] * x[(i, 0)] + fit.coef()[1] * x[(i, 1)];
+                    let eta = fit.intercept_value().unwrap()
+                        + fit.coef()[0] * x[(i, 0)]
+                        + fit.coef()[1] * x[(i, 1)];
                     let pi = 1.0 / (1.0 + (-eta).exp());
                     roots[i] * eta + (y[i] - pi) / roots[i]
                 })
@@ -374,7 +382,8 @@ fn drawn_sets_use_the_same_working_variables() {
             assert_eq!(found.parts.len(), 3);
         }
         let ridge = GeneralOptions { ridge: 1.0, ..few };
-        let error = GeneralClassificationValuer::new(fit.clone(), rows, Sizes::new(10, 60), ridge).unwrap_err();
+        let error =
+            GeneralClassificationValuer::new(fit.clone(), rows, Sizes::new(10, 60), ridge).unwrap_err();
         assert!(matches!(error, Error::BadOption { .. }));
         let error = GeneralClassificationValuer::new(fit, rows, Sizes::new(10, 400), few).unwrap_err();
         assert_eq!(error, Error::SetsTooLarge { max: 400, most: 201 });
@@ -429,7 +438,11 @@ fn one_vs_rest_is_the_sum_over_classes() {
         let (potential, penalty) = (sum.part(Part::Potential).unwrap(), sum.part(Part::Penalty).unwrap());
         (0..240).for_each(|i| assert_close(sum.value[i], potential[i] - penalty[i], 1e-9));
     }
-    assert_same_bits(&together.values(rows).unwrap().value, &together.values_by_class(rows, false).unwrap().0.value, "values");
+    assert_same_bits(
+        &together.values(rows).unwrap().value,
+        &together.values_by_class(rows, false).unwrap().0.value,
+        "values",
+    );
     let mut bad = y.clone();
     bad[5] = 3.0;
     let error = together.values(Rows::new(x.as_ref(), &bad).unwrap()).unwrap_err();

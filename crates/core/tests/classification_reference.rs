@@ -61,7 +61,11 @@ impl Reference {
         let mut worst: f64 = 0.0;
         for (i, (found, exact)) in found.iter().zip(&exact).enumerate() {
             let error = relative_error(*found, *exact);
-            assert!(error < TOLERANCE, "{name} {i}: {found:e}, exact {exact:e}, {error:.1e}\n{:?}", self.case);
+            assert!(
+                error < TOLERANCE,
+                "{name} {i}: {found:e}, exact {exact:e}, {error:.1e}\n{:?}",
+                self.case
+            );
             worst = worst.max(error);
         }
         worst

@@ -69,13 +69,14 @@ impl Design {
     /// The linear predictor where all features are 0, if there is an intercept.
     pub(super) fn intercept_value(&self, beta: &[f64]) -> Option<f64> {
         let reach = |(coef, &(shift, offset)): (f64, &(f64, f64))| coef * (shift + offset);
-        self.intercept.then(|| beta[0] - self.coef(beta).into_iter().zip(&self.centre).map(reach).sum::<f64>())
+        self.intercept
+            .then(|| beta[0] - self.coef(beta).into_iter().zip(&self.centre).map(reach).sum::<f64>())
     }
 }
 
 impl DesignPanel {
     /// `out = Xβ`.
-    #[inline]
+    #[inline(always)]
     pub(super) fn times(&self, beta: &[f64], out: &mut [f64; PANEL_ROWS]) {
         out.fill(0.0);
         for (k, b) in beta.iter().enumerate() {
@@ -88,7 +89,7 @@ impl DesignPanel {
     /// `‖x‖₁ max|β|` of each row: what errors of [`times`](Self::times) are in
     /// proportion to, those of `β` included. Columns have deviations of about
     /// 1, so no unit counts for more than another.
-    #[inline]
+    #[inline(always)]
     pub(super) fn reach(&self, beta: &[f64], out: &mut [f64; PANEL_ROWS]) {
         let largest = beta.iter().fold(0.0_f64, |most, b| most.max(b.abs()));
         out.fill(0.0);

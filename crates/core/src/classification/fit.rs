@@ -4,6 +4,7 @@ use super::design::{Design, DesignPanel};
 use super::irls::{Irls, LogisticOptions, Step};
 use super::logit::Logit;
 use super::parts::LogisticParts;
+use crate::linear::factor::Factor;
 use crate::linear::fit::PANEL_ROWS;
 use crate::packed::{pack_lower, unpack_lower};
 use crate::{Error, Rows, Warning};
@@ -45,8 +46,36 @@ pub struct LogisticFit {
 pub(super) struct Solution {
     pub(super) beta: Vec<f64>,
     pub(super) loss: f64,
-    /// Lower triangle.
+    /// Lower triangle, and its factor.
     pub(super) hessian: Mat<f64>,
+    pub(super) factor: WeightedFactor,
+}
+
+/// `L` with `LLᵀ = H` for the columns that the weights leave independent.
+#[derive(Debug)]
+pub(super) struct WeightedFactor {
+    lower: Mat<f64>,
+    /// Columns of `H` that depend on earlier ones up to rounding, ascending.
+    pub(super) dropped: Vec<usize>,
+    weakest: Option<(usize, f64)>,
+}
+
+impl WeightedFactor {
+    pub(super) fn new(hessian: &Mat<f64>) -> Self {
+        let dim = hessian.ncols();
+        let has_weight = |k: usize| hessian[(k, k)] >= f64::MIN_POSITIVE;
+        // Powers of two round nothing.
+        let scale: Vec<f64> = (0..dim)
+            .map(|k| if has_weight(k) { hessian[(k, k)].sqrt().recip().log2().round().exp2() } else { 0.0 })
+            .collect();
+        let factor = Factor::new(dim, has_weight, |_| 1.0, |i, j| hessian[(i, j)] * scale[i] * scale[j]);
+        let kept = &factor.kept;
+        Self {
+            lower: Mat::from_fn(kept.len(), kept.len(), |i, j| factor.lower[(i, j)] / scale[kept[i]]),
+            dropped: factor.dropped,
+            weakest: factor.weakest,
+        }
+    }
 }
 
 impl LogisticFit {
@@ -69,7 +98,7 @@ impl LogisticFit {
         }
     }
 
-    /// Nothing if the weighted products are singular up to rounding.
+    /// Nothing if the products are singular even with the ridge.
     pub(super) fn new(
         design: Arc<Design>,
         dropped: Vec<usize>,
@@ -80,16 +109,13 @@ impl LogisticFit {
         (weight_scale, effective_rows): (f64, f64),
         n_passes: usize,
     ) -> Option<Self> {
-        let Solution { beta, loss, hessian } = solution;
-        let factor = |of: &Mat<f64>| of.llt(Side::Lower).ok().map(|factor| factor.L().to_owned());
-        let lower = factor(&hessian)?;
-        let shares = design.kept.iter().enumerate().map(|(k, &column)| {
-            let at = design.first() + k;
-            (column, lower[(at, at)] * lower[(at, at)] / hessian[(at, at)])
-        });
-        let weakest = shares.min_by(|a, b| a.1.total_cmp(&b.1));
+        let Solution { beta, loss, factor, .. } = solution;
+        // The intercept is first and depends on nothing.
+        let weakest =
+            factor.weakest.and_then(|(k, share)| Some((design.kept[k.checked_sub(design.first())?], share)));
+        let lower = factor.lower;
         let penalised = match penalised {
-            Some(penalised) => Some(factor(&penalised)?),
+            Some(penalised) => Some(penalised.llt(Side::Lower).ok()?.L().to_owned()),
             None => None,
         };
         let coef = design.coef(&beta);
@@ -206,7 +232,7 @@ impl LogisticFit {
         self.weight_scale
     }
 
-    /// `L⁻ᵀ`-coordinates for influence: see [`super::influence`].
+    /// `L` of the products, and of those with the ridge.
     pub(super) fn factors(&self) -> (&Mat<f64>, Option<&Mat<f64>>) {
         (&self.lower, self.penalised.as_ref())
     }
@@ -243,7 +269,8 @@ impl LogisticFit {
         for (i, row) in work.row.iter_mut().take(len).enumerate() {
             *row = Logit::new(eta[i], rows.y()[start + i]);
         }
-        let finite = |cells: &[f64]| cells.iter().all(|cell| cell.is_finite());
+        let n = self.n_rows as f64;
+        let finite = |cells: &[f64]| cells.iter().all(|cell| (n * cell).is_finite());
         if !finite(&eta[..len]) || !finite(&spread[..len]) {
             return Err(rows.explain_not_finite(start, len));
         }

@@ -70,9 +70,8 @@ impl GeneralClassificationValuer {
     /// What is doubtful before a single row was valued.
     pub fn warnings(&self) -> Vec<Warning> {
         let mut warnings = self.fit.warnings();
-        let doubts = |warning: &Warning| {
-            matches!(warning, Warning::FewSizes { .. } | Warning::SmallReference { .. })
-        };
+        let doubts =
+            |warning: &Warning| matches!(warning, Warning::FewSizes { .. } | Warning::SmallReference { .. });
         warnings.extend(self.general.warnings().into_iter().filter(doubts));
         warnings
     }

@@ -106,33 +106,52 @@ impl Influence {
         // uᵀx for each valued and each sampled row, and x*ᵀδβ/(y − π).
         let along = product(points.as_ref(), self.z.transpose());
         let reach = self.damped.as_ref().map(|damped| product(points.as_ref(), damped.transpose()));
-        let bend = Mat::from_fn(n_rows, self.z.nrows(), |i, s| {
-            self.share[s] * self.weight_slope[s] * along[(i, s)] * along[(i, s)]
-        });
+        // By columns, which is how matrices lie in memory.
+        let mut bend = along.clone();
+        for s in 0..self.z.nrows() {
+            let slope = self.share[s] * self.weight_slope[s];
+            bend.col_as_slice_mut(s).iter_mut().for_each(|cell| *cell *= slope * *cell);
+        }
         let bend = product(product(bend.as_ref(), self.z.as_ref()).as_ref(), damped.transpose());
         let reach = reach.as_ref().unwrap_or(&along);
-        for (i, row) in rows.iter().enumerate() {
-            let Some(row) = row else { continue };
-            let (by_eta, by_spread) = slopes(form, row);
-            // A row that is left out has the same u up to a factor.
-            let stretch = row.stretch * row.stretch;
-            for s in 0..self.z.nrows() {
-                let surprise = self.surprise[s];
-                let spread = self.weight[s] * along[(i, s)] * along[(i, s)] + bend[(i, s)] * surprise;
-                out.psi[(i, s)] += by_eta * reach[(i, s)] * surprise - by_spread * stretch * spread;
+        let slopes: Vec<(f64, f64)> = rows
+            .iter()
+            .map(|row| {
+                row.as_ref().map_or((0.0, 0.0), |row| {
+                    let (by_eta, by_spread) = slopes(form, row);
+                    // A row that is left out has the same u up to a factor.
+                    (by_eta, by_spread * row.stretch * row.stretch)
+                })
+            })
+            .collect();
+        for s in 0..self.z.nrows() {
+            let (surprise, weight) = (self.surprise[s], self.weight[s]);
+            let (along, reach, bend) = (along.col_as_slice(s), reach.col_as_slice(s), bend.col_as_slice(s));
+            let out = out.psi.col_as_slice_mut(s);
+            for (i, (by_eta, by_spread)) in slopes.iter().enumerate() {
+                let spread = weight * along[i] * along[i] + bend[i] * surprise;
+                out[i] += by_eta * reach[i] * surprise - by_spread * spread;
             }
         }
     }
 
-    /// The standard error of row `i` of the panel for a reference that amounts
-    /// to `effective` rows.
-    pub(super) fn std_error(&self, panel: &InfluencePanel, i: usize, effective: f64) -> f64 {
-        let shares = || self.share.iter().enumerate();
-        let mean: f64 = shares().map(|(s, share)| share * panel.psi[(i, s)]).sum();
+    /// For each row of the panel what, divided by the number of rows that the
+    /// reference amounts to, is the variance of its value.
+    pub(super) fn variances(&self, panel: &InfluencePanel) -> [f64; PANEL_ROWS] {
+        let mut mean = [0.0; PANEL_ROWS];
+        for (s, share) in self.share.iter().enumerate() {
+            mean.iter_mut().zip(panel.psi.col_as_slice(s)).for_each(|(mean, psi)| *mean += share * psi);
+        }
         // Squared weights: that is how the rows' variances add up.
         let total: f64 = self.share.iter().map(|share| share * share).sum();
-        let square: f64 = shares().map(|(s, share)| (share * (panel.psi[(i, s)] - mean)).powi(2)).sum();
-        (square / total / effective).sqrt()
+        let mut square = [0.0; PANEL_ROWS];
+        for (s, share) in self.share.iter().enumerate() {
+            let factor = share * share / total;
+            for (square, (psi, mean)) in square.iter_mut().zip(panel.psi.col_as_slice(s).iter().zip(&mean)) {
+                *square += factor * (psi - mean) * (psi - mean);
+            }
+        }
+        square
     }
 }
 

@@ -252,9 +252,10 @@ impl OneVsRest {
                 psi = work.psi.take();
             }
             if let (Some(psi), Some(influence)) = (&psi, self.classes[0].influence()) {
+                let variances = influence.variances(psi);
                 for (i, out) in out.iter_mut().enumerate() {
                     if sum.value[start + i].is_finite() {
-                        *out = influence.std_error(psi, i, values[i].effective);
+                        *out = (variances[i] / values[i].effective).sqrt();
                     }
                 }
             }

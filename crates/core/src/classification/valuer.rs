@@ -153,8 +153,10 @@ impl ClassificationValuer {
             |work, (panel, out)| {
                 self.value_panel(rows, panel * PANEL_ROWS, left_out, work, out)?;
                 if let (Some(influence), Some(psi)) = (&self.influence, &mut work.psi) {
-                    for (i, out) in out.iter_mut().enumerate().filter(|(_, out)| out.note.is_none()) {
-                        out.std_error = influence.std_error(psi, i, out.effective);
+                    let variances = influence.variances(psi);
+                    for (out, variance) in out.iter_mut().zip(variances).filter(|(out, _)| out.note.is_none())
+                    {
+                        out.std_error = (variance / out.effective).sqrt();
                     }
                     psi.clear();
                 }
@@ -185,7 +187,8 @@ impl ClassificationValuer {
             *out = self.value_row(&work.panel, i, geometry.as_ref());
             work.rows.push(geometry);
         }
-        if let (Form::Exact(form), Some(influence), Some(psi)) = (&self.form, &self.influence, &mut work.psi) {
+        if let (Form::Exact(form), Some(influence), Some(psi)) = (&self.form, &self.influence, &mut work.psi)
+        {
             influence.add(fit, form, &work.panel, &work.rows, psi);
         }
         Ok(())
@@ -205,7 +208,8 @@ impl ClassificationValuer {
                 let PointValue { value, potential, penalty } =
                     form.value_of_product(stats.dist_sq, stats.product, 1.0);
                 if !value.is_finite() {
-                    return RowValue { note: Some(Note::NoWeight), ..known };
+                    let note = if potential.is_finite() { Note::NoWeight } else { Note::Infinite };
+                    return RowValue { note: Some(note), ..known };
                 }
                 RowValue { value, potential, penalty, ..known }
             }

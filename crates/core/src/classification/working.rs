@@ -132,9 +132,8 @@ impl LogisticFit {
     pub fn stats(&self, rows: Rows<'_>) -> Result<Vec<WorkingStats>, Error> {
         let none = WorkingStats { dist_sq: 0.0, product: 0.0, prob: 0.0, weight: 0.0 };
         let mut out = vec![none; rows.len()];
-        self.for_panels(rows, false, &mut out, |work, start, out| {
+        self.for_panels(rows, false, &mut out, |work, _, out| {
             for (i, out) in out.iter_mut().enumerate() {
-                debug_assert!(start + i < rows.len());
                 if let Some(geometry) = self.geometry(work, i, None) {
                     *out = geometry.stats();
                 }

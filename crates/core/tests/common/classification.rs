@@ -45,7 +45,11 @@ pub(crate) fn logistic(sample: &Sample, options: LogisticOptions) -> LogisticFit
 }
 
 /// Fits rows that come in chunks of this many.
-pub(crate) fn in_chunks(rows: Rows<'_>, chunk: usize, options: LogisticOptions) -> Result<LogisticFit, Error> {
+pub(crate) fn in_chunks(
+    rows: Rows<'_>,
+    chunk: usize,
+    options: LogisticOptions,
+) -> Result<LogisticFit, Error> {
     let mut irls = Irls::new(rows.n_features(), options)?;
     loop {
         let mut pass = irls.begin_pass();
@@ -59,7 +63,11 @@ pub(crate) fn in_chunks(rows: Rows<'_>, chunk: usize, options: LogisticOptions) 
 }
 
 #[track_caller]
-pub(crate) fn valuer(sample: &Sample, options: LogisticOptions, sizes: (usize, usize)) -> ClassificationValuer {
+pub(crate) fn valuer(
+    sample: &Sample,
+    options: LogisticOptions,
+    sizes: (usize, usize),
+) -> ClassificationValuer {
     let sizes = Sizes::new(sizes.0, sizes.1);
     ClassificationValuer::new(logistic(sample, options), sizes, ClassificationMethod::default())
         .unwrap_or_else(|error| panic!("{sizes:?}: {error}"))

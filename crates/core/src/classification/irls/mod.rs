@@ -11,7 +11,7 @@ pub(super) mod newton;
 
 use super::blocks::{BlockSums, check_labels};
 use super::design::Design;
-use super::fit::{LogisticFit, Solution};
+use super::fit::{LogisticFit, Solution, WeightedFactor};
 use super::separation::{BorderSweep, SideSweep, separated};
 use crate::linear::factor::Factor;
 use crate::{Error, Moments, MomentsBuilder, Rows};
@@ -270,9 +270,7 @@ impl Irls {
         let is_still = sums.largest_move <= LAST_MOVE;
         let is_rounded = decrement <= DECREMENT_ROUNDED && decrement >= 0.25 * newton.decrement;
         if is_still && (decrement <= DECREMENT || is_rounded) {
-            let solution = Solution { beta, loss: sums.loss, hessian: sums.hessian };
-            let fit = newton.setup.finish(solution, self.options, self.n_passes)?;
-            return Ok(Step::Converged(Box::new(fit)));
+            return self.settle(newton, beta, sums);
         }
         let is_suspect = is_plain
             && sums.largest_move >= SUSPICIOUS_MOVE
@@ -288,6 +286,42 @@ impl Irls {
             ..*newton
         };
         self.go_on(newton, is_suspect)
+    }
+
+    /// Newton's method has come to an end: makes the fit, unless the weights
+    /// leave columns dependent. Those are left out, and the others go on.
+    fn settle(&mut self, newton: Box<Newton>, beta: Vec<f64>, sums: NewtonSums) -> Result<Step, Error> {
+        let factor = WeightedFactor::new(&sums.hessian);
+        if factor.dropped.is_empty() {
+            let solution = Solution { beta, loss: sums.loss, factor, hessian: sums.hessian };
+            let fit = newton.setup.finish(solution, self.options, self.n_passes)?;
+            return Ok(Step::Converged(Box::new(fit)));
+        }
+        let design = &newton.setup.design;
+        let columns: Vec<usize> = factor
+            .dropped
+            .iter()
+            .filter_map(|&k| Some(design.kept[k.checked_sub(design.first())?]))
+            .collect();
+        if !self.options.allow_dependent {
+            return Err(Error::Dependent { columns });
+        }
+        if columns.len() < factor.dropped.len() || columns.len() == design.kept.len() {
+            // Not even the intercept has any weight left, or no feature has.
+            return Err(Error::NotConverged { n_passes: self.n_passes });
+        }
+        let keep = |k: &usize| factor.dropped.binary_search(k).is_err();
+        let beta: Vec<f64> = (0..beta.len()).filter(keep).map(|k| beta[k]).collect();
+        let reduced = Newton {
+            setup: newton.setup.without(&columns),
+            step: vec![0.0; beta.len()],
+            beta,
+            // Nothing to compare the next pass with.
+            objective: f64::INFINITY,
+            decrement: f64::INFINITY,
+            ..*newton
+        };
+        self.go_on(Box::new(reduced), false)
     }
 
     fn go_on(&mut self, newton: Box<Newton>, is_suspect: bool) -> Result<Step, Error> {
@@ -509,16 +543,38 @@ impl Setup {
         (decrement.is_finite() && step.iter().all(|cell| cell.is_finite())).then_some((step, decrement))
     }
 
+    /// The same without some of the kept features.
+    fn without(&self, columns: &[usize]) -> Self {
+        let design = &*self.design;
+        let stays: Vec<usize> =
+            (0..design.kept.len()).filter(|&k| columns.binary_search(&design.kept[k]).is_err()).collect();
+        let mut dropped = [&self.dropped, columns].concat();
+        dropped.sort_unstable();
+        let first = design.first();
+        Self {
+            design: Arc::new(Design {
+                kept: stays.iter().map(|&k| design.kept[k]).collect(),
+                centre: stays.iter().map(|&k| design.centre[k]).collect(),
+                scale: stays.iter().map(|&k| design.scale[k]).collect(),
+                ..*design
+            }),
+            dropped,
+            penalty: (0..first).chain(stays.iter().map(|k| first + k)).map(|k| self.penalty[k]).collect(),
+            ..*self
+        }
+    }
+
     fn finish(
         &self,
         solution: Solution,
         options: LogisticOptions,
         n_passes: usize,
     ) -> Result<LogisticFit, Error> {
-        let mut penalised = solution.hessian.clone();
-        (0..self.penalty.len()).for_each(|k| penalised[(k, k)] += self.penalty[k]);
-        let singular = Error::NotConverged { n_passes };
-        let penalised = if options.ridge > 0.0 { Some(penalised) } else { None };
+        let penalised = (options.ridge > 0.0).then(|| {
+            let mut penalised = solution.hessian.clone();
+            (0..self.penalty.len()).for_each(|k| penalised[(k, k)] += self.penalty[k]);
+            penalised
+        });
         LogisticFit::new(
             Arc::clone(&self.design),
             self.dropped.clone(),
@@ -529,6 +585,6 @@ impl Setup {
             (self.weight_scale, self.effective_rows),
             n_passes,
         )
-        .ok_or(singular)
+        .ok_or(Error::NotConverged { n_passes })
     }
 }

@@ -57,9 +57,14 @@ impl Sweep for NewtonSweep {
         for start in (0..rows.len()).step_by(PANEL_ROWS) {
             let len = PANEL_ROWS.min(rows.len() - start);
             design.fill(rows, start, len, &mut panel);
-            panel.times(&self.beta, &mut eta);
-            panel.times(&self.step, &mut moved);
-            panel.reach(&self.beta, &mut reach);
+            pulp::Arch::new().dispatch(
+                #[inline(always)]
+                || {
+                    panel.times(&self.beta, &mut eta);
+                    panel.times(&self.step, &mut moved);
+                    panel.reach(&self.beta, &mut reach);
+                },
+            );
             for i in 0..len {
                 let label = rows.y()[start + i];
                 let own = rows.weights().map_or(1.0, |weights| weights[start + i] * self.weight_scale);
@@ -75,13 +80,16 @@ impl Sweep for NewtonSweep {
             }
             surprise[len..].fill(0.0);
             root[len..].fill(0.0);
-            pulp::Arch::new().dispatch(|| {
-                for (k, gradient) in sums.gradient.iter_mut().enumerate() {
-                    let cells = panel.x.col_as_slice_mut(k);
-                    *gradient += dot(cells, &surprise);
-                    cells.iter_mut().zip(&root).for_each(|(cell, root)| *cell *= root);
-                }
-            });
+            pulp::Arch::new().dispatch(
+                #[inline(always)]
+                || {
+                    for (k, gradient) in sums.gradient.iter_mut().enumerate() {
+                        let cells = panel.x.col_as_slice_mut(k);
+                        *gradient += dot(cells, &surprise);
+                        cells.iter_mut().zip(&root).for_each(|(cell, root)| *cell *= root);
+                    }
+                },
+            );
             add_gram(&mut sums.hessian, panel.x.as_ref());
         }
         sums

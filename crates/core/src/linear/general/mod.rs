@@ -210,7 +210,8 @@ impl GeneralValuer {
         check_largest(self.sizes, n)?;
         let is_centred = self.fit.intercept_kind() == Intercept::Known;
         let stats = self.reference.norm_sq.iter().zip(&self.reference.residual);
-        let known = |target: Target| Target { noise_var: self.noise_var.unwrap_or(target.noise_var), ..target };
+        let known =
+            |target: Target| Target { noise_var: self.noise_var.unwrap_or(target.noise_var), ..target };
         let stats =
             stats.map(|(norm_sq, residual)| left_out(&self.fit, *norm_sq, *residual).map(known)).collect();
         self.draw(&self.reference, true, Frame::left_out(n, is_centred), stats, watch)
