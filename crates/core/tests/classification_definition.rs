@@ -69,6 +69,7 @@ fn simulated(
     points: &[Working],
     (q, m): (usize, usize),
     n_replicates: usize,
+    // Each time `m` rows; no set is larger than `m − 1`.
     mut draw_set: impl FnMut() -> Vec<Working>,
 ) -> Vec<MeanEstimate> {
     let p = oracle.beta.len();
@@ -81,7 +82,8 @@ fn simulated(
         let set = draw_set();
         let (mut gram, mut cross) = (vec![vec![0.0; p]; p], vec![0.0; p]);
         let mut gains = vec![0.0; points.len()];
-        for size in 0..m {
+        // A set of `size` rows is valued before the next one joins.
+        for (size, row) in set.iter().enumerate() {
             if size >= q - 1 {
                 let b = inverse(&gram).expect("so many rows determine the coefficients");
                 let coef = times(&b, &cross);
@@ -93,12 +95,9 @@ fn simulated(
                     *gain += utility(&with) - without;
                 }
             }
-            if size + 1 < m {
-                let row = &set[size];
-                for i in 0..p {
-                    cross[i] += row.x[i] * row.z;
-                    (0..p).for_each(|j| gram[i][j] += row.x[i] * row.x[j]);
-                }
+            for i in 0..p {
+                cross[i] += row.x[i] * row.z;
+                (0..p).for_each(|j| gram[i][j] += row.x[i] * row.x[j]);
             }
         }
         estimates.iter_mut().zip(gains).for_each(|(estimate, gain)| estimate.push(gain / m as f64));
@@ -151,7 +150,7 @@ fn drawn_sets_are_the_definition_simulated() {
             let mut draws = Draws::new(seed + 2);
             let found = simulated(&oracle, &sigma, &asked, (q, m), 60_000, || {
                 let order = draws.shuffled(120);
-                order[..m - 1]
+                order[..m]
                     .iter()
                     .map(|&row| {
                         let x = features(&sample, row);
@@ -177,10 +176,10 @@ fn drawn_sets_are_the_definition_simulated() {
             };
             let (exact, shifted) = (general(q, m), general(q + 1, m + 1));
             let mut power: f64 = 0.0;
-            for i in 0..8 {
-                let error = found[i].std_error().hypot(exact.std_error.as_ref().unwrap()[i]);
-                let z = (found[i].mean() - exact.value[i]) / error;
-                let off = (found[i].mean() - shifted.value[i] * (m + 1) as f64 / m as f64) / error;
+            for (i, found) in found.iter().enumerate() {
+                let error = found.std_error().hypot(exact.std_error.as_ref().unwrap()[i]);
+                let z = (found.mean() - exact.value[i]) / error;
+                let off = (found.mean() - shifted.value[i] * (m + 1) as f64 / m as f64) / error;
                 println!("setting {number}, point {i}: z = {z:.1}, one row more {off:.1}");
                 assert!(z.abs() < MAX_ABS_Z, "setting {number}, seed {seed}, point {i}: z = {z:.1}");
                 power = power.max(off.abs());

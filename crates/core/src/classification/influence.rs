@@ -110,7 +110,7 @@ impl Influence {
         let mut bend = along.clone();
         for s in 0..self.z.nrows() {
             let slope = self.share[s] * self.weight_slope[s];
-            bend.col_as_slice_mut(s).iter_mut().for_each(|cell| *cell *= slope * *cell);
+            bend.col_as_slice_mut(s).iter_mut().for_each(|cell| *cell = slope * cell.powi(2));
         }
         let bend = product(product(bend.as_ref(), self.z.as_ref()).as_ref(), damped.transpose());
         let reach = reach.as_ref().unwrap_or(&along);
