@@ -47,7 +47,7 @@
 //!
 //! let points = mat![[1.0], [1.0_f64]];
 //! let values = valuer.values(Rows::new(points.as_ref(), &[1.0, 0.0])?)?;
-//! assert!(values.value[0] > 0.0 && values.value[1] < 0.0, "the second contradicts");
+//! assert!(values.value[0] > 0.0 && values.value[1] < values.value[0], "the second contradicts");
 //! // Rows at 1 carry half of the weight: a = W/(W/2).
 //! assert!((values.part(Part::DistSq).unwrap_or(&[])[0] - 2.0).abs() < 1e-12);
 //! # Ok::<(), dshap::Error>(())
