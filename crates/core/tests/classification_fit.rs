@@ -57,16 +57,31 @@ fn weights_are_rows_that_repeat() {
     }
 }
 
-/// A first step that overshoots is halved: a few rows of enormous leverage.
+/// A label that is rare but in one small group: from equal probabilities the first
+/// step puts the group's log-odds at +37 instead of 0, where it has no weight left
+/// to come back. The fit is known: log-odds of the shares.
 #[test]
 fn steps_that_overshoot_are_halved() {
+    let group = |i: usize| f64::from(u8::from(i < 4));
+    let sample = Sample {
+        columns: vec![(0..1000).map(group).collect()],
+        y: (0..1000).map(|i| f64::from(u8::from(i < 2 || i >= 990))).collect(),
+    };
+    let fit = logistic(&sample, PLAIN);
+    let others = (10.0_f64 / 986.0).ln();
+    assert_close(fit.intercept_value().unwrap(), others, 1e-12);
+    assert_close(fit.coef()[0], -others, 1e-12);
+}
+
+/// Rows of enormous leverage that agree with the others: the score equations hold.
+#[test]
+fn far_rows_do_not_disturb_the_fit() {
     let mut sample = labelled(92, 200, &[0.0, 3.0]);
     for i in 0..4 {
         sample.columns[0][i] = 3000.0 * if i % 2 == 0 { 1.0 } else { -1.0 };
         sample.y[i] = f64::from(u8::from(i % 2 == 0));
     }
     let fit = logistic(&sample, PLAIN);
-    // The score equations hold, whatever the way there.
     let score = |column: &dyn Fn(usize) -> f64| -> f64 {
         let prob = |i: usize| {
             let eta = fit.intercept_value().unwrap() + fit.coef()[0] * sample.columns[0][i];
