@@ -179,7 +179,7 @@ pub enum Error {
     },
 
     /// Newton's method did not come to an end.
-    #[error("the logistic fit did not converge in {n_passes} passes; a ridge helps")]
+    #[error("the logistic fit did not converge in {n_passes} passes; a ridge, or a larger one, helps")]
     NotConverged {
         /// Passes over the reference.
         n_passes: usize,

@@ -7,8 +7,10 @@ mod common;
 mod setting;
 
 use common::on_threads;
-use dshap::classification::{Irls, LogisticFit, LogisticOptions, Step};
-use dshap::{BLOCK_ROWS, Error, Rows, Warning};
+use dshap::classification::{
+    ClassificationMethod, ClassificationValuer, Irls, LogisticFit, LogisticOptions, Step,
+};
+use dshap::{BLOCK_ROWS, Error, Rows, Sizes, Valuer, Warning};
 use dshap_testkit::{Draws, Sample, assert_close, assert_same_bits, seeds};
 use faer::Mat;
 use setting::{NO_INTERCEPT, PLAIN, in_chunks, labelled, logistic, table, try_logistic};
@@ -468,4 +470,58 @@ fn rows_of_any_strides_will_do() {
     let by_rows = Mat::from_fn(2, 60, |j, i| x[(i, j)]);
     let fit = |x| LogisticFit::of(Rows::new(x, &y).unwrap(), PLAIN).unwrap();
     assert_same_bits(&bits(&fit(x.as_ref())), &bits(&fit(by_rows.transpose())), "strides");
+}
+
+/// Cells of any size, columns that repeat, weights of any size, few rows: there is
+/// a fit whose rows have values, or an error that says why not.
+#[test]
+fn whatever_the_cells_there_is_a_value_or_a_reason() {
+    let mut draws = Draws::new(9990);
+    let (mut n_fits, mut n_errors) = (0, 0);
+    for _ in 0..3000 {
+        let (n, p) = (1 + (draws.uniform() * 30.0) as usize, (draws.uniform() * 4.0) as usize);
+        let size = |draws: &mut Draws, most: f64| 10_f64.powf((2.0 * draws.uniform() - 1.0) * most);
+        let mut columns: Vec<Vec<f64>> = Vec::new();
+        for j in 0..p {
+            let (unit, centre) = (size(&mut draws, 160.0), size(&mut draws, 20.0));
+            let kind = (draws.uniform() * 4.0) as usize;
+            let cell = |draws: &mut Draws| match kind {
+                0 => draws.normal() * unit,
+                1 => (draws.normal() + centre) * 3.0,
+                2 => f64::from(u8::from(draws.uniform() < 0.2)),
+                _ => draws.normal() * 10_f64.powf(draws.normal() * 20.0),
+            };
+            let column = (0..n).map(|_| cell(&mut draws)).collect();
+            columns.push(if j > 0 && draws.uniform() < 0.1 { columns[j - 1].clone() } else { column });
+        }
+        let x = Mat::from_fn(n, p, |i, j| columns[j][i]);
+        let y: Vec<f64> = (0..n).map(|_| f64::from(u8::from(draws.uniform() < 0.5))).collect();
+        let weights: Vec<f64> = (0..n).map(|_| size(&mut draws, 99.0)).collect();
+        let even: Vec<f64> = (0..n).map(|_| (draws.uniform() * 3.0).floor()).collect();
+        let rows = Rows::new(x.as_ref(), &y).unwrap();
+        let rows = match (draws.uniform() * 4.0) as usize {
+            0 => rows.with_weights(&weights).unwrap(),
+            1 => rows.with_weights(&even).unwrap(),
+            _ => rows,
+        };
+        let ridge = if draws.uniform() < 0.5 { 0.0 } else { size(&mut draws, 30.0) };
+        let options = LogisticOptions { ridge, intercept: draws.uniform() < 0.7, ..PLAIN };
+        let Ok(fit) = LogisticFit::of(rows, options) else {
+            n_errors += 1;
+            continue;
+        };
+        n_fits += 1;
+        let sizes = Sizes::new(fit.dim() + 9, fit.dim() + 40);
+        let valuer = ClassificationValuer::new(fit, sizes, ClassificationMethod::default()).unwrap();
+        let valuer = valuer.with_std_error(rows).unwrap();
+        for values in [valuer.values(rows), valuer.leave_one_out(rows)] {
+            let Ok(values) = values else { continue };
+            let noted: Vec<usize> = values.notes.iter().map(|(row, _)| *row).collect();
+            for (row, value) in values.value.iter().enumerate() {
+                assert_eq!(value.is_finite(), !noted.contains(&row), "{values:?}");
+            }
+        }
+    }
+    println!("{n_fits} fits, {n_errors} errors");
+    assert!(n_fits > 500 && n_errors > 500, "{n_fits} fits, {n_errors} errors");
 }
