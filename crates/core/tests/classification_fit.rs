@@ -67,7 +67,7 @@ fn steps_that_overshoot_are_halved() {
     let group = |i: usize| f64::from(u8::from(i < 4));
     let sample = Sample {
         columns: vec![(0..1000).map(group).collect()],
-        y: (0..1000).map(|i| f64::from(u8::from(i < 2 || i >= 990))).collect(),
+        y: (0..1000).map(|i| f64::from(u8::from(!(2..990).contains(&i)))).collect(),
     };
     let fit = logistic(&sample, PLAIN);
     let others = (10.0_f64 / 986.0).ln();
