@@ -110,7 +110,7 @@ fn simulated(
 /// for exactly the population that the valuer knows.
 ///
 /// 3 × 8 comparisons at five standard errors: a false alarm once in 70 000 runs.
-/// Sets one row larger are 16 to 27 away at one of the points of each setting.
+/// Sets one row larger are 17 to 29 away at one of the points of each setting.
 #[test]
 fn drawn_sets_are_the_definition_simulated() {
     let settings = [
