@@ -73,6 +73,28 @@ def in_memory():
     print()
 
 
+def methods():
+    print("## What the other methods of regression cost\n")
+    n, p = 5_000, 10
+    print(f"{grouped(n)} rows × {p} columns of doubles, each row against the others, fit included, {THREADS} threads, sets of up to 500")
+    print("(the bounds: of up to all rows). `general` draws until its errors are 2 % of the spread of the values.\n")
+    results = measure("methods", n, p)
+    gaussian = results["gaussian"]["seconds"]
+    print("| method | seconds | times `gaussian` | rounds drawn |")
+    print("|---|---|---|---|")
+    for name, row in results.items():
+        print(f"| {name} | {row['seconds']:.3g} | {row['seconds'] / gaussian:.3g} | {row['rounds'] or ''} |")
+    print()
+    print("Moments held as a triangle, for columns that are nearly combinations of others, beside sums of products:\n")
+    print("| rows × columns | products | triangle | ratio |")
+    print("|---|---|---|---|")
+    for n, p in [(1_000_000, 20), (200_000, 100), (50_000, 500)]:
+        forms = measure("forms", n, p)
+        ratio = forms["triangle"] / forms["products"]
+        print(f"| {grouped(n)} × {p} | {forms['products']:.3f} s | {forms['triangle']:.3f} s | {ratio:.1f} |")
+    print()
+
+
 def files():
     n, p = 500_000, 20
     rng = np.random.default_rng(2)
@@ -225,6 +247,7 @@ def machine():
 
 PARTS = {
     "in-memory": in_memory,
+    "methods": methods,
     "files": files,
     "streaming": streaming,
     "csv": csv_threads,

@@ -58,7 +58,7 @@ fn a_killed_fit_goes_on_and_ends_with_the_same_bits() {
             continue;
         }
         let kept =
-            Container::read(&folder.path("state"), "checkpoint", 1).expect("a checkpoint is always whole");
+            Container::read(&folder.path("state"), "checkpoint", 2).expect("a checkpoint is always whole");
         let document: serde_json::Value = serde_json::from_str(&kept.document).expect("JSON");
         let now = document["n_read"].as_u64().expect("a count");
         assert!(now >= rows, "{now} after {rows}");
@@ -152,7 +152,9 @@ mod memory {
             assert!(peak < limit, "{line}: {peak} bytes");
         }
         assert!(folder.bytes("out.csv") == folder.bytes("free.csv"), "a limit changes values");
-        let fitted = |name: &str| Container::read(&folder.path(name), "valuer", 1).expect("a valuer");
+        let fitted = |name: &str| {
+            Container::read(&folder.path(name), "valuer", dshap_run::FORMAT_VERSION).expect("a valuer")
+        };
         assert!(fitted("v.dshap") == fitted("free.dshap"), "a limit changes the fit");
     }
 }

@@ -257,7 +257,7 @@ fn general_needs_rows_without_weights_and_sets_that_fit() {
     for (line, words) in [
         ("value t.csv --target y --method general --m 200", "give an `--m` of at most 100"),
         ("value w.csv --target y --weight w --method general", "knows no weights"),
-        ("fit t.csv --target y --method general -o v.dshap", "does not do"),
+        ("fit w.csv --target y --weight w --method general -o v.dshap", "knows no weights"),
         ("value t.csv --target y --method general --ridge -1", "expected a number of at least 0"),
     ] {
         let block = folder.run(&format!("dshap {line}"));

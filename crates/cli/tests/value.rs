@@ -530,10 +530,13 @@ fn the_summary_records_what_ran() {
       "effective_rows": 22.0,
       "noise_var": 42.1024,
       "r_squared": 0.973295,
+      "condition": 1.45178,
+      "value_digits": 12,
       "dropped_columns": [],
       "n_points": 1,
       "leave_one_out": false,
       "reference_passes": 1,
+      "extra_passes": [],
       "rounds": null,
       "values": {
         "n_valued": 1,

@@ -2,6 +2,8 @@
 //!
 //! ```text
 //! measure in-memory ROWS COLUMNS     fit and value doubles in memory, best of three
+//! measure methods ROWS COLUMNS       the same by every method of regression, sets of up to 500
+//! measure forms ROWS COLUMNS         moments as products and as a triangle, best of three
 //! measure sizes                      build the closed form and value 10 000 rows, m from 1e2 to 1e7
 //! measure algorithm-3                Algorithm 3 beside the closed form at p = 10, m = 1000
 //! ```
@@ -9,10 +11,10 @@
 //! Runs on as many threads as `RAYON_NUM_THREADS` says.
 
 use dshap::linear::{
-    Algorithm3, Constant, Convention, FitOptions, GaussianForm, LinearFit, LinearMethod, LinearValuer,
-    PointStats,
+    Algorithm3, Bound, Constant, Convention, DistanceTable, FitOptions, GaussianForm, GeneralOptions,
+    GeneralValuer, LinearFit, LinearMethod, LinearValuer, PointStats, Side,
 };
-use dshap::{Moments, Rows, Sizes, Valuer};
+use dshap::{Moments, MomentsBuilder, MomentsForm, Rows, Sizes, Valuer};
 use faer::Mat;
 use std::hint::black_box;
 use std::time::Instant;
@@ -21,9 +23,11 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     let args: Vec<String> = std::env::args().skip(1).collect();
     match args.iter().map(String::as_str).collect::<Vec<_>>()[..] {
         ["in-memory", rows, columns] => in_memory(rows.parse()?, columns.parse()?),
+        ["methods", rows, columns] => methods(rows.parse()?, columns.parse()?),
+        ["forms", rows, columns] => forms(rows.parse()?, columns.parse()?),
         ["sizes"] => sizes(),
         ["algorithm-3"] => algorithm_3(),
-        _ => Err("usage: measure in-memory ROWS COLUMNS | sizes | algorithm-3".into()),
+        _ => Err("usage: measure in-memory|methods|forms ROWS COLUMNS | sizes | algorithm-3".into()),
     }
 }
 
@@ -51,13 +55,18 @@ fn best_of_three(mut work: impl FnMut() -> Outcome) -> Result<f64, Box<dyn std::
     Ok(best)
 }
 
-fn in_memory(n: usize, p: usize) -> Outcome {
+fn table(n: usize, p: usize) -> (Mat<f64>, Vec<f64>) {
     let mut number = numbers(1);
     let mut x = Mat::<f64>::zeros(n, p);
     for j in 0..p {
         x.col_as_slice_mut(j).iter_mut().for_each(|cell| *cell = number());
     }
-    let y: Vec<f64> = (0..n).map(|i| x[(i, 0)] - x[(i, p - 1)] + number()).collect();
+    let y = (0..n).map(|i| x[(i, 0)] - x[(i, p - 1)] + number()).collect();
+    (x, y)
+}
+
+fn in_memory(n: usize, p: usize) -> Outcome {
+    let (x, y) = table(n, p);
     let rows = Rows::new(x.as_ref(), &y)?;
     let fit = |rows| LinearFit::new(&Moments::of(rows)?, FitOptions::default());
     let valuer = LinearValuer::new(fit(rows)?, Sizes::new(2 * p, n), LinearMethod::default())?;
@@ -71,6 +80,62 @@ fn in_memory(n: usize, p: usize) -> Outcome {
         Ok(())
     })?;
     println!("{{\"fit\": {fit_seconds}, \"value\": {value_seconds}}}");
+    Ok(())
+}
+
+fn methods(n: usize, p: usize) -> Outcome {
+    let (x, y) = table(n, p);
+    let rows = Rows::new(x.as_ref(), &y)?;
+    let fit = || LinearFit::of(rows, FitOptions::default());
+    let sizes = Sizes::new(2 * p, 500);
+    let bound = |side| LinearMethod::Bound(Bound::new(side, Convention::Definition));
+    let first = Bound::new(Side::Lower, Convention::Definition).first_size(p, n) + 1;
+    let mut lines = Vec::new();
+    let mut line = |name: &str, seconds: f64, rounds: usize| {
+        lines.push(format!("\"{name}\": {{\"seconds\": {seconds}, \"rounds\": {rounds}}}"));
+    };
+    for (name, method, sizes) in [
+        ("gaussian", LinearMethod::default(), sizes),
+        ("lower", bound(Side::Lower), Sizes::new(first, n)),
+        ("upper", bound(Side::Upper), Sizes::new(first, n)),
+    ] {
+        let seconds = best_of_three(|| {
+            black_box(LinearValuer::new(fit()?, sizes, method)?.leave_one_out(rows, 0)?);
+            Ok(())
+        })?;
+        line(name, seconds, 0);
+    }
+    let seconds = best_of_three(|| {
+        let fit = fit()?;
+        let mut distances = DistanceTable::new();
+        distances.add(&LinearValuer::distances(&fit, rows)?, None);
+        black_box(LinearValuer::calibrated(fit, sizes, &distances)?.leave_one_out(rows, 0)?);
+        Ok(())
+    })?;
+    line("calibrated", seconds, 0);
+    for (name, ridge) in [("general", 0.0), ("general, ridge", 1.0)] {
+        let options = GeneralOptions { ridge, ..GeneralOptions::default() };
+        let start = Instant::now();
+        let drawn = GeneralValuer::new(fit()?, rows, sizes, options)?.leave_one_out(&|_, _| true)?;
+        line(name, start.elapsed().as_secs_f64(), drawn.n_rounds);
+    }
+    println!("{{{}}}", lines.join(", "));
+    Ok(())
+}
+
+fn forms(n: usize, p: usize) -> Outcome {
+    let (x, y) = table(n, p);
+    let rows = Rows::new(x.as_ref(), &y)?;
+    let seconds = |form| {
+        best_of_three(|| {
+            let mut builder = MomentsBuilder::new(p).with_form(form);
+            builder.push(rows)?;
+            black_box(builder.finish()?);
+            Ok(())
+        })
+    };
+    let (products, triangle) = (seconds(MomentsForm::Products)?, seconds(MomentsForm::Triangle)?);
+    println!("{{\"products\": {products}, \"triangle\": {triangle}}}");
     Ok(())
 }
 

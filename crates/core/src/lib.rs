@@ -45,6 +45,7 @@ pub mod linear;
 pub mod numeric;
 
 mod error;
+mod factor;
 mod moments;
 mod packed;
 mod rows;
@@ -53,7 +54,9 @@ mod valuer;
 mod values;
 
 pub use error::{Error, Warning};
-pub use moments::{BLOCK_ROWS, BuilderParts, Combination, Moments, MomentsBuilder, MomentsParts};
+pub use moments::{
+    BLOCK_ROWS, BuilderParts, Combination, Moments, MomentsBuilder, MomentsForm, MomentsParts,
+};
 pub use rows::{Rows, WEIGHT_RANGE};
 pub use sizes::Sizes;
 pub use valuer::Valuer;

@@ -187,11 +187,11 @@ fn moments_parts() -> MomentsParts {
 fn damaged_moments_are_told_from_sound_ones() {
     assert_eq!(Moments::from_parts(moments_parts()).unwrap().to_parts(), moments_parts());
     let damages: [fn(&mut MomentsParts); 12] = [
-        |p| p.gram.truncate(5),
+        |p| p.lower.truncate(5),
         |p| p.offset.truncate(2),
         |p| p.shift.clear(),
-        |p| p.gram[1] = f64::NAN,
-        |p| p.gram[0] = -1.0,
+        |p| p.lower[1] = f64::NAN,
+        |p| p.lower[0] = -1.0,
         |p| p.shift[0] = f64::INFINITY,
         |p| p.offset[0] = f64::NAN,
         |p| p.weight = 0.0,

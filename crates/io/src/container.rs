@@ -183,7 +183,16 @@ impl Container {
 
     /// The contents of a file, of which `bytes` may be the beginning if it is
     /// none of ours.
-    fn from_bytes(bytes: &[u8], file: &str, kind: &'static str, newest: u32) -> Result<Self, ContainerError> {
+    ///
+    /// # Errors
+    ///
+    /// As [`read`](Self::read).
+    pub fn from_bytes(
+        bytes: &[u8],
+        file: &str,
+        kind: &'static str,
+        newest: u32,
+    ) -> Result<Self, ContainerError> {
         let file = || file.to_string();
         let truncated = || ContainerError::Truncated { file: file(), bytes: bytes.len() as u64 };
         let damaged = |what: &str| ContainerError::Damaged { file: file(), what: what.into() };

@@ -31,6 +31,8 @@ enum Store {
     /// A copy of something that can be read only once, in a file without a
     /// name: the system frees it however the program ends.
     Spool(Arc<File>),
+    /// No file at all: the table is in memory.
+    Memory,
 }
 
 impl Input {
@@ -79,6 +81,16 @@ impl Input {
         Ok(Input { name: name.to_owned(), store: Store::Spool(Arc::new(file)), n_bytes })
     }
 
+    /// A table in memory, whose cells count for so many bytes in progress.
+    pub(crate) fn in_memory(name: &str, n_bytes: u64) -> Input {
+        Input { name: name.to_owned(), store: Store::Memory, n_bytes }
+    }
+
+    /// Whether there is no file behind it.
+    pub(crate) fn is_memory(&self) -> bool {
+        matches!(self.store, Store::Memory)
+    }
+
     /// The name for messages.
     pub(crate) fn name(&self) -> &str {
         &self.name
@@ -93,7 +105,7 @@ impl Input {
     pub(crate) fn path(&self) -> Option<&Path> {
         match &self.store {
             Store::Path { path, .. } => Some(path),
-            Store::Spool(_) => None,
+            Store::Spool(_) | Store::Memory => None,
         }
     }
 
@@ -126,7 +138,7 @@ impl Input {
         match &self.store {
             Store::Path { path, stamp } => self
                 .compare(stamp, std::fs::metadata(path).map_err(|reason| Error::read(&self.name, reason))?),
-            Store::Spool(_) => Ok(()),
+            Store::Spool(_) | Store::Memory => Ok(()),
         }
     }
 
@@ -144,6 +156,7 @@ impl Input {
                 Arc::new(file)
             }
             Store::Spool(file) => Arc::clone(file),
+            Store::Memory => return Err(failed(io::ErrorKind::Unsupported.into())),
         };
         Ok(InputReader { file, n_bytes: self.n_bytes, position: Arc::new(AtomicU64::new(0)) })
     }

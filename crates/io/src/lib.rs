@@ -44,6 +44,9 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
+//! A table may also be in memory: [`Source::of_batches`] and
+//! [`Source::of_numbers`] are read as files are.
+//!
 //! # What a CSV file may look like
 //!
 //! - The first record is the header. Commas, semicolons, tabs and bars are
@@ -87,6 +90,7 @@ mod input;
 mod ipc;
 mod ipc_writer;
 mod location;
+mod memory;
 mod names;
 mod ndjson;
 mod note;
@@ -105,6 +109,7 @@ pub use container::{Container, ContainerError};
 pub use digest::FileDigest;
 pub use error::Error;
 pub use location::{Location, Place};
+pub use memory::{Matrix, Numbers, Order};
 pub use note::Note;
 pub use scan::{Batch, Scan, ScanOptions};
 pub use sink::{Destination, Format, Sink};

@@ -12,6 +12,7 @@ use crate::error::Error;
 use crate::input::Input;
 use crate::ipc::{self, IpcFile};
 use crate::location::Location;
+use crate::memory::Numbers;
 use crate::ndjson::{self, NdjsonFile};
 use crate::note::Note;
 use crate::npy::{self, NpyFile};
@@ -35,6 +36,11 @@ pub(crate) trait Part: Debug + Send + Sync {
 
     /// An upper estimate of the bytes that a pass holds besides its pieces.
     fn scan_overhead(&self, wanted: &[Wanted]) -> u64;
+
+    /// The numbers themselves, if they are all there is and in memory.
+    fn numbers(&self) -> Option<&dyn Numbers> {
+        None
+    }
 }
 
 /// What a pass is to read.

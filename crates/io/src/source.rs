@@ -3,6 +3,7 @@
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
+use arrow_array::RecordBatch;
 use arrow_schema::{DataType, SchemaRef};
 use dshap_table::{RawColumn, RawSchema, ReadAs, Wanted, closest};
 
@@ -10,9 +11,10 @@ use crate::digest::{self, FileDigest};
 use crate::error::Error;
 use crate::input::Input;
 use crate::location::{Location, Place};
+use crate::memory::{BatchTable, NumberTable, Numbers};
 use crate::names;
 use crate::note::Note;
-use crate::part::{self, Part};
+use crate::part::{self, Opened, Part};
 use crate::scan::{Scan, ScanOptions};
 use crate::stamp::FileStamp;
 use crate::text::CHUNK_BYTES;
@@ -37,6 +39,47 @@ impl Source {
     /// are copied to a temporary file that vanishes with the source.
     pub fn open(inputs: &[String]) -> Result<Source, Error> {
         Source::from_inputs(Input::resolve(inputs)?)
+    }
+
+    /// A table of record batches in memory, all of `schema`, called `name` in
+    /// messages.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::NoRows`], [`Error::DuplicateColumn`].
+    pub fn of_batches(name: &str, schema: SchemaRef, batches: Vec<RecordBatch>) -> Result<Source, Error> {
+        Source::in_memory(name, BatchTable::open(name, schema, batches))
+    }
+
+    /// A table of numbers in memory, whose columns have these names.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::NoRows`], [`Error::DuplicateColumn`].
+    pub fn of_numbers(name: &str, names: &[String], numbers: Arc<dyn Numbers>) -> Result<Source, Error> {
+        Source::in_memory(name, NumberTable::open(name, names, numbers))
+    }
+
+    fn in_memory(name: &str, opened: Opened) -> Result<Source, Error> {
+        refuse_duplicates(name, &opened.columns)?;
+        if !opened.has_rows {
+            return Err(Error::NoRows { file: name.to_owned(), bare_carriage_returns: false });
+        }
+        let schema = RawSchema { columns: opened.columns };
+        Ok(Source { parts: vec![opened.part].into(), schema, notes: Vec::new() })
+    }
+
+    /// Whether it is a table in memory and no file.
+    pub fn is_in_memory(&self) -> bool {
+        self.parts.iter().all(|part| part.input().is_memory())
+    }
+
+    /// The numbers themselves, if they are all there is and in memory.
+    pub fn numbers(&self) -> Option<&dyn Numbers> {
+        match &*self.parts {
+            [part] => part.numbers(),
+            _ => None,
+        }
     }
 
     pub(crate) fn from_inputs(inputs: Vec<Input>) -> Result<Source, Error> {
@@ -161,10 +204,12 @@ impl Source {
         Ok(Location { file: last.input().name().to_owned(), place: Place::Row(row) })
     }
 
-    /// Name, size and SHA-256 of each file as it is on disk.
+    /// Name, size and SHA-256 of each file as it is on disk; a table in memory
+    /// has none.
     pub fn digests(&self) -> Result<Vec<FileDigest>, Error> {
         self.check_unchanged()?;
-        let digests = self.parts.iter().map(|part| digest::of(part.input())).collect();
+        let files = self.parts.iter().map(|part| part.input()).filter(|input| !input.is_memory());
+        let digests = files.map(digest::of).collect();
         self.check_unchanged()?;
         digests
     }

@@ -6,7 +6,9 @@
 use crate::Error;
 use crate::reference::RowCounts;
 use crate::request::{CheckpointFile, Model};
-use dshap::{BuilderParts, MomentsBuilder, MomentsParts};
+use crate::saved::FormWord;
+use crate::summary::ExtraPass;
+use dshap::{BuilderParts, MomentsBuilder, MomentsForm, MomentsParts};
 use dshap_io::{Container, Source};
 use dshap_table::{Design, DesignParts};
 use serde::{Deserialize, Serialize};
@@ -18,7 +20,7 @@ use std::time::{Duration, Instant};
 const KIND: &str = "checkpoint";
 
 /// A checkpoint is read by the release that wrote it; this only tells them apart.
-const VERSION: u32 = 1;
+const VERSION: u32 = 2;
 
 /// How far a fit has come.
 pub(crate) struct Progress {
@@ -26,7 +28,7 @@ pub(crate) struct Progress {
     pub(crate) moments: MomentsBuilder,
     pub(crate) rows: RowCounts,
     pub(crate) task_guessed: bool,
-    pub(crate) n_passes: usize,
+    pub(crate) extra_passes: Vec<ExtraPass>,
 }
 
 /// What a fit is of; two with the same job can take over from each other.
@@ -74,6 +76,7 @@ impl Job {
                 word("--weight", format!("{:?}", selection.weight)),
                 word("--missing", format!("{:?}", model.missing)),
                 word("--unseen", format!("{:?}", model.unseen)),
+                word("--no-intercept", format!("{:?}", model.fit.intercept)),
             ],
         }
     }
@@ -110,12 +113,14 @@ struct Document {
     job: Job,
     design: DesignParts,
     task_guessed: bool,
-    n_passes: usize,
+    extra_passes: Vec<ExtraPass>,
     n_read: u64,
     n_usable: u64,
     n_filled: u64,
     n_rows: usize,
     has_weights: bool,
+    intercept: bool,
+    form: Option<FormWord>,
     merged: Vec<Merged>,
 }
 
@@ -149,6 +154,7 @@ impl Checkpoint {
         let mut take = |name: &str| {
             container.take(name).ok_or_else(|| damaged(format!("its array `{name}` is missing")))
         };
+        let form = document.form.map(MomentsForm::from);
         let mut merged = Vec::with_capacity(document.merged.len());
         for block in &document.merged {
             let level = block.level;
@@ -158,7 +164,8 @@ impl Checkpoint {
                 weight_sq: block.weight_sq,
                 shift: take(&format!("{level}.shift"))?,
                 offset: take(&format!("{level}.offset"))?,
-                gram: take(&format!("{level}.gram"))?,
+                form: form.unwrap_or(MomentsForm::Products),
+                lower: take(&format!("{level}.lower"))?,
                 peak: None,
             };
             merged.push((level, parts));
@@ -168,6 +175,8 @@ impl Checkpoint {
             n_rows: document.n_rows,
             pending: take("pending")?,
             pending_weights: if document.has_weights { Some(take("pending.weights")?) } else { None },
+            intercept: document.intercept,
+            form,
             merged,
         };
         let moments = MomentsBuilder::from_parts(parts).map_err(|error| damaged(error.to_string()))?;
@@ -178,7 +187,7 @@ impl Checkpoint {
             moments,
             rows,
             task_guessed: document.task_guessed,
-            n_passes: document.n_passes,
+            extra_passes: document.extra_passes,
         }))
     }
 
@@ -199,22 +208,24 @@ impl Checkpoint {
         arrays.extend(builder.pending_weights.map(|weights| ("pending.weights".to_string(), weights)));
         let mut merged = Vec::with_capacity(builder.merged.len());
         for (level, parts) in builder.merged {
-            let MomentsParts { n_rows, weight, weight_sq, shift, offset, gram, .. } = parts;
+            let MomentsParts { n_rows, weight, weight_sq, shift, offset, lower, .. } = parts;
             merged.push(Merged { level, n_rows, weight, weight_sq });
             arrays.push((format!("{level}.shift"), shift));
             arrays.push((format!("{level}.offset"), offset));
-            arrays.push((format!("{level}.gram"), gram));
+            arrays.push((format!("{level}.lower"), lower));
         }
         let document = Document {
             job: self.job.clone(),
             design: progress.design.parts().clone(),
             task_guessed: progress.task_guessed,
-            n_passes: progress.n_passes,
+            extra_passes: progress.extra_passes.clone(),
             n_read: progress.rows.n_read,
             n_usable: progress.rows.n_usable,
             n_filled: progress.rows.n_filled,
             n_rows: builder.n_rows,
             has_weights,
+            intercept: builder.intercept,
+            form: builder.form.map(FormWord::from),
             merged,
         };
         let document = serde_json::to_string(&document).expect("a checkpoint has nothing JSON cannot hold");

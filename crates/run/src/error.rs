@@ -55,15 +55,22 @@ pub enum Error {
     #[error("the valuer holds no distances to calibrate by")]
     NotCalibrated,
 
-    /// A method whose valuers cannot be saved.
-    #[error("a valuer by `general` would have to carry its reference rows, which this version does not do")]
-    NotSaved,
+    /// A valuer without the rows that sets are drawn from.
+    #[error("the valuer holds no reference rows to draw sets from")]
+    NoRowsToDraw,
 
-    /// A calibrated valuer whose reference is to change.
+    /// A request for a valuer at hand, without one.
+    #[error("the request is about a valuer in memory, and none was given")]
+    NotAtHand,
+
+    /// A valuer that carries its reference, which is to change.
     #[error(
-        "the reference of a calibrated valuer cannot be changed: its distances are those of the rows it was fitted to"
+        "the reference of a valuer by `{method}` cannot be changed: it carries that of the rows it was fitted to"
     )]
-    FixedReference,
+    FixedReference {
+        /// The method.
+        method: &'static str,
+    },
 
     /// No valuer to be merged.
     #[error("there is nothing to merge")]
@@ -220,11 +227,8 @@ impl Error {
             Error::CannotMerge { what, .. } if what.contains("say `--") => None,
             Error::CannotMerge { .. } => Some("fit the parts with the same columns and options".into()),
             Error::NotCalibrated => Some("fit it with `--method calibrated`".into()),
-            Error::NotSaved => Some(
-                "value rows with `dshap value POINTS --reference FILE --method general`, or fit by `calibrated`"
-                    .into(),
-            ),
-            Error::FixedReference => {
+            Error::NoRowsToDraw => Some("fit it with `--method general`".into()),
+            Error::FixedReference { .. } => {
                 Some("fit the whole reference anew, or keep a valuer by `--method gaussian` beside it".into())
             }
             Error::CannotForget { .. } => {
@@ -259,6 +263,7 @@ impl Error {
             | Error::Changed { .. }
             | Error::Checkpoint { .. }
             | Error::NothingToMerge
+            | Error::NotAtHand
             | Error::Interrupted => None,
         }
     }

@@ -6,7 +6,7 @@ use crate::memory::Budget;
 use crate::observer::{Observer, Stage};
 use crate::overwriting::refuse_overwriting;
 use crate::reference::{learn, levels_of, moments_of};
-use crate::request::{FitRequest, MergeRequest, Method, SizeChoice, UpdateRequest};
+use crate::request::{FitRequest, MergeRequest, Model, Resources, SizeChoice, UpdateRequest};
 use crate::saved::{Action, SavedValuer, Step};
 use crate::summary::{Facts, FitSummary, InputFile};
 use crate::warnings;
@@ -42,22 +42,33 @@ impl Fitted {
 /// [`Error`].
 pub fn fit(request: &FitRequest, observer: &dyn Observer) -> Result<Fitted, Error> {
     let FitRequest { reference, model, outputs, resources } = request;
-    if let Method::General(_) = model.method {
-        return Err(Error::NotSaved);
-    }
     let source = Source::open(reference)?;
     refuse_overwriting(&source, outputs)?;
+    fit_source(&source, model, resources, observer)
+}
+
+/// Fits a reference that is open already, or in memory.
+///
+/// # Errors
+///
+/// [`Error`].
+pub fn fit_source(
+    source: &Source,
+    model: &Model,
+    resources: &Resources,
+    observer: &dyn Observer,
+) -> Result<Fitted, Error> {
     let budget = Budget::new(resources.memory);
     let (learned, files) =
-        while_digesting(&source, || learn(&source, model, budget, resources.checkpoint.as_ref(), observer));
+        while_digesting(source, || learn(source, model, budget, resources.checkpoint.as_ref(), observer));
     let (mut learned, files) = (learned?, files?);
     let checkpoint = learned.checkpoint.take();
     let (rows, n_resumed) = (learned.rows, learned.n_resumed);
     let sample = learned.sample.clone();
-    let valuer = SavedValuer::new(learned, model, files)?.calibrated(&source, budget, observer)?;
+    let valuer = SavedValuer::new(learned, model, files)?.completed(source, budget, observer)?;
     source.check_unchanged()?;
 
-    let mut said = warnings::of_sources(&source, None);
+    let mut said = warnings::of_sources(source, None);
     said.extend(warnings::of_constant_text(&valuer.design));
     said.extend(warnings::of_rows_left_out("reference", rows.n_left_out(), "has no part in the fit"));
     said.extend(warnings::of_other_inputs(&valuer, valuer.method, valuer.choice, &sample)?);
@@ -74,8 +85,33 @@ pub fn fit(request: &FitRequest, observer: &dyn Observer) -> Result<Fitted, Erro
 pub fn update(request: &UpdateRequest, observer: &dyn Observer) -> Result<Fitted, Error> {
     let UpdateRequest { valuer: path, add, forget, sizes, outputs, resources } = request;
     let before = SavedValuer::load(path)?;
-    if before.method == Method::Calibrated {
-        return Err(Error::FixedReference);
+    let open = |files: &[String]| match files {
+        [] => Ok(None),
+        files => {
+            let source = Source::open(files)?;
+            refuse_overwriting(&source, outputs).map(|()| Some(source))
+        }
+    };
+    update_valuer(before, path, open(add)?.as_ref(), open(forget)?.as_ref(), *sizes, resources, observer)
+}
+
+/// As [`update`], with tables that are open already; `path` is what the valuer
+/// is called in messages.
+///
+/// # Errors
+///
+/// [`Error`].
+pub fn update_valuer(
+    before: SavedValuer,
+    path: &Path,
+    add: Option<&Source>,
+    forget: Option<&Source>,
+    sizes: SizeChoice,
+    resources: &Resources,
+    observer: &dyn Observer,
+) -> Result<Fitted, Error> {
+    if before.method.fixes_reference() {
+        return Err(Error::FixedReference { method: before.method.name() });
     }
     let budget = Budget::new(resources.memory);
     let sizes_before = before.sizes(before.method, before.choice)?;
@@ -83,34 +119,34 @@ pub fn update(request: &UpdateRequest, observer: &dyn Observer) -> Result<Fitted
     let (mut design, mut moments) = (before.design.clone(), before.moments.clone());
     let (mut said, mut new_levels, mut lost_levels) = (Vec::new(), Vec::new(), Vec::new());
 
-    if !add.is_empty() {
-        let source = open_for(add, &design, path, outputs)?;
-        let levels = levels_of(&source, &design, budget, observer)?;
-        if let Some((wider, derived)) = design.with_levels(&levels).map_err(|e| Error::at(e, &source, 0))? {
+    if let Some(source) = add {
+        Error::unless_has_columns(source, &design.wanted_of_reference(), path)?;
+        let levels = levels_of(source, &design, budget, observer)?;
+        if let Some((wider, derived)) = design.with_levels(&levels).map_err(|e| Error::at(e, source, 0))? {
             new_levels = levels_beyond(&wider, &design);
             moments = moments.recombined(&combinations(&derived));
             design = wider;
         }
         let (added, files) =
-            while_digesting(&source, || moments_of(&source, &design, budget, Stage::Fit, observer));
+            while_digesting(source, || moments_of(source, &design, &before, budget, Stage::Fit, observer));
         let (added, rows) = added?;
         if let Some(added) = &added {
             moments.merge(added).map_err(|e| Error::core(e, &design))?;
         }
         history.push(Step::new(Action::Add, files?, rows, added.map_or(0, |added| added.n_rows())));
         source.check_unchanged()?;
-        said.extend(warnings::of_sources(&source, None));
+        said.extend(warnings::of_sources(source, None));
         said.extend(warnings::of_rows_left_out("added", rows.n_left_out(), "has no part in the fit"));
     }
-    if !forget.is_empty() {
-        let source = open_for(forget, &design, path, outputs)?;
+    if let Some(source) = forget {
+        Error::unless_has_columns(source, &design.wanted_of_reference(), path)?;
         // A row with a level that no reference row has was never among them.
         let strict = design.with_policies(None, Some(Unseen::Error), |column| moments.mean(column));
         let (gone, files) =
-            while_digesting(&source, || moments_of(&source, &strict, budget, Stage::Forget, observer));
+            while_digesting(source, || moments_of(source, &strict, &before, budget, Stage::Forget, observer));
         let (gone, rows) = gone?;
         if let Some(gone) = &gone {
-            take_away(&mut moments, gone, &design, &source)?;
+            take_away(&mut moments, gone, &design, source)?;
         }
         if let Some((narrower, derived)) = without_lost_levels(&design, &moments) {
             lost_levels = levels_beyond(&design, &narrower);
@@ -119,7 +155,7 @@ pub fn update(request: &UpdateRequest, observer: &dyn Observer) -> Result<Fitted
         }
         history.push(Step::new(Action::Forget, files?, rows, gone.map_or(0, |gone| gone.n_rows())));
         source.check_unchanged()?;
-        said.extend(warnings::of_sources(&source, None));
+        said.extend(warnings::of_sources(source, None));
     }
 
     let mut valuer = before;
@@ -145,10 +181,19 @@ pub fn merge(request: &MergeRequest) -> Result<Fitted, Error> {
     for path in &request.valuers {
         parts.push((path.as_path(), SavedValuer::load(path)?));
     }
-    if parts.iter().any(|(_, part)| part.method == Method::Calibrated) {
-        return Err(Error::FixedReference);
+    merge_valuers(parts, request.sizes)
+}
+
+/// As [`merge`], with valuers at hand and what they are called in messages.
+///
+/// # Errors
+///
+/// [`Error::CannotMerge`], [`Error::NothingToMerge`], [`Error::FixedReference`].
+pub fn merge_valuers(parts: Vec<(&Path, SavedValuer)>, sizes: SizeChoice) -> Result<Fitted, Error> {
+    if let Some((_, part)) = parts.iter().find(|(_, part)| part.method.fixes_reference()) {
+        return Err(Error::FixedReference { method: part.method.name() });
     }
-    let choice = common_choice(&parts, request.sizes)?;
+    let choice = common_choice(&parts, sizes)?;
     let mut parts = parts.into_iter();
     let (first_path, mut merged) = parts.next().ok_or(Error::NothingToMerge)?;
     let (mut design, mut moments) = (merged.design.clone(), merged.moments.clone());
@@ -186,8 +231,7 @@ pub fn merge(request: &MergeRequest) -> Result<Fitted, Error> {
 }
 
 fn summarise(valuer: &SavedValuer, mut said: Vec<String>) -> Result<FitSummary, Error> {
-    let linear = valuer.linear(valuer.method, valuer.choice)?;
-    said.extend(warnings::in_words(&linear.warnings(), &valuer.design));
+    said.extend(warnings::in_words(&valuer.doubts()?, &valuer.design));
     let has_forgotten = valuer.history.iter().any(|step| step.action == Action::Forget);
     Ok(FitSummary {
         version: env!("CARGO_PKG_VERSION"),
@@ -208,18 +252,6 @@ fn while_digesting<T: Send>(
     work: impl FnOnce() -> T + Send,
 ) -> (T, Result<Vec<InputFile>, Error>) {
     rayon::join(work, || InputFile::of(source, true))
-}
-
-fn open_for(
-    files: &[String],
-    design: &Design,
-    valuer: &Path,
-    outputs: &[std::path::PathBuf],
-) -> Result<Source, Error> {
-    let source = Source::open(files)?;
-    refuse_overwriting(&source, outputs)?;
-    Error::unless_has_columns(&source, &design.wanted_of_reference(), valuer)?;
-    Ok(source)
 }
 
 fn take_away(moments: &mut Moments, gone: &Moments, design: &Design, source: &Source) -> Result<(), Error> {

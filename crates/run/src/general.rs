@@ -7,10 +7,11 @@ use crate::passes::Pass;
 use dshap::linear::{GeneralOptions, GeneralValuer, GeneralValues, LinearFit};
 use dshap::{Rows, Sizes, Values};
 use dshap_io::Source;
-use dshap_table::{Design, Encoded, Wanted};
+use dshap_table::{Design, Encoded};
 use faer::Mat;
 
 /// Rows of a table, encoded.
+#[derive(Debug, Clone)]
 pub(crate) struct Held {
     x: Mat<f64>,
     y: Vec<f64>,
@@ -35,25 +36,46 @@ impl Held {
         Ok(Self { x, y })
     }
 
-    /// Reads a whole table.
+    /// Reads a whole reference.
     pub(crate) fn read(
         source: &Source,
         design: &Design,
-        wanted: &[Wanted],
         budget: Budget,
         observer: &dyn Observer,
     ) -> Result<Self, Error> {
-        let options = budget.scan_options(source, wanted, design.n_columns())?;
+        let wanted = design.wanted_of_reference();
+        let options = budget.scan_options(source, &wanted, design.n_columns())?;
         let mut batches = Vec::new();
-        let pass = Pass { source, wanted, options, stage: Stage::Calibrate, observer };
+        let pass = Pass { source, wanted: &wanted, options, stage: Stage::Calibrate, observer };
         pass.run(|batch| {
-            batches.push(design.encode(&batch.rows).map_err(|e| Error::at(e, source, batch.first_row))?);
+            let encoded = design.encode_reference(&batch.rows);
+            batches.push(encoded.map_err(|e| Error::at(e, source, batch.first_row))?.0);
             Ok(())
         })?;
         Self::new(batches, design.n_columns(), design)
     }
 
-    fn rows(&self) -> Result<Rows<'_>, dshap::Error> {
+    /// All cells, column by column, and the targets.
+    pub(crate) fn to_parts(&self) -> (Vec<f64>, Vec<f64>) {
+        let cells = (0..self.x.ncols()).flat_map(|j| self.x.col_as_slice(j).iter().copied());
+        (cells.collect(), self.y.clone())
+    }
+
+    /// Rows from their numbers, unless those are not finite or too few.
+    pub(crate) fn from_parts(x: &[f64], y: Vec<f64>, n_columns: usize) -> Option<Self> {
+        let n_rows = y.len();
+        let finite = |cell: &f64| cell.is_finite();
+        if n_rows.checked_mul(n_columns) != Some(x.len()) || !x.iter().chain(&y).all(finite) {
+            return None;
+        }
+        Some(Self { x: Mat::from_fn(n_rows, n_columns, |i, j| x[j * n_rows + i]), y })
+    }
+
+    pub(crate) fn n_rows(&self) -> usize {
+        self.y.len()
+    }
+
+    pub(crate) fn rows(&self) -> Result<Rows<'_>, dshap::Error> {
         Rows::new(self.x.as_ref(), &self.y)
     }
 }

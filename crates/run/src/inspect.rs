@@ -1,7 +1,8 @@
 //! `inspect`: what a valuer holds.
 
 use crate::Error;
-use crate::saved::{FORMAT_VERSION, SavedValuer, Step};
+use crate::general::Held;
+use crate::saved::{SavedValuer, Step};
 use crate::summary::Facts;
 use crate::warnings;
 use dshap_table::{Encoding, Missing, Unseen};
@@ -32,6 +33,8 @@ pub struct Inspection {
     pub columns: Vec<ColumnFacts>,
     /// The levels of text features.
     pub levels: Vec<(String, Vec<String>)>,
+    /// Reference rows that the valuer carries.
+    pub rows_held: usize,
     /// Decimal digits left in the moments of the column that lost most.
     pub digits: f64,
     /// Where the reference rows came from.
@@ -82,11 +85,10 @@ pub fn inspect(path: &Path) -> Result<Inspection, Error> {
             Encoding::OneHot { levels, .. } => Some((name.to_string(), levels.clone())),
             Encoding::Number { .. } => None,
         });
-    let linear = valuer.linear(valuer.method, valuer.choice)?;
     Ok(Inspection {
         file: path.display().to_string(),
         bytes,
-        format_version: FORMAT_VERSION,
+        format_version: valuer.format_version,
         written_by: valuer.written_by.clone(),
         facts: Facts::of(&valuer, valuer.method, valuer.choice)?,
         intercept_value: fit.intercept_value(),
@@ -94,8 +96,9 @@ pub fn inspect(path: &Path) -> Result<Inspection, Error> {
         unseen: design.parts().unseen,
         columns: fills.enumerate().map(column).collect(),
         levels: levels.collect(),
+        rows_held: valuer.rows.as_ref().map_or(0, Held::n_rows),
         digits: moments.digits(),
         history: valuer.history.clone(),
-        warnings: warnings::in_words(&linear.warnings(), design),
+        warnings: warnings::in_words(&valuer.doubts()?, design),
     })
 }

@@ -13,6 +13,8 @@
 //! Nothing here prints or knows flags.
 
 mod checkpoint;
+mod choice;
+mod dense;
 mod error;
 mod fit;
 mod formula;
@@ -24,6 +26,7 @@ mod observer;
 mod output;
 mod overwriting;
 mod passes;
+mod ready;
 mod receiver;
 mod reference;
 mod request;
@@ -33,17 +36,19 @@ mod summary;
 mod value;
 mod warnings;
 
+pub use choice::{MethodChoice, MethodName, parse_constant};
 pub use error::Error;
-pub use fit::{Fitted, fit, merge, update};
+pub use fit::{Fitted, fit, fit_source, merge, merge_valuers, update, update_valuer};
 pub use formula::{BoundCase, BoundForms, RegressionCase, RegressionForms, bound_cases, regression_cases};
 pub use inspect::{ColumnFacts, Inspection, inspect};
 pub use memory::held_bytes;
 pub use observer::{Observer, Stage, Unwatched};
+pub use ready::{How, Ready, Valued};
 pub use receiver::{Arrange, Collected, Receiver, Written};
 pub use request::{
     Against, CheckpointFile, FitRequest, MergeRequest, Method, Model, Overrides, Resources, SizeChoice, Task,
     UpdateRequest, ValueRequest,
 };
 pub use saved::{Action, FORMAT_VERSION, SavedValuer, Step};
-pub use summary::{Facts, FitSummary, InputFile, Spread, Summary};
+pub use summary::{ExtraPass, Facts, FitSummary, InputFile, Spread, Summary};
 pub use value::value;

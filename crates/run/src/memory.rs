@@ -12,6 +12,9 @@ const BASE_BYTES: u64 = 24 << 20;
 /// they are joined, encoded, and on its way out.
 const COPIES: u64 = 6;
 
+/// Batches of a table in memory are copies, so they are small.
+const MEMORY_BATCH_BYTES: usize = 2 << 20;
+
 /// Smaller batches than this would take longer to hand over than to work on.
 const LEAST_BATCH_BYTES: u64 = 256 << 10;
 
@@ -39,7 +42,10 @@ impl Budget {
         wanted: &[Wanted],
         n_columns: usize,
     ) -> Result<ScanOptions, Error> {
-        let options = ScanOptions::default();
+        let mut options = ScanOptions::default();
+        if source.is_in_memory() {
+            options.batch_bytes = MEMORY_BATCH_BYTES;
+        }
         let Some(limit) = self.limit else { return Ok(options) };
         // However it is read, a small table takes little; compression may hide a lot.
         let overhead = source.scan_overhead(wanted).min(64 * source.n_bytes());

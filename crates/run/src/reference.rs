@@ -2,14 +2,17 @@
 
 use crate::Error;
 use crate::checkpoint::{Checkpoint, Job, Progress};
+use crate::dense::Dense;
 use crate::look::{refuse_mixed_columns, settle_task};
 use crate::memory::Budget;
 use crate::observer::{Observer, Stage};
 use crate::passes::Pass;
 use crate::request::{CheckpointFile, Model};
 use crate::sample::RowSample;
-use dshap::linear::{DistanceTable, LinearFit, LinearValuer};
-use dshap::{Moments, MomentsBuilder, Rows};
+use crate::saved::SavedValuer;
+use crate::summary::ExtraPass;
+use dshap::linear::{DistanceTable, FitOptions, LinearFit, LinearValuer};
+use dshap::{Moments, MomentsBuilder, MomentsForm, Rows};
 use dshap_io::{Batch, ScanOptions, Source};
 use dshap_table::{Design, Encoded, Roles, Selection, Survey, Wanted};
 
@@ -21,10 +24,11 @@ const MANY_COLUMNS: usize = 2000;
 pub(crate) struct Learned {
     pub(crate) design: Design,
     pub(crate) moments: Moments,
+    pub(crate) fit: LinearFit,
     pub(crate) rows: RowCounts,
     pub(crate) task_guessed: bool,
-    /// How often the reference was read.
-    pub(crate) n_passes: usize,
+    /// Why the reference was read more than once.
+    pub(crate) extra_passes: Vec<ExtraPass>,
     /// Some of the rows, to look at their distribution.
     pub(crate) sample: RowSample,
     /// Rows that a killed run had read before.
@@ -72,49 +76,115 @@ pub(crate) fn learn(
         Some(progress) => progress,
         None => {
             let task_guessed = settle_task(source, model)?;
-            let (design, n_passes) = survey(source, model, budget, observer)?;
-            let moments = MomentsBuilder::new(design.n_columns());
-            Progress { design, moments, rows: RowCounts::default(), task_guessed, n_passes }
+            let (design, extra_passes) = survey(source, model, budget, observer)?;
+            let moments = builder(&design, model.fit, None);
+            Progress { design, moments, rows: RowCounts::default(), task_guessed, extra_passes }
         }
     };
-    let Progress { design, mut moments, mut rows, task_guessed, n_passes } = progress;
+    let Progress { design, mut moments, mut rows, task_guessed, mut extra_passes } = progress;
 
     let wanted = design.wanted_of_reference();
-    let mut options = budget.scan_options(source, &wanted, design.n_columns())?;
-    options.skip_rows = rows.n_read;
-    let pass = Pass { source, wanted: &wanted, options, stage: Stage::Fit, observer };
-    let mut sample = RowSample::new(design.n_columns());
-    pass.run(|batch| {
-        add_batch(&batch, source, &design, &mut moments, &mut rows, |added| sample.look_at(added))?;
-        match &mut checkpoint {
-            Some(checkpoint) => checkpoint.keep_if_due(|| Progress {
-                design: design.clone(),
-                moments: moments.clone(),
+    loop {
+        let mut sample = RowSample::new(design.n_columns());
+        let in_place = match checkpoint {
+            None => moments_in_place(source, &design, moments.clone(), observer)?,
+            Some(_) => None,
+        };
+        if let Some(found) = in_place {
+            (moments, sample, rows) = found;
+        } else {
+            let mut options = budget.scan_options(source, &wanted, design.n_columns())?;
+            options.skip_rows = rows.n_read;
+            let pass = Pass { source, wanted: &wanted, options, stage: Stage::Fit, observer };
+            pass.run(|batch| {
+                add_batch(&batch, source, &design, &mut moments, &mut rows, |added| sample.look_at(added))?;
+                match &mut checkpoint {
+                    Some(checkpoint) => checkpoint.keep_if_due(|| Progress {
+                        design: design.clone(),
+                        moments: moments.clone(),
+                        rows,
+                        task_guessed,
+                        extra_passes: extra_passes.clone(),
+                    }),
+                    None => Ok(()),
+                }
+            })?;
+        }
+        let finished = finish(moments, &design, rows)?;
+        let fit = LinearFit::new(&finished, model.fit).map_err(|e| Error::core(e, &design))?;
+        if !fit.wants_triangle() {
+            let moments = finished;
+            return Ok(Learned {
+                design,
+                moments,
+                fit,
                 rows,
                 task_guessed,
-                n_passes,
-            }),
-            None => Ok(()),
+                extra_passes,
+                sample,
+                n_resumed,
+                checkpoint,
+            });
         }
-    })?;
-    let moments = finish(moments, &design, rows)?;
-    Ok(Learned { design, moments, rows, task_guessed, n_passes, sample, n_resumed, checkpoint })
+        // The first rows did not show that products lose too many digits.
+        moments = builder(&design, model.fit, Some(MomentsForm::Triangle));
+        rows = RowCounts::default();
+        extra_passes.push(ExtraPass::HardColumns);
+    }
 }
 
-/// Moments of further rows for a design that is known.
+/// Collects moments for a fit, in the form given or in one that fits.
+fn builder(design: &Design, options: FitOptions, form: Option<MomentsForm>) -> MomentsBuilder {
+    let mut builder = MomentsBuilder::new(design.n_columns());
+    if !options.intercept {
+        builder = builder.without_intercept();
+    }
+    match form {
+        Some(form) => builder.with_form(form),
+        None => builder,
+    }
+}
+
+/// Moments of a table of numbers in memory, if all of them can be used.
+fn moments_in_place(
+    source: &Source,
+    design: &Design,
+    mut moments: MomentsBuilder,
+    observer: &dyn Observer,
+) -> Result<Option<(MomentsBuilder, RowSample, RowCounts)>, Error> {
+    let Some(dense) = Dense::of(source, design) else { return Ok(None) };
+    let mut sample = RowSample::new(design.n_columns());
+    let done = dense.each_of_reference(Stage::Fit, observer, |rows| {
+        moments.push(rows)?;
+        sample.look_at(rows);
+        Ok(())
+    })?;
+    let n_rows = moments.n_rows() as u64;
+    let rows = RowCounts { n_read: n_rows, n_usable: n_rows, n_filled: 0 };
+    Ok(done.then_some((moments, sample, rows)))
+}
+
+/// Moments of further rows for a design that is known, in the form that a
+/// valuer has them in.
 pub(crate) fn moments_of(
     source: &Source,
     design: &Design,
+    valuer: &SavedValuer,
     budget: Budget,
     stage: Stage,
     observer: &dyn Observer,
 ) -> Result<(Option<Moments>, RowCounts), Error> {
     let wanted = design.wanted_of_reference();
     let options = budget.scan_options(source, &wanted, design.n_columns())?;
-    let mut moments = MomentsBuilder::new(design.n_columns());
+    let mut moments = builder(design, valuer.options, Some(valuer.moments.form()));
     let mut rows = RowCounts::default();
     let pass = Pass { source, wanted: &wanted, options, stage, observer };
-    pass.run(|batch| add_batch(&batch, source, design, &mut moments, &mut rows, |_| ()))?;
+    match moments_in_place(source, design, moments.clone(), observer)? {
+        Some((whole, _, counts)) => (moments, rows) = (whole, counts),
+        None => {
+            pass.run(|batch| add_batch(&batch, source, design, &mut moments, &mut rows, |_| ()))?;
+        }
+    }
     // Rows that all have weight 0 are no rows, and change nothing.
     match finish(moments, design, rows) {
         Err(Error::Core { error: dshap::Error::NoRows, .. }) => Ok((None, rows)),
@@ -133,6 +203,15 @@ pub(crate) fn distances_of(
     let wanted = design.wanted_of_reference();
     let options = budget.scan_options(source, &wanted, design.n_columns())?;
     let mut table = DistanceTable::new();
+    if let Some(dense) = Dense::of(source, design)
+        && dense.each_of_reference(Stage::Calibrate, observer, |rows| {
+            table.add(&LinearValuer::distances(fit, rows)?, rows.weights());
+            Ok(())
+        })?
+    {
+        return Ok(table);
+    }
+    table = DistanceTable::new();
     let pass = Pass { source, wanted: &wanted, options, stage: Stage::Calibrate, observer };
     pass.run(|batch| {
         let (encoded, _) =
@@ -198,25 +277,25 @@ fn finish(moments: MomentsBuilder, design: &Design, rows: RowCounts) -> Result<M
     }
 }
 
-/// Learns the design; returns how many passes the whole takes.
+/// Learns the design; says if that took a pass.
 fn survey(
     source: &Source,
     model: &Model,
     budget: Budget,
     observer: &dyn Observer,
-) -> Result<(Design, usize), Error> {
+) -> Result<(Design, Vec<ExtraPass>), Error> {
     let selection = of_reference(&model.selection, source);
     let roles = Roles::settle(source.schema(), &selection).map_err(|e| Error::at(e, source, 0))?;
     let wanted: Vec<Wanted> =
         roles.features.iter().chain([&roles.target]).chain(&roles.weight).cloned().collect();
     let mut survey = Survey::new(roles, model.missing, model.unseen);
-    let mut n_passes = 1;
+    let mut extra_passes = Vec::new();
     if survey.is_needed() {
-        n_passes += 1;
+        extra_passes.push(ExtraPass::Levels);
         refuse_mixed_columns(source, &wanted, &model.selection.categorical)?;
         look_at_all(source, &wanted, &mut survey, budget, observer)?;
     }
-    Ok((survey.into_design().map_err(|e| Error::at(e, source, 0))?, n_passes))
+    Ok((survey.into_design().map_err(|e| Error::at(e, source, 0))?, extra_passes))
 }
 
 fn look_at_all(

@@ -88,6 +88,12 @@ impl Method {
         }
     }
 
+    /// Whether a valuer carries more of its reference than moments, so that
+    /// rows can be neither added nor taken away.
+    pub(crate) fn fixes_reference(self) -> bool {
+        matches!(self, Method::Calibrated | Method::General(_))
+    }
+
     /// Whether values have standard errors.
     pub(crate) fn has_std_error(self) -> bool {
         matches!(self, Method::Gaussian { .. } | Method::Calibrated | Method::General(_))
@@ -182,6 +188,18 @@ pub enum Against {
         /// What is said differently.
         overrides: Overrides,
     },
+    /// A valuer at hand, which is passed beside the request.
+    Fitted {
+        /// The points are its reference: each is valued against the others.
+        leave_one_out: bool,
+    },
+}
+
+impl Against {
+    /// Whether each row is valued against the others of its own table.
+    pub(crate) fn is_leave_one_out(&self) -> bool {
+        matches!(self, Against::Themselves(_) | Against::Fitted { leave_one_out: true })
+    }
 }
 
 /// How much memory may be used, and what is kept for the case that the run is

@@ -55,6 +55,11 @@ pub struct Facts {
     pub noise_var: f64,
     /// Share of the target's variation that the features explain.
     pub r_squared: f64,
+    /// How much the scaled design magnifies errors: an estimate of its
+    /// condition number.
+    pub condition: f64,
+    /// Decimal digits that rounding leaves to a value.
+    pub value_digits: u32,
     /// Columns left out of the design because they are constant or dependent.
     pub dropped_columns: Vec<String>,
 }
@@ -96,6 +101,8 @@ impl Facts {
             effective_rows: fit.effective_rows(),
             noise_var: fit.noise_var(),
             r_squared: fit.r_squared(),
+            condition: fit.condition(),
+            value_digits: fit.digits(),
             dropped_columns: design.constant_features().map(String::from).chain(dropped).collect(),
         })
     }
@@ -120,6 +127,20 @@ fn describe(method: Method) -> (Option<String>, &'static str, Option<u64>) {
     }
 }
 
+/// What a further pass over the reference was for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum ExtraPass {
+    /// Levels of text columns, and means for missing cells.
+    Levels,
+    /// Moments anew: columns turned out to be nearly combinations of others.
+    HardColumns,
+    /// Distances of all rows, to calibrate by.
+    Calibration,
+    /// All rows, to draw sets from.
+    Rows,
+}
+
 /// What was valued and what came of it.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Summary {
@@ -134,6 +155,8 @@ pub struct Summary {
     pub leave_one_out: bool,
     /// How often the reference was read; not at all with a saved valuer.
     pub reference_passes: usize,
+    /// Why more than once.
+    pub extra_passes: Vec<ExtraPass>,
     /// Rounds of sets drawn, for methods that draw them.
     pub rounds: Option<usize>,
     /// How the values are spread.

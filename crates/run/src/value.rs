@@ -13,13 +13,17 @@ use crate::reference::{RowCounts, learn, rows_of};
 use crate::request::{Against, Method, Model, Overrides, SizeChoice, ValueRequest};
 use crate::sample::RowSample;
 use crate::saved::{SavedValuer, files_in};
-use crate::summary::{Facts, InputFile, Spread, Summary};
+use crate::summary::{ExtraPass, Facts, InputFile, Spread, Summary};
 use crate::warnings;
 use dshap::linear::{GeneralOptions, LinearValuer};
-use dshap::{Note, Sizes, Values, Warning};
+use dshap::{Note, Rows, Sizes, Values, Warning};
 use dshap_io::Source;
 use dshap_table::{Design, Encoded, Selection};
 use std::path::Path;
+
+/// Rows that a thread values between two looks at the observer, where each
+/// takes a millisecond.
+const SLOW_ROWS: usize = 256;
 
 /// Values the points of a request; rows go to `receiver` in their own order.
 ///
@@ -38,9 +42,21 @@ pub fn value(
     let points = Source::open(&request.points)?;
     refuse_overwriting(&points, &request.outputs)?;
     let prepared = prepare(request, &points, observer)?;
-    let Prepared { valuer, design, method, choice, selection, learned, reference } = &prepared;
-    let carried = selection.carried(points.schema()).map_err(|e| Error::at(e, &points, 0))?;
-    let leave_one_out = matches!(request.against, Against::Themselves(_));
+    value_prepared(request, &points, &prepared, observer, receiver)
+}
+
+/// Values points with everything prepared; what the request says of both does
+/// not matter any more.
+pub(crate) fn value_prepared(
+    request: &ValueRequest,
+    points: &Source,
+    prepared: &Prepared,
+    observer: &dyn Observer,
+    receiver: &mut dyn Receiver,
+) -> Result<Summary, Error> {
+    let Prepared { valuer, design, method, choice, selection, learned, reference } = prepared;
+    let carried = selection.carried(points.schema()).map_err(|e| Error::at(e, points, 0))?;
+    let leave_one_out = request.against.is_leave_one_out();
     let engine = match method {
         Method::General(options) => Engine::Drawing(*options, Vec::new()),
         _ => {
@@ -64,17 +80,22 @@ pub fn value(
     let mut n_usable = 0_u64;
     let held = receiver.held_bytes(table.schema().fields().len());
     let budget = Budget::new(request.resources.memory).reserving(held);
-    let options = budget.scan_options(&points, &wanted, design.n_columns())?;
-    let pass = Pass { source: &points, wanted: &wanted, options, stage: Stage::Value, observer };
+    let options = budget.scan_options(points, &wanted, design.n_columns())?;
+    let pass = Pass { source: points, wanted: &wanted, options, stage: Stage::Value, observer };
     let n_points = pass.run(|batch| {
         let (design_part, rest) = split(&batch.rows, n_design);
-        let encoded = design.encode(&design_part).map_err(|e| Error::at(e, &points, batch.first_row))?;
+        let encoded = design.encode(&design_part).map_err(|e| Error::at(e, points, batch.first_row))?;
         let rows = rows_of(&encoded, design)?;
         let first_usable = n_usable;
         n_usable += rows.len() as u64;
         let values = match &mut engine {
-            Engine::Linear(linear) if leave_one_out => linear.leave_one_out(rows, first_usable),
-            Engine::Linear(linear) => linear.values_from(rows, first_usable),
+            Engine::Linear(linear) => {
+                let mut all = Values::default();
+                value_in_slices(linear, rows, first_usable, leave_one_out, observer, |values| {
+                    join(&mut all, values)
+                })
+                .map(|()| all)
+            }
             Engine::Drawing(_, waiting) => {
                 let (first_row, n_rows) = (batch.first_row, batch.rows.num_rows());
                 waiting.push(Waiting { first_row, n_rows, carried: rest, encoded });
@@ -98,17 +119,14 @@ pub fn value(
         return Err(Error::Changed { before: learned.rows.n_usable, after: n_usable });
     }
 
+    // A valuer at hand was fitted before, and what there is to say of that was said.
+    let is_fitted = matches!(request.against, Against::Fitted { .. });
     let (mut doubts, sizes, rounds) = match engine {
+        Engine::Linear(linear) if is_fitted => (Vec::new(), linear.sizes(), None),
         Engine::Linear(linear) => (linear.warnings(), linear.sizes(), None),
         Engine::Drawing(options, waiting) => {
             let sizes = valuer.sizes(*method, *choice)?;
-            let budget = Budget::new(request.resources.memory);
-            let reference = match reference {
-                Some(source) => {
-                    Some(Held::read(source, design, &design.wanted_of_reference(), budget, observer)?)
-                }
-                None => None,
-            };
+            let reference = if leave_one_out { None } else { valuer.rows.as_ref() };
             let (drawn, doubts) =
                 value_waiting(waiting, reference, valuer, sizes, options, observer, |rows, values| {
                     tally.add(rows.n_rows, &values);
@@ -122,10 +140,10 @@ pub fn value(
         checkpoint.remove();
     }
 
-    let mut said = warnings::of_sources(&points, reference.as_ref());
+    let mut said = warnings::of_sources(points, reference.as_ref().filter(|_| !is_fitted));
     if let Against::Valuer { file, .. } = &request.against {
-        said.extend(warnings::of_points_in_reference(&points, &files_in(&valuer.history), file)?);
-    } else {
+        said.extend(warnings::of_points_in_reference(points, &files_in(&valuer.history), file)?);
+    } else if !is_fitted {
         said.extend(warnings::of_constant_text(design));
     }
     doubts.extend(tally.warnings(sizes));
@@ -151,17 +169,64 @@ pub fn value(
         facts: Facts::of(valuer, *method, *choice)?,
         n_points,
         leave_one_out,
-        reference_passes: learned.as_ref().map_or(0, |learned| learned.n_passes),
+        reference_passes: learned.as_ref().map_or(0, |learned| 1 + learned.extra_passes.len()),
+        extra_passes: learned.as_ref().map_or(Vec::new(), |learned| learned.extra_passes.clone()),
         rounds: rounds.map(|drawn| drawn.n_rounds),
         values: tally.spread,
         warnings: said,
-        points: InputFile::of(&points, request.digests)?,
+        points: InputFile::of(points, request.digests)?,
         reference: reference.as_ref().map(|source| InputFile::of(source, request.digests)).transpose()?,
         valuer: match &request.against {
             Against::Valuer { file, .. } => Some(InputFile::of_valuer(file, request.digests)?),
             _ => None,
         },
     })
+}
+
+/// Values rows slice by slice where they take long, so that a run can be
+/// interrupted.
+pub(crate) fn value_in_slices(
+    linear: &LinearValuer,
+    rows: Rows<'_>,
+    first_row: u64,
+    leave_one_out: bool,
+    observer: &dyn Observer,
+    mut each: impl FnMut(Values),
+) -> Result<(), dshap::Error> {
+    // A row of Algorithm 3 takes thousands of times longer than any other.
+    let len = if linear.is_slow() { SLOW_ROWS * rayon::current_num_threads() } else { rows.len() };
+    for start in (0..rows.len()).step_by(len.max(1)) {
+        if start > 0 && observer.is_interrupted() {
+            return Err(dshap::Error::Interrupted);
+        }
+        let slice = rows.slice(start, len.min(rows.len() - start));
+        let first_row = first_row + start as u64;
+        each(match leave_one_out {
+            true => linear.leave_one_out(slice, first_row)?,
+            false => linear.values_from(slice, first_row)?,
+        });
+    }
+    Ok(())
+}
+
+/// Values of the rows after those of `all`.
+fn join(all: &mut Values, more: Values) {
+    if all.is_empty() {
+        *all = more;
+        return;
+    }
+    let n_before = all.len();
+    all.value.extend(more.value);
+    if let (Some(all), Some(more)) = (&mut all.std_error, more.std_error) {
+        all.extend(more);
+    }
+    for ((_, all), (_, more)) in all.parts.iter_mut().zip(more.parts) {
+        all.extend(more);
+    }
+    all.notes.extend(more.notes.into_iter().map(|(row, note)| (n_before + row, note)));
+    if let (Some(all), Some(more)) = (&mut all.truncation, more.truncation) {
+        all.extend(more);
+    }
 }
 
 /// What makes values of rows.
@@ -196,7 +261,7 @@ struct Drawn {
 /// Values all batches at once and hands them over one by one.
 fn value_waiting(
     waiting: Vec<Waiting>,
-    reference: Option<Held>,
+    reference: Option<&Held>,
     valuer: &SavedValuer,
     sizes: Sizes,
     options: GeneralOptions,
@@ -211,7 +276,7 @@ fn value_waiting(
         batches.push(encoded);
     }
     let points = Held::new(batches, valuer.design.n_columns(), &valuer.design)?;
-    let drawn = match &reference {
+    let drawn = match reference {
         Some(reference) => draw(&valuer.fit, reference, Some(&points), sizes, options, observer),
         None => draw(&valuer.fit, &points, None, sizes, options, observer),
     };
@@ -225,21 +290,23 @@ fn value_waiting(
 }
 
 /// What is needed before the first point is read.
-struct Prepared {
-    valuer: SavedValuer,
+#[derive(Debug)]
+pub(crate) struct Prepared {
+    pub(crate) valuer: SavedValuer,
     /// As the valuer's, with policies for these points.
-    design: Design,
-    method: Method,
-    choice: SizeChoice,
-    selection: Selection,
+    pub(crate) design: Design,
+    pub(crate) method: Method,
+    pub(crate) choice: SizeChoice,
+    pub(crate) selection: Selection,
     /// If a reference was read for it.
-    learned: Option<Passes>,
-    reference: Option<Source>,
+    pub(crate) learned: Option<Passes>,
+    pub(crate) reference: Option<Source>,
 }
 
-struct Passes {
+#[derive(Debug)]
+pub(crate) struct Passes {
     rows: RowCounts,
-    n_passes: usize,
+    extra_passes: Vec<ExtraPass>,
     sample: RowSample,
     checkpoint: Option<Checkpoint>,
 }
@@ -253,6 +320,7 @@ fn prepare(request: &ValueRequest, points: &Source, observer: &dyn Observer) -> 
             (Some(source), model)
         }
         Against::Valuer { file, overrides } => return prepare_saved(file, overrides, points),
+        Against::Fitted { .. } => return Err(Error::NotAtHand),
     };
     // That a column to be carried through is missing is known before any pass.
     model.selection.carried(points.schema()).map_err(|e| Error::at(e, points, 0))?;
@@ -261,18 +329,17 @@ fn prepare(request: &ValueRequest, points: &Source, observer: &dyn Observer) -> 
     let mut learned = learn(source.as_ref().unwrap_or(points), model, budget, checkpoint, observer)?;
     let checkpoint = learned.checkpoint.take();
     let again = match model.method {
-        Method::Calibrated => true,
+        Method::Calibrated => Some(ExtraPass::Calibration),
         // Rows that are their own reference are there already.
-        Method::General(_) => source.is_some(),
-        _ => false,
+        Method::General(_) if source.is_some() => Some(ExtraPass::Rows),
+        _ => None,
     };
-    let n_passes = learned.n_passes + usize::from(again);
-    let passes = Passes { rows: learned.rows, n_passes, sample: learned.sample.clone(), checkpoint };
-    let valuer = SavedValuer::new(learned, model, Vec::new())?.calibrated(
-        source.as_ref().unwrap_or(points),
-        budget,
-        observer,
-    )?;
+    let extra_passes = learned.extra_passes.iter().copied().chain(again).collect();
+    let passes = Passes { rows: learned.rows, extra_passes, sample: learned.sample.clone(), checkpoint };
+    let mut valuer = SavedValuer::new(learned, model, Vec::new())?;
+    if again.is_some() {
+        valuer = valuer.completed(source.as_ref().unwrap_or(points), budget, observer)?;
+    }
     let Model { method, sizes, selection, .. } = model.clone();
     Ok(Prepared {
         design: valuer.design.clone(),
@@ -287,8 +354,8 @@ fn prepare(request: &ValueRequest, points: &Source, observer: &dyn Observer) -> 
 
 fn prepare_saved(file: &Path, overrides: &Overrides, points: &Source) -> Result<Prepared, Error> {
     let valuer = SavedValuer::load(file)?;
-    if let Some(Method::General(_)) = overrides.method {
-        return Err(Error::NotSaved);
+    if let (Some(Method::General(_)), None) = (overrides.method, &valuer.rows) {
+        return Err(Error::NoRowsToDraw);
     }
     let wanted = valuer.design.wanted();
     Error::unless_has_columns(points, &wanted, file)?;
@@ -315,24 +382,24 @@ fn split(
 }
 
 /// What is remembered of values that have been handed over.
-struct Tally {
+pub(crate) struct Tally {
     spread: Spread,
     n_leverage_one: usize,
     truncation: Vec<(usize, f64)>,
 }
 
 impl Tally {
-    fn new() -> Self {
+    pub(crate) fn new() -> Self {
         Self { spread: Spread::new(), n_leverage_one: 0, truncation: Vec::new() }
     }
 
-    fn add(&mut self, n_rows: usize, values: &Values) {
+    pub(crate) fn add(&mut self, n_rows: usize, values: &Values) {
         self.spread.add(n_rows, &values.value);
         self.n_leverage_one += values.notes.iter().filter(|(_, note)| *note == Note::LeverageOne).count();
         self.truncation.extend(values.truncation.iter().flatten().filter(|(_, share)| share.is_finite()));
     }
 
-    fn warnings(&mut self, sizes: Sizes) -> Vec<Warning> {
+    pub(crate) fn warnings(&mut self, sizes: Sizes) -> Vec<Warning> {
         let mut warnings = Vec::new();
         if self.n_leverage_one > 0 {
             warnings.push(Warning::LeverageOne { n_rows: self.n_leverage_one });

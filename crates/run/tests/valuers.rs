@@ -6,10 +6,11 @@ mod common;
 
 use arrow_array::RecordBatch;
 use common::{Folder, Table, column, model, weighted};
-use dshap::linear::{Algorithm3, Constant, Convention};
-use dshap_run::{Against, Error, Fitted, Method, Model, Overrides, SavedValuer, SizeChoice, fit};
+use dshap::MomentsForm;
+use dshap::linear::{Algorithm3, Constant, Convention, GeneralOptions};
+use dshap_run::{Against, Error, ExtraPass, Fitted, Method, Model, Overrides, SavedValuer, SizeChoice, fit};
 use dshap_table::{Missing, Unseen};
-use dshap_testkit::assert_same_bits;
+use dshap_testkit::{Draws, assert_same_bits};
 use proptest::prelude::*;
 
 const COLUMNS: [&str; 6] = ["value", "stderr", "potential", "penalty", "dist_sq", "resid_sq"];
@@ -49,6 +50,105 @@ fn tables(seed: u64, n: usize) -> (Folder, Table) {
     folder.write("all.csv", &table.csv());
     folder.write("points.csv", &Table::new(seed + 1, 40, &["Rome", "Oslo"]).csv());
     (folder, table)
+}
+
+/// Years and their powers, and a price.
+fn powers(seed: u64, n: usize) -> String {
+    let mut draws = Draws::new(seed);
+    let mut text = "year,square,cube,price\n".to_string();
+    for _ in 0..n {
+        let year = (1990.0 + 12.0 * draws.normal()).round();
+        let price = 0.02 * (year - 1990.0).powi(2) + draws.normal();
+        text += &format!("{year},{},{},{price}\n", year.powi(2), year.powi(3));
+    }
+    text
+}
+
+fn of_prices() -> Model {
+    Model::new("price")
+}
+
+/// Where sums of products fail: saved, added to and merged, nearly all digits
+/// are those of a fit of the whole.
+#[test]
+fn hard_designs_keep_their_digits_in_valuers() {
+    let folder = Folder::new();
+    let (first, second) = (powers(31, 6000), powers(32, 500));
+    folder.write("first.csv", &first);
+    folder.write("second.csv", &second);
+    folder.write("all.csv", &(first + second.split_once('\n').unwrap().1));
+    folder.write("points.csv", &powers(33, 50));
+    folder.fit(&["all.csv"], of_prices(), "all.dshap");
+    let (expected, said) = folder.value_by("points.csv", "all.dshap", Overrides::default());
+    assert_eq!(folder.load("all.dshap").moments().form(), MomentsForm::Triangle);
+    assert!(said.facts.condition > 1e5 && said.facts.value_digits >= 8, "{:?}", said.facts);
+    let direct = Against::Reference { files: vec![folder.name("all.csv")], model: of_prices() };
+    let (by_reference, said) = folder.value("points.csv", direct);
+    assert_eq!(said.reference_passes, 1);
+    assert_same_bits(&column(&by_reference, "value"), &column(&expected, "value"), "by reference");
+
+    folder.fit(&["first.csv"], of_prices(), "first.dshap");
+    folder.fit(&["second.csv"], of_prices(), "second.dshap");
+    folder.update("first.dshap", &["second.csv"], &[]).unwrap();
+    folder.merge(&["first.dshap", "second.dshap"]).unwrap();
+    for valuer in ["updated.dshap", "merged.dshap"] {
+        let (found, _) = folder.value_by("points.csv", valuer, Overrides::default());
+        for (found, expected) in column(&found, "dist_sq").iter().zip(&column(&expected, "dist_sq")) {
+            assert!((found / expected - 1.0).abs() < 1e-7, "{valuer}: {found} and {expected}");
+        }
+    }
+    let gone = folder.update("updated.dshap", &[], &["second.csv"]).unwrap();
+    assert!(gone.summary.warnings.iter().any(|said| said.contains("digits")), "{:?}", gone.summary.warnings);
+}
+
+/// The first rows look harmless; the table is read once more.
+#[test]
+fn hard_columns_that_show_late_take_a_pass_of_their_own() {
+    let folder = Folder::new();
+    let mut draws = Draws::new(34);
+    let mut text = "a,b,y\n".to_string();
+    for row in 0..9000 {
+        let common = if row < 4096 { 0.0 } else { 1e6 * draws.normal() };
+        let (a, b) = (common + draws.normal(), common + draws.normal());
+        text += &format!("{a},{b},{}\n", a - b + draws.normal());
+    }
+    folder.write("all.csv", &text);
+    let against = Against::Themselves(Model::new("y"));
+    let (_, said) = folder.value("all.csv", against);
+    assert_eq!((said.reference_passes, said.extra_passes.clone()), (2, vec![ExtraPass::HardColumns]));
+    assert!(said.facts.value_digits >= 8, "{:?}", said.facts);
+}
+
+fn by_draws(ridge: f64) -> Method {
+    Method::General(GeneralOptions { ridge, max_rounds: 64, seed: 5, ..GeneralOptions::default() })
+}
+
+#[test]
+fn valuers_by_general_carry_their_rows() {
+    let (folder, _) = tables(35, 400);
+    let sizes = SizeChoice { min: None, max: Some(150) };
+    let model = Model { method: by_draws(2.0), sizes, ..model() };
+    folder.fit(&["all.csv"], model.clone(), "v.dshap");
+    let direct = Against::Reference { files: vec![folder.name("all.csv")], model };
+    let (expected, _) = folder.value("points.csv", direct);
+    let (found, said) = folder.value_by("points.csv", "v.dshap", Overrides::default());
+    assert_eq!(said.reference_passes, 0);
+    for name in ["value", "stderr", "dist_sq", "resid_sq"] {
+        assert_same_bits(&column(&found, name), &column(&expected, name), name);
+    }
+
+    // Other options, and the closed form, from the same file.
+    let other = Overrides { method: Some(by_draws(0.0)), ..Overrides::default() };
+    let (unpenalised, _) = folder.value_by("points.csv", "v.dshap", other.clone());
+    assert_ne!(column(&unpenalised, "value"), column(&found, "value"));
+    let closed = Overrides { method: Some(Method::default()), ..Overrides::default() };
+    folder.value_by("points.csv", "v.dshap", closed);
+
+    assert!(matches!(folder.update("v.dshap", &["points.csv"], &[]), Err(Error::FixedReference { .. })));
+    assert!(matches!(folder.merge(&["v.dshap", "v.dshap"]), Err(Error::FixedReference { .. })));
+    folder.fit(&["all.csv"], common::model(), "plain.dshap");
+    let against = Against::Valuer { file: folder.path("plain.dshap"), overrides: other };
+    assert!(matches!(folder.try_value("points.csv", against), Err(Error::NoRowsToDraw)));
 }
 
 #[test]
@@ -444,5 +544,25 @@ fn the_first_format_is_read_for_ever() {
     }
 }
 
-/// What the dshap that wrote the stored valuer said.
+/// The second format: powers of years, held as a triangle, with the rows that
+/// `general` draws from.
+#[test]
+fn the_second_format_is_read_for_ever() {
+    let folder = Folder::new();
+    let stored = concat!(env!("CARGO_MANIFEST_DIR"), "/../../testdata/valuers/version-2.dshap");
+    std::fs::copy(stored, folder.path("v.dshap")).unwrap();
+    let valuer = SavedValuer::load(&folder.path("v.dshap")).unwrap();
+    assert_eq!((valuer.fit().n_rows(), valuer.moments().form()), (240, MomentsForm::Triangle));
+    let points =
+        "year,square,cube,city,price\n1975,3900625,7703734375,Rome,12\n2012,4048144,8144865728,Oslo,6\n";
+    folder.write("points.csv", points);
+    let (found, said) = folder.value_by("points.csv", "v.dshap", Overrides::default());
+    assert_eq!((said.facts.method, said.facts.m, said.rounds), ("general", 120, Some(64)));
+    for (found, expected) in column(&found, "value").iter().zip(SECOND_FORMAT_VALUES) {
+        assert!((found / expected - 1.0).abs() < 1e-7, "{found}");
+    }
+}
+
+/// What the dshaps that wrote the stored valuers said.
+const SECOND_FORMAT_VALUES: [f64; 2] = [-0.024_807_362_203_011_985, -0.016_188_958_748_639_25];
 const FIRST_FORMAT_VALUES: [f64; 2] = [0.061_470_711_007_400_76, -6.284_568_445_485_791];

@@ -27,13 +27,19 @@ impl Case {
         }
     }
 
+    /// Words.
+    #[track_caller]
+    pub fn text(&self, name: &str) -> String {
+        self.0[name].as_str().unwrap_or_else(|| panic!("no text `{name}` in {}", self.0)).to_owned()
+    }
+
     /// A count.
     #[track_caller]
     pub fn count(&self, name: &str) -> usize {
         self.number(name) as usize
     }
 
-    /// Numbers, plain or as decimal strings, in a row.
+    /// Numbers in a row, plain or as decimal strings.
     #[track_caller]
     pub fn list(&self, name: &str) -> Vec<f64> {
         numbers(&self.0[name]).unwrap_or_else(|| panic!("no list `{name}` in {}", self.0))

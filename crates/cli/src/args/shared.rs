@@ -2,6 +2,7 @@
 
 use clap::{Args as ClapArgs, ValueEnum};
 use dshap::linear::Constant;
+use dshap_run::parse_constant;
 use std::path::PathBuf;
 
 #[derive(Debug, ClapArgs)]
@@ -225,17 +226,6 @@ pub(crate) enum FormatArg {
 pub(crate) enum SortArg {
     Row,
     Value,
-}
-
-fn parse_constant(text: &str) -> Result<Constant, String> {
-    match text {
-        "gain" => Ok(Constant::Gain),
-        "theorem" => Ok(Constant::Theorem),
-        _ => match text.strip_prefix("full:").map(str::parse::<f64>) {
-            Some(Ok(c)) if c.is_finite() => Ok(Constant::Full(c)),
-            _ => Err("expected gain, theorem or full:C with a number C, such as full:2.5".into()),
-        },
-    }
 }
 
 fn parse_size(text: &str) -> Result<usize, String> {

@@ -32,8 +32,8 @@ fn describe(found: &Inspection) -> String {
     line("format", format!("version {}, written by dshap {}", found.format_version, found.written_by));
     line("task", format!("{} of `{}`", facts.task, facts.target));
     let seed = facts.seed.map(|seed| format!(", seed {seed}")).unwrap_or_default();
-    let constant = facts.constant.as_deref().unwrap_or_default();
-    line("method", format!("{}, constant {constant}, convention {}{seed}", facts.method, facts.convention));
+    let constant = facts.constant.as_ref().map(|word| format!(", constant {word}")).unwrap_or_default();
+    line("method", format!("{}{constant}, convention {}{seed}", facts.method, facts.convention));
     let effective = match &facts.weight {
         Some(column) => {
             format!(", weighted by `{column}`: {} effective", grouped(facts.effective_rows.round() as u64))
@@ -41,11 +41,17 @@ fn describe(found: &Inspection) -> String {
         None => String::new(),
     };
     line("reference", format!("{} rows{effective}", grouped(facts.n_reference as u64)));
+    if found.rows_held > 0 {
+        let cells = found.rows_held as u64 * (found.columns.len() as u64 + 1);
+        line("carries", format!("{} rows ({})", grouped(found.rows_held as u64), size(8 * cells)));
+    }
     line("p", format!("{} design columns of {} features", facts.p, facts.features.len()));
     line("q", format!("{}{}", facts.q, default(facts.q_default)));
     line("m", format!("{}{}", facts.m, default(facts.m_default)));
     line("noise variance", significant(facts.noise_var));
     line("R²", significant(facts.r_squared));
+    let digits = format!("values keep about {} of 16 digits", facts.value_digits);
+    line("condition", format!("{} ({digits})", significant(facts.condition)));
     match found.intercept_value {
         Some(value) => line("intercept", significant(value)),
         None => line("intercept", "none".into()),

@@ -5,11 +5,11 @@ use crate::args::{
     MethodArgs, MissingArg, OutputArgs, SizeArgs, SortArg, TaskArg, UnseenArg, ValueArgs,
 };
 use crate::failure::Failure;
-use dshap::linear::{Algorithm3, Bound, Constant, Convention, FitOptions, GeneralOptions, Side};
+use dshap::linear::{Convention, FitOptions};
 use dshap_io::{Destination, Format};
 use dshap_run::{
-    Against, Arrange, CheckpointFile, FitRequest, Method, Model, Overrides, Resources, SizeChoice, Task,
-    ValueRequest,
+    Against, Arrange, CheckpointFile, FitRequest, Method, MethodChoice, MethodName, Model, Overrides,
+    Resources, SizeChoice, Task, ValueRequest,
 };
 use dshap_table::{Missing, Selection, Unseen};
 use std::io::IsTerminal;
@@ -199,87 +199,30 @@ fn unseen(arg: UnseenArg) -> Unseen {
 
 /// The method, if anything was said about it.
 fn method_of(args: &MethodArgs) -> Result<Option<Method>, Failure> {
-    let name = args.method.unwrap_or(MethodArg::Gaussian);
-    let bounds = matches!(name, MethodArg::Lower | MethodArg::Upper);
-    let printed = args.convention == Some(ConventionArg::Printed);
-    let general = name == MethodArg::General;
-    if args.ridge.is_some() && !bounds && !general {
-        return Err(Failure::usage(
-            "the closed form has no ridge; `--ridge` goes with `--method general`, `lower` and `upper`",
-        ));
-    }
-    let own = |flag: &'static str, given: bool, goes: bool, with: &'static str| {
-        (given && !goes).then(|| Failure::usage(format!("`{flag}` goes with {with} only")))
+    let choice = MethodChoice {
+        name: args.method.map(|name| match name {
+            MethodArg::Gaussian => MethodName::Gaussian,
+            MethodArg::Calibrated => MethodName::Calibrated,
+            MethodArg::General => MethodName::General,
+            MethodArg::Lower => MethodName::Lower,
+            MethodArg::Upper => MethodName::Upper,
+            MethodArg::Algorithm3 => MethodName::Algorithm3,
+        }),
+        ridge: args.ridge,
+        bound_c: args.bound_c,
+        bound_edge: args.bound_edge,
+        constant: args.constant,
+        convention: args.convention.map(|convention| match convention {
+            ConventionArg::Definition => Convention::Definition,
+            ConventionArg::Printed => Convention::Printed,
+        }),
+        stop: args.stop,
+        stop_draws: args.stop_draws,
+        samples: args.samples,
+        seed: args.seed,
+        refit_intercept: args.refit_intercept,
     };
-    let algorithm = name == MethodArg::Algorithm3;
-    let misplaced = [
-        own("--bound-c", args.bound_c.is_some(), bounds, "`--method lower` and `--method upper`"),
-        own("--bound-C", args.bound_edge.is_some(), bounds, "`--method lower` and `--method upper`"),
-        own(
-            "--stop",
-            args.stop.is_some(),
-            algorithm || general || bounds && printed,
-            "`--method algorithm-3`, `general` and printed bounds",
-        ),
-        own("--stop-draws", args.stop_draws.is_some(), algorithm, "`--method algorithm-3`"),
-        own("--samples", args.samples.is_some(), algorithm || general, "`algorithm-3` and `general`"),
-        own("--constant", args.constant.is_some(), name == MethodArg::Gaussian, "`--method gaussian`"),
-        own(
-            "--convention",
-            args.convention.is_some(),
-            bounds || name == MethodArg::Gaussian,
-            "`gaussian`, `lower` and `upper`",
-        ),
-        own("--refit-intercept", args.refit_intercept, !bounds, "`gaussian`, `calibrated` and `general`"),
-    ];
-    if let Some(failure) = misplaced.into_iter().flatten().next() {
-        return Err(failure);
-    }
-    let convention = if printed { Convention::Printed } else { Convention::Definition };
-    match name {
-        MethodArg::Gaussian => {
-            if printed && !matches!(args.constant, None | Some(Constant::Theorem)) {
-                return Err(Failure::usage(
-                    "`--convention printed` is Theorem 2 as printed, whose constant is `theorem`; leave `--constant` out",
-                ));
-            }
-            // A seed does no harm to a method that draws nothing.
-            let is_said = args.method.is_some() || args.constant.is_some() || args.convention.is_some();
-            Ok(is_said.then(|| Method::Gaussian { constant: args.constant.unwrap_or_default(), convention }))
-        }
-        MethodArg::Calibrated => Ok(Some(Method::Calibrated)),
-        MethodArg::General => {
-            let default = GeneralOptions::default();
-            let max_rounds = args.samples.map_or(default.max_rounds, |rounds| rounds as usize);
-            Ok(Some(Method::General(GeneralOptions {
-                ridge: args.ridge.unwrap_or(default.ridge),
-                tolerance: args.stop.unwrap_or(default.tolerance),
-                min_rounds: default.min_rounds.min(max_rounds),
-                max_rounds,
-                seed: args.seed.unwrap_or(default.seed),
-            })))
-        }
-        MethodArg::Lower | MethodArg::Upper => {
-            let side = if name == MethodArg::Lower { Side::Lower } else { Side::Upper };
-            let default = Bound::new(side, convention);
-            Ok(Some(Method::Bound(Bound {
-                tail: args.bound_c.unwrap_or(default.tail),
-                edge: args.bound_edge.unwrap_or(default.edge),
-                ridge: args.ridge.unwrap_or(default.ridge),
-                stop: args.stop,
-                ..default
-            })))
-        }
-        MethodArg::Algorithm3 => {
-            let default = Algorithm3::default();
-            Ok(Some(Method::Algorithm3(Algorithm3 {
-                inner_tolerance: args.stop_draws.unwrap_or(default.inner_tolerance),
-                outer_tolerance: args.stop.unwrap_or(default.outer_tolerance),
-                max_draws: args.samples.map_or(default.max_draws, |draws| draws as usize),
-                seed: args.seed.unwrap_or(default.seed),
-            })))
-        }
-    }
+    choice.settle().map_err(Failure::usage)
 }
 
 /// Where the output goes.

@@ -7,7 +7,7 @@ use crate::failure::Failure;
 use crate::progress::Progress;
 use crate::table::{LONG_TABLE, grouped, render, significant};
 use dshap_io::Destination;
-use dshap_run::{Arrange, Collected, Facts, Summary, Written, held_bytes};
+use dshap_run::{Arrange, Collected, ExtraPass, Facts, Summary, Written, held_bytes};
 
 pub(crate) fn run(args: &ValueArgs) -> Result<(), Failure> {
     let request = plan::value_request(args)?;
@@ -85,13 +85,7 @@ pub(crate) fn describe(summary: &Summary) -> String {
     if summary.reference_passes > 1 {
         let what = if summary.leave_one_out { "table" } else { "reference" };
         let times = summary.reference_passes + usize::from(summary.leave_one_out);
-        let why = match (facts.method, summary.reference_passes) {
-            ("calibrated", 2) => "calibration takes a pass of its own",
-            ("calibrated", _) => "text columns or means, and calibration, take passes of their own",
-            ("general", 2) if !summary.leave_one_out => "its rows are kept to draw sets from",
-            ("general", _) if !summary.leave_one_out => "for text columns or means, and to keep its rows",
-            _ => "text columns and means take a pass of their own",
-        };
+        let why = reasons(&summary.extra_passes);
         text += &format!("the {what} was read {times} times: {why}\n");
     }
     if let Some(rounds) = summary.rounds {
@@ -107,6 +101,26 @@ pub(crate) fn describe(summary: &Summary) -> String {
         text.push('\n');
     }
     text
+}
+
+/// Why a table was read more often than it need be.
+fn reasons(passes: &[ExtraPass]) -> String {
+    let word = |pass: &ExtraPass| match pass {
+        ExtraPass::Levels => "text columns and means",
+        ExtraPass::HardColumns => "columns nearly the same as others",
+        ExtraPass::Calibration => "calibration",
+        ExtraPass::Rows => "keeping rows to draw sets from",
+    };
+    match passes {
+        [pass @ (ExtraPass::Calibration | ExtraPass::Rows)] => {
+            format!("{} takes a pass of its own", word(pass))
+        }
+        [pass] => format!("{} take a pass of their own", word(pass)),
+        _ => {
+            let words: Vec<_> = passes.iter().map(word).collect();
+            format!("{} take passes of their own", words.join(", and "))
+        }
+    }
 }
 
 /// What weights do to the reference, if there are any.

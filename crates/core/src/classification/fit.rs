@@ -4,7 +4,7 @@ use super::design::{Design, DesignPanel};
 use super::irls::{Irls, LogisticOptions, Step};
 use super::logit::Logit;
 use super::parts::LogisticParts;
-use crate::linear::factor::Factor;
+use crate::factor::Factor;
 use crate::linear::fit::PANEL_ROWS;
 use crate::packed::{pack_lower, unpack_lower};
 use crate::{Error, Rows, Warning};
@@ -68,7 +68,8 @@ impl WeightedFactor {
         let scale: Vec<f64> = (0..dim)
             .map(|k| if has_weight(k) { hessian[(k, k)].sqrt().recip().log2().round().exp2() } else { 0.0 })
             .collect();
-        let factor = Factor::new(dim, has_weight, |_| 1.0, |i, j| hessian[(i, j)] * scale[i] * scale[j]);
+        let factor =
+            Factor::of_products(dim, has_weight, |_| 1.0, |i, j| hessian[(i, j)] * scale[i] * scale[j]);
         let kept = &factor.kept;
         Self {
             lower: Mat::from_fn(kept.len(), kept.len(), |i, j| factor.lower[(i, j)] / scale[kept[i]]),

@@ -1,10 +1,11 @@
 //! Least squares on the reference, and what it says about a row.
 
-use super::factor::Factor;
 use super::gaussian::Intercept;
 use super::parts::FitParts;
+use crate::factor::{Reduced, condition};
+use crate::moments::{View, is_hard_share};
 use crate::packed::{pack_lower, unpack_lower};
-use crate::{Error, Moments, Rows, Warning};
+use crate::{Error, Moments, MomentsBuilder, MomentsForm, Rows, Warning};
 use faer::linalg::triangular_solve::{solve_lower_triangular_in_place, solve_upper_triangular_in_place};
 use faer::{Mat, Par};
 
@@ -14,7 +15,7 @@ use faer::{Mat, Par};
 pub(crate) const PANEL_ROWS: usize = 256;
 
 /// Fewer digits than this deserve a warning.
-const DIGITS_TO_WARN: u32 = 5;
+const DIGITS_TO_WARN: f64 = 5.0;
 
 /// How a reference is fitted.
 ///
@@ -66,6 +67,7 @@ pub struct LinearFit {
     total: f64,
     /// How much larger rounding errors of the target are for rows forgotten.
     target_inflation: f64,
+    form: MomentsForm,
     sample: Sample,
 }
 
@@ -109,43 +111,24 @@ impl LinearFit {
     pub fn new(moments: &Moments, options: FitOptions) -> Result<Self, Error> {
         let p_all = moments.n_features();
         let n = moments.n_rows();
-        // Weights are scaled to sum to the number of rows; without any this is 1.
-        let weight_scale = n as f64 / moments.weight();
-        let product = |i: usize, j: usize| {
-            let sum = if options.intercept { moments.centred(i, j) } else { moments.raw(i, j) };
-            sum * weight_scale
-        };
-
-        // Moments about the mean exist wherever `Moments` do; without centring
-        // the squared mean comes on top.
-        if !(0..=p_all).all(|column| product(column, column).is_finite()) {
+        let view = View::new(moments, options.intercept);
+        if !view.is_finite() {
             return Err(Error::TooLarge);
         }
-        let varies = |column: usize| {
-            // What is left of a constant column after centring: each cell was
-            // rounded by at most half an ulp of the mean.
-            let noise = 4.0 * f64::EPSILON * moments.mean(column);
-            product(column, column) > n as f64 * noise * noise
-        };
         // One feature is the least a fit can have.
         let fewest = 3 + usize::from(options.intercept);
         if n < fewest {
             return Err(Error::TooFewRows { n_rows: n, dim: p_all, needed: p_all + fewest - 1 });
         }
-        if options.intercept && !varies(p_all) {
+        let total = view.product(p_all, p_all);
+        if options.intercept && !view.varies(p_all) {
             return Err(Error::ConstantTarget { value: moments.mean(p_all) });
         }
-        if product(p_all, p_all) == 0.0 {
+        if total == 0.0 {
             return Err(Error::ConstantTarget { value: 0.0 });
         }
-        let scale_of = |column: usize| power_of_two_near(product(column, column).sqrt().recip());
-        let usable: Vec<bool> =
-            (0..p_all).map(|j| product(j, j) > 0.0 && (!options.intercept || varies(j))).collect();
-        let scales: Vec<f64> = (0..p_all).map(|j| if usable[j] { scale_of(j) } else { 0.0 }).collect();
-
-        let inflation = |j: usize| moments.inflation(j);
-        let entry = |i: usize, j: usize| product(i, j) * scales[i] * scales[j];
-        let factor = Factor::new(p_all, |j| usable[j], inflation, entry);
+        let scales = view.scales();
+        let Reduced { factor, target_row, rss, rss_noise } = view.reduced(&scales);
         let p = factor.kept.len();
         if p == 0 {
             return Err(Error::NoFeatures { n_features: p_all });
@@ -155,7 +138,11 @@ impl LinearFit {
         if n < used + 2 {
             // With fewer rows than columns elimination calls columns dependent
             // that more rows would tell apart.
-            let dim = if factor.dropped.is_empty() { p } else { usable.iter().filter(|&&u| u).count() };
+            let dim = if factor.dropped.is_empty() {
+                p
+            } else {
+                scales.iter().filter(|&&scale| scale > 0.0).count()
+            };
             return Err(Error::TooFewRows {
                 n_rows: n,
                 dim,
@@ -170,18 +157,11 @@ impl LinearFit {
             return Err(Error::Dependent { columns: factor.dropped });
         }
 
-        let mut target_row =
-            Mat::from_fn(p, 1, |k, _| product(p_all, factor.kept[k]) * scales[factor.kept[k]]);
-        solve_lower_triangular_in_place(factor.lower.as_ref(), target_row.as_mut(), Par::Seq);
-        let explained: f64 = target_row.col_as_slice(0).iter().map(|l| l * l).sum();
-        let total = product(p_all, p_all);
-        let rss = total - explained;
-        let target_inflation = moments.inflation(p_all);
-        if rss <= 16.0 * (p + 1) as f64 * f64::EPSILON * target_inflation * total {
+        if rss <= rss_noise {
             return Err(Error::NoNoise);
         }
 
-        let mut coef = target_row.clone();
+        let mut coef = Mat::from_fn(p, 1, |k, _| target_row[k]);
         solve_upper_triangular_in_place(factor.lower.transpose(), coef.as_mut(), Par::Seq);
         let centre = |column: usize| if options.intercept { moments.mean_parts(column) } else { (0.0, 0.0) };
         Ok(Self {
@@ -196,16 +176,55 @@ impl LinearFit {
             scale: factor.kept.iter().map(|&j| scales[j]).collect(),
             target_centre: centre(p_all),
             coef: factor.kept.iter().enumerate().map(|(k, &j)| coef[(k, 0)] * scales[j]).collect(),
-            target_row: target_row.col_as_slice(0).to_vec(),
+            target_row,
             lower: factor.lower,
             kept: factor.kept,
             dropped: factor.dropped,
             weakest: factor.weakest,
-            rss,
+            // What reflections leave may be longer by a rounding error.
+            rss: rss.min(total),
             total,
-            target_inflation,
+            target_inflation: moments.inflation(p_all),
+            form: moments.form(),
             sample,
         })
+    }
+
+    /// Fits rows in memory; where sums of products turn out to lose too many
+    /// digits the rows are looked at again.
+    ///
+    /// # Errors
+    ///
+    /// As [`new`](Self::new), and what [`Moments::of`] says of the rows.
+    pub fn of(rows: Rows<'_>, options: FitOptions) -> Result<Self, Error> {
+        let moments = |form: Option<MomentsForm>| {
+            let mut builder = MomentsBuilder::new(rows.n_features());
+            if !options.intercept {
+                builder = builder.without_intercept();
+            }
+            if let Some(form) = form {
+                builder = builder.with_form(form);
+            }
+            builder.push(rows)?;
+            builder.finish()
+        };
+        let fit = Self::new(&moments(None)?, options)?;
+        if fit.wants_triangle() {
+            return Self::new(&moments(Some(MomentsForm::Triangle))?, options);
+        }
+        Ok(fit)
+    }
+
+    /// Whether the moments were held as products and would have kept
+    /// noticeably more digits as a triangle, which the first rows did not show.
+    pub fn wants_triangle(&self) -> bool {
+        let weakest = self.weakest.is_some_and(|(_, share)| is_hard_share(share));
+        self.form == MomentsForm::Products && (weakest || is_hard_share(self.rss / self.total))
+    }
+
+    /// How the second moments were held.
+    pub fn form(&self) -> MomentsForm {
+        self.form
     }
 
     /// Reference rows.
@@ -313,6 +332,12 @@ impl LinearFit {
         }
     }
 
+    /// How much errors are magnified by solving with the scaled design: an
+    /// estimate of its condition number in the 1-norm, `O(p²)`.
+    pub fn condition(&self) -> f64 {
+        condition(&self.lower)
+    }
+
     pub(crate) fn sample(&self) -> Sample {
         self.sample
     }
@@ -323,17 +348,40 @@ impl LinearFit {
         if !self.dropped.is_empty() {
             warnings.push(Warning::DroppedColumns { columns: self.dropped.clone() });
         }
-        if let Some((column, share)) = self.weakest {
-            let digits = digits_left(share);
-            if digits < DIGITS_TO_WARN {
-                warnings.push(Warning::IllConditioned { column, digits });
-            }
+        if let Some((column, _)) = self.weakest
+            && self.design_digits() < DIGITS_TO_WARN
+        {
+            warnings.push(Warning::IllConditioned { column, digits: self.design_digits() as u32 });
         }
-        let digits = digits_left(self.rss / self.total / self.target_inflation);
-        if digits < DIGITS_TO_WARN {
-            warnings.push(Warning::LittleNoise { digits });
+        if self.noise_digits() < DIGITS_TO_WARN {
+            warnings.push(Warning::LittleNoise { digits: self.noise_digits() as u32 });
         }
         warnings
+    }
+
+    /// Decimal digits of a value that rounding leaves, as far as the design and
+    /// the noise tell.
+    pub fn digits(&self) -> u32 {
+        self.design_digits().min(self.noise_digits()) as u32
+    }
+
+    /// Digits that solving with the design leaves.
+    fn design_digits(&self) -> f64 {
+        let (_, share) = self.weakest.unwrap_or((0, 1.0));
+        match self.form {
+            MomentsForm::Products => digits_left(share, 2.0),
+            // The square root of a share tells of one column, the condition of all.
+            MomentsForm::Triangle => digits_left(self.condition().recip(), 1.0),
+        }
+    }
+
+    /// Digits that are left of what the features do not explain.
+    fn noise_digits(&self) -> f64 {
+        let share = self.rss / self.total / self.target_inflation;
+        match self.form {
+            MomentsForm::Products => digits_left(share, 2.0),
+            MomentsForm::Triangle => digits_left(share.sqrt(), 1.0),
+        }
     }
 
     /// All numbers of the fit, from which [`from_parts`](Self::from_parts) makes
@@ -358,6 +406,7 @@ impl LinearFit {
             rss: self.rss,
             total: self.total,
             target_inflation: self.target_inflation,
+            form: self.form,
             weight_scale: self.sample.weight_scale,
             effective_rows: self.sample.effective,
         }
@@ -400,6 +449,7 @@ impl LinearFit {
             rss: parts.rss,
             total: parts.total,
             target_inflation: parts.target_inflation,
+            form: parts.form,
             sample,
         })
     }
@@ -467,14 +517,9 @@ impl PanelWork {
     }
 }
 
-/// Scaling by a power of two rounds nothing.
-fn power_of_two_near(x: f64) -> f64 {
-    x.log2().round().exp2()
-}
-
-/// Decimal digits that survive when only `share` of a sum of squares is left
-/// after subtraction. Two are taken off for the rounding of the sum itself and
-/// for what a value makes of it (measured, `docs/accuracy.md`).
-fn digits_left(share: f64) -> u32 {
-    (-(f64::EPSILON / share).log10() - 2.0).max(0.0) as u32
+/// Decimal digits that survive when only `share` is left after subtraction.
+/// Some are taken off for the rounding of the sum itself and for what a value
+/// makes of it (measured, `docs/accuracy.md`).
+fn digits_left(share: f64, taken_off: f64) -> f64 {
+    (-(f64::EPSILON / share).log10() - taken_off).max(0.0)
 }

@@ -28,7 +28,6 @@
 mod algorithm3;
 mod bounds;
 mod calibrated;
-pub(crate) mod factor;
 pub(crate) mod fit;
 mod gaussian;
 mod general;

@@ -1,6 +1,6 @@
 //! A fit as plain numbers, to be written to files and read back.
 
-use crate::Error;
+use crate::{Error, MomentsForm};
 
 /// All numbers of a [`LinearFit`](super::LinearFit).
 #[derive(Debug, Clone, PartialEq)]
@@ -39,6 +39,8 @@ pub struct FitParts {
     pub total: f64,
     /// How much larger rounding errors of the target are for rows forgotten.
     pub target_inflation: f64,
+    /// How the second moments were held.
+    pub form: MomentsForm,
     /// What a weight is multiplied by.
     pub weight_scale: f64,
     /// Rows of equal weight that tell as much.

@@ -124,6 +124,12 @@ impl LinearValuer {
         }
     }
 
+    /// Whether a row takes about a millisecond, and not a fraction of one in a
+    /// thousand.
+    pub fn is_slow(&self) -> bool {
+        matches!(self.form, Form::MonteCarlo(..))
+    }
+
     /// What is doubtful before a single row was valued.
     pub fn warnings(&self) -> Vec<Warning> {
         let mut warnings = self.fit.warnings();
@@ -226,24 +232,28 @@ impl LinearValuer {
             return Err(Error::FeatureCount { found: rows.n_features(), expected: self.fit.n_features() });
         }
         let mut out = vec![RowValue::default(); rows.len()];
-        let valued = out.par_chunks_mut(PANEL_ROWS).enumerate().try_for_each_init(
-            || PanelWork::new(&self.fit),
-            |work, (panel, out)| {
-                let start = panel * PANEL_ROWS;
-                self.fit.solve_panel(rows, start, out.len(), work)?;
-                pulp::Arch::new().dispatch(
-                    #[inline(always)]
-                    || {
-                        for (i, out) in out.iter_mut().enumerate() {
-                            let row = first_row + (start + i) as u64;
-                            let weight = leave_one_out.then(|| rows.weights().map_or(1.0, |w| w[start + i]));
-                            *out = self.value_row(work.norm_sq[i], work.residual[i], row, weight);
-                        }
-                    },
-                );
-                Ok(())
-            },
-        );
+        let value_panel = |work: &mut PanelWork, (panel, out): (usize, &mut [RowValue])| {
+            let start = panel * PANEL_ROWS;
+            self.fit.solve_panel(rows, start, out.len(), work)?;
+            pulp::Arch::new().dispatch(
+                #[inline(always)]
+                || {
+                    for (i, out) in out.iter_mut().enumerate() {
+                        let row = first_row + (start + i) as u64;
+                        let weight = leave_one_out.then(|| rows.weights().map_or(1.0, |w| w[start + i]));
+                        *out = self.value_row(work.norm_sq[i], work.residual[i], row, weight);
+                    }
+                },
+            );
+            Ok(())
+        };
+        let init = || PanelWork::new(&self.fit);
+        // One panel is no work to be shared, and handing it over takes longer.
+        let valued = if out.len() <= PANEL_ROWS {
+            value_panel(&mut init(), (0, &mut out))
+        } else {
+            out.par_chunks_mut(PANEL_ROWS).enumerate().try_for_each_init(init, value_panel)
+        };
         // Which panel fails first is chance; the cell that is named is not.
         valued.map_err(|_: Error| rows.explain_not_finite(0, rows.len()))?;
         Ok(self.collect(&out))

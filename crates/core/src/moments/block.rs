@@ -1,6 +1,6 @@
 //! Moments of a few thousand rows.
 
-use super::{BLOCK_ROWS, Moments};
+use super::{BLOCK_ROWS, Moments, MomentsForm};
 use crate::Rows;
 use faer::linalg::matmul::triangular::{self, BlockStructure};
 use faer::{Accum, Mat, Par};
@@ -11,40 +11,26 @@ const PANEL_ROWS: usize = 256;
 
 impl Moments {
     /// Moments of at most [`BLOCK_ROWS`] rows, on one thread.
-    pub(super) fn of_block(rows: Rows<'_>) -> Self {
+    pub(super) fn of_block(rows: Rows<'_>, form: MomentsForm) -> Self {
+        match form {
+            MomentsForm::Products => Self::products_of_block(rows),
+            MomentsForm::Triangle => Self::triangle_of_block(rows),
+        }
+    }
+
+    fn products_of_block(rows: Rows<'_>) -> Self {
         let (n, k) = (rows.len(), rows.n_features() + 1);
+        let counts = Counts::of(rows);
+        if counts.n_rows == 0 {
+            return Self::none(k, MomentsForm::Products);
+        }
+        let weight = counts.weight;
+        let shift = first_means(rows, weight);
         let mut panel = Mat::<f64>::zeros(PANEL_ROWS.min(n), k);
         let mut weighted = rows.weights().map(|_| panel.clone());
-        let starts = (0..n).step_by(PANEL_ROWS);
-        let (n_rows, weight, weight_sq) = match rows.weights() {
-            None => (n, n as f64, n as f64),
-            Some(weights) => (
-                weights.iter().filter(|&&weight| weight > 0.0).count(),
-                lane_sum(weights),
-                lane_sum(&weights.iter().map(|weight| weight * weight).collect::<Vec<_>>()),
-            ),
-        };
-        if n_rows == 0 {
-            return Self::none(k);
-        }
-
-        // A first estimate of the mean, to be subtracted from every cell. What
-        // it misses by is corrected below, so plain summation is good enough.
-        let mut shift = vec![0.0; k];
-        for start in starts.clone() {
-            let len = PANEL_ROWS.min(n - start);
-            for (j, shift) in shift.iter_mut().enumerate() {
-                let cells = &mut panel.col_as_slice_mut(j)[..len];
-                rows.copy_centred(j, start, 0.0, 0.0, cells);
-                rows.multiply_by_weights(start, cells);
-                *shift += lane_sum(cells);
-            }
-        }
-        shift.iter_mut().for_each(|sum| *sum /= weight);
-
         let mut rest = vec![0.0; k];
-        let mut gram = Mat::<f64>::zeros(k, k);
-        for start in starts {
+        let mut lower = Mat::<f64>::zeros(k, k);
+        for start in (0..n).step_by(PANEL_ROWS) {
             let len = PANEL_ROWS.min(n - start);
             for j in 0..k {
                 let cells = &mut panel.col_as_slice_mut(j)[..len];
@@ -62,7 +48,7 @@ impl Moments {
             let block = panel.as_ref().subrows(0, len);
             let left = weighted.as_ref().map_or(block, |weighted| weighted.as_ref().subrows(0, len));
             triangular::matmul(
-                gram.as_mut(),
+                lower.as_mut(),
                 BlockStructure::TriangularLower,
                 Accum::Add,
                 left.transpose(),
@@ -75,44 +61,92 @@ impl Moments {
         }
         for j in 0..k {
             let scaled = rest[j] / weight;
-            for (sum, rest) in gram.col_as_slice_mut(j)[j..].iter_mut().zip(&rest[j..]) {
+            for (sum, rest) in lower.col_as_slice_mut(j)[j..].iter_mut().zip(&rest[j..]) {
                 *sum -= scaled * rest;
             }
         }
         let offset = rest.iter().map(|rest| rest / weight).collect();
-        Self { n_rows, weight, weight_sq, shift, offset, gram, peak: None }
+        counts.moments(shift, offset, MomentsForm::Products, lower)
     }
 
     /// Moments of a power of two of full blocks, merged as a balanced tree.
-    pub(super) fn of_blocks(rows: Rows<'_>, level: u32) -> Self {
+    pub(super) fn of_blocks(rows: Rows<'_>, level: u32, form: MomentsForm) -> Self {
         if level == 0 {
-            return Self::of_block(rows);
+            return Self::of_block(rows, form);
         }
         let half = BLOCK_ROWS << (level - 1);
         let (mut left, right) = join(
-            || Self::of_blocks(rows.slice(0, half), level - 1),
-            || Self::of_blocks(rows.slice(half, half), level - 1),
+            || Self::of_blocks(rows.slice(0, half), level - 1, form),
+            || Self::of_blocks(rows.slice(half, half), level - 1, form),
         );
         left.absorb(&right);
         left
     }
 
     /// Moments of rows that all have weight 0.
-    fn none(k: usize) -> Self {
+    pub(super) fn none(k: usize, form: MomentsForm) -> Self {
         Self {
             n_rows: 0,
             weight: 0.0,
             weight_sq: 0.0,
             shift: vec![0.0; k],
             offset: vec![0.0; k],
-            gram: Mat::zeros(k, k),
+            form,
+            lower: Mat::zeros(k, k),
             peak: None,
         }
     }
 }
 
+/// How many rows there are, and how much they weigh.
+pub(super) struct Counts {
+    pub(super) n_rows: usize,
+    pub(super) weight: f64,
+    weight_sq: f64,
+}
+
+impl Counts {
+    pub(super) fn of(rows: Rows<'_>) -> Self {
+        match rows.weights() {
+            None => Self { n_rows: rows.len(), weight: rows.len() as f64, weight_sq: rows.len() as f64 },
+            Some(weights) => Self {
+                n_rows: weights.iter().filter(|&&weight| weight > 0.0).count(),
+                weight: lane_sum(weights),
+                weight_sq: lane_sum(&weights.iter().map(|weight| weight * weight).collect::<Vec<_>>()),
+            },
+        }
+    }
+
+    pub(super) fn moments(
+        self,
+        shift: Vec<f64>,
+        offset: Vec<f64>,
+        form: MomentsForm,
+        lower: Mat<f64>,
+    ) -> Moments {
+        let Self { n_rows, weight, weight_sq } = self;
+        Moments { n_rows, weight, weight_sq, shift, offset, form, lower, peak: None }
+    }
+}
+
+/// A first estimate of the means, to be subtracted from every cell. What it
+/// misses by is corrected later, so plain summation is good enough.
+pub(super) fn first_means(rows: Rows<'_>, weight: f64) -> Vec<f64> {
+    let mut cells = vec![0.0; PANEL_ROWS.min(rows.len())];
+    let mut sums = vec![0.0; rows.n_features() + 1];
+    for start in (0..rows.len()).step_by(PANEL_ROWS) {
+        let cells = &mut cells[..PANEL_ROWS.min(rows.len() - start)];
+        for (j, sum) in sums.iter_mut().enumerate() {
+            rows.copy_centred(j, start, 0.0, 0.0, cells);
+            rows.multiply_by_weights(start, cells);
+            *sum += lane_sum(cells);
+        }
+    }
+    sums.iter().map(|sum| sum / weight).collect()
+}
+
 /// Sum in eight interleaved lanes: fast, and more accurate than one after the other.
-fn lane_sum(cells: &[f64]) -> f64 {
+pub(super) fn lane_sum(cells: &[f64]) -> f64 {
     let mut lanes = [0.0; 8];
     let chunks = cells.chunks_exact(8);
     let tail: f64 = chunks.remainder().iter().sum();

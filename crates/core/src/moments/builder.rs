@@ -1,6 +1,6 @@
 //! Moments of rows that arrive in chunks.
 
-use super::{BLOCK_ROWS, Moments};
+use super::{BLOCK_ROWS, Moments, MomentsForm, View};
 use crate::{Error, Rows};
 use faer::Mat;
 
@@ -8,7 +8,8 @@ use faer::Mat;
 ///
 /// The result has the same bits however the rows were cut: rows are gathered
 /// into blocks of [`BLOCK_ROWS`] counted from the first row, and blocks are
-/// merged like the digits of a binary counter.
+/// merged like the digits of a binary counter. The first block also decides
+/// whether second moments are held as products or as a triangle.
 #[derive(Debug, Clone)]
 pub struct MomentsBuilder {
     pub(super) n_features: usize,
@@ -19,6 +20,10 @@ pub struct MomentsBuilder {
     /// Their weights, once there are any.
     pub(super) pending_weights: Option<Vec<f64>>,
     pub(super) n_blocks: u64,
+    /// Whether a fit will centre the columns.
+    pub(super) intercept: bool,
+    /// Once it is decided.
+    pub(super) form: Option<MomentsForm>,
     /// Merged blocks, each `2^level` of them, largest first.
     pub(super) merged: Vec<(u32, Moments)>,
 }
@@ -33,8 +38,23 @@ impl MomentsBuilder {
             n_pending: 0,
             pending_weights: None,
             n_blocks: 0,
+            intercept: true,
+            form: None,
             merged: Vec::new(),
         }
+    }
+
+    /// For a fit without an intercept: columns that are well apart when centred
+    /// may be nearly the same when they are not.
+    pub fn without_intercept(mut self) -> Self {
+        self.intercept = false;
+        self
+    }
+
+    /// In the form given, whatever the rows are like.
+    pub fn with_form(mut self, form: MomentsForm) -> Self {
+        self.form = Some(form);
+        self
     }
 
     /// Rows so far, those of weight 0 included.
@@ -66,9 +86,10 @@ impl MomentsBuilder {
         while rows.len() - start >= BLOCK_ROWS {
             // The longest aligned run of blocks: a subtree of the counter.
             let available = ((rows.len() - start) / BLOCK_ROWS) as u64;
-            let level = available.ilog2().min(self.n_blocks.trailing_zeros());
+            let longest = available.ilog2().min(self.n_blocks.trailing_zeros());
+            let level = if self.form.is_some() { longest } else { longest.min(1) };
             let len = BLOCK_ROWS << level;
-            let run = Moments::of_blocks(rows.slice(start, len), level);
+            let run = self.of_blocks(rows.slice(start, len), level);
             if !run.is_finite() {
                 return Err(rows.explain_not_finite(start, len));
             }
@@ -101,6 +122,31 @@ impl MomentsBuilder {
             return Err(Error::NoRows);
         }
         Ok(total)
+    }
+
+    /// Moments of `2^level` blocks; the first of all decides on the form.
+    fn of_blocks(&mut self, rows: Rows<'_>, level: u32) -> Moments {
+        if let Some(form) = self.form {
+            return Moments::of_blocks(rows, level, form);
+        }
+        let first = rows.slice(0, rows.len().min(BLOCK_ROWS));
+        let blocks = |form| {
+            rayon::join(
+                || Moments::of_block(first, form),
+                || (level > 0).then(|| Moments::of_block(rows.slice(BLOCK_ROWS, BLOCK_ROWS), form)),
+            )
+        };
+        let mut form = MomentsForm::Products;
+        let (mut run, mut second) = blocks(form);
+        if View::new(&run, self.intercept).is_hard(first) {
+            form = MomentsForm::Triangle;
+            (run, second) = blocks(form);
+        }
+        self.form = Some(form);
+        if let Some(second) = second {
+            run.absorb(&second);
+        }
+        run
     }
 
     /// Copies rows from `start` on until the pending block is full; returns
@@ -137,7 +183,14 @@ impl MomentsBuilder {
     }
 
     fn take_pending(&mut self) -> Moments {
-        let (features, target) = self.pending.as_ref().split_at_col(self.n_features);
+        let pending = std::mem::replace(&mut self.pending, Mat::new());
+        let block = self.moments_of_pending(&pending);
+        self.pending = pending;
+        block
+    }
+
+    fn moments_of_pending(&mut self, pending: &Mat<f64>) -> Moments {
+        let (features, target) = pending.as_ref().split_at_col(self.n_features);
         let n = std::mem::take(&mut self.n_pending);
         let target = target.col(0).subrows(0, n);
         let target = target.try_as_col_major().expect("an owned matrix is column-major").as_slice();
@@ -146,7 +199,7 @@ impl MomentsBuilder {
         if let Some(weights) = &weights {
             rows = rows.with_weights(weights).expect("there is a weight for each pending row");
         }
-        Moments::of_block(rows)
+        self.of_blocks(rows, 0)
     }
 
     fn push_merged(&mut self, level: u32, run: Moments) -> Result<(), Error> {

@@ -1,6 +1,6 @@
 //! Moments of more rows, of fewer, and of other columns.
 
-use super::Moments;
+use super::{Moments, MomentsForm};
 use crate::Error;
 use faer::Mat;
 
@@ -26,7 +26,7 @@ impl Combination {
         }
     }
 
-    fn sum(&self, of: impl Fn(usize) -> f64) -> f64 {
+    pub(super) fn sum(&self, of: impl Fn(usize) -> f64) -> f64 {
         self.terms.iter().map(|&(column, factor)| factor * of(column)).sum()
     }
 }
@@ -65,7 +65,13 @@ impl Moments {
                 .collect();
             self.peak = Some(peaks);
         }
-        self.add_products(other, &delta, 1.0, weight);
+        if (self.form, other.form) == (MomentsForm::Triangle, MomentsForm::Triangle) {
+            self.add_triangle(other, &delta, weight);
+        } else {
+            // The part held as products was found to be no hard one, and so is
+            // the sum.
+            self.add_products(other, &delta, 1.0, weight);
+        }
         for (offset, d) in self.offset.iter_mut().zip(&delta) {
             *offset += d * (w2 / (w1 + w2));
         }
@@ -77,7 +83,8 @@ impl Moments {
     /// Takes rows away whose moments are given and which are among these.
     ///
     /// Sums of squares shrink while their rounding errors stay, so digits are
-    /// lost when most of the variation goes; [`digits`](Self::digits) tells
+    /// lost when most of the variation goes, and those that a triangle has more
+    /// than products are lost in any case; [`digits`](Self::digits) tells
     /// how many are left, and [`inflation`](Self::inflation) how much larger
     /// errors have become in each column.
     ///
@@ -97,7 +104,7 @@ impl Moments {
         if other.n_rows >= self.n_rows || other.weight >= self.weight - room {
             return Err(Error::NotAmong { column: None });
         }
-        let mut left = self.clone();
+        let mut left = self.clone().into_products();
         let k = self.shift.len();
         left.peak = Some((0..k).map(|j| self.peak_of(j)).collect());
         left.n_rows -= other.n_rows;
@@ -116,7 +123,7 @@ impl Moments {
         left.add_products(other, &delta, -1.0, -(self.weight * share));
         for j in 0..k {
             let noise = 64.0 * f64::EPSILON * self.peak_of(j);
-            let rest = &mut left.gram[(j, j)];
+            let rest = &mut left.lower[(j, j)];
             if *rest < -noise {
                 return Err(Error::NotAmong { column: Some(j) });
             }
@@ -135,19 +142,10 @@ impl Moments {
     pub fn recombined(&self, columns: &[Combination]) -> Self {
         let target = Combination::column(self.n_features());
         let columns: Vec<&Combination> = columns.iter().chain([&target]).collect();
-        let gram = Mat::from_fn(columns.len(), columns.len(), |i, j| {
-            if i < j {
-                return 0.0;
-            }
-            match (columns[i].as_column(), columns[j].as_column()) {
-                (Some(a), Some(b)) => self.centred(a, b),
-                _ => columns[i].sum(|a| columns[j].sum(|b| self.centred(a, b))),
-            }
-        });
-        // A sum of squares must not be negative, whatever rounding says.
-        let gram = Mat::from_fn(columns.len(), columns.len(), |i, j| {
-            if i == j { gram[(i, j)].max(0.0) } else { gram[(i, j)] }
-        });
+        let lower = match self.form {
+            MomentsForm::Products => self.recombined_products(&columns),
+            MomentsForm::Triangle => self.recombined_triangle(&columns),
+        };
         let shift = columns.iter().map(|c| c.constant + c.sum(|a| self.shift[a])).collect();
         let offset = columns.iter().map(|c| c.sum(|a| self.offset[a])).collect();
         let peak = self.peak.as_ref().map(|peak| {
@@ -161,9 +159,24 @@ impl Moments {
             weight_sq: self.weight_sq,
             shift,
             offset,
-            gram,
+            form: self.form,
+            lower,
             peak,
         }
+    }
+
+    fn recombined_products(&self, columns: &[&Combination]) -> Mat<f64> {
+        Mat::from_fn(columns.len(), columns.len(), |i, j| {
+            if i < j {
+                return 0.0;
+            }
+            let sum = match (columns[i].as_column(), columns[j].as_column()) {
+                (Some(a), Some(b)) => self.centred(a, b),
+                _ => columns[i].sum(|a| columns[j].sum(|b| self.centred(a, b))),
+            };
+            // A sum of squares must not be negative, whatever rounding says.
+            if i == j { sum.max(0.0) } else { sum }
+        })
     }
 
     fn check_columns(&self, other: &Moments) -> Result<(), Error> {
@@ -174,7 +187,7 @@ impl Moments {
     }
 
     fn peak_of(&self, column: usize) -> f64 {
-        self.peak.as_ref().map_or(self.gram[(column, column)], |peak| peak[column])
+        self.peak.as_ref().map_or_else(|| self.centred(column, column), |peak| peak[column])
     }
 
     /// Means of `other` less the means here; exact where the shifts are close.
@@ -186,13 +199,13 @@ impl Moments {
 
     /// Adds `sign ·` the products of `other` and `weight · δδᵀ`.
     fn add_products(&mut self, other: &Moments, delta: &[f64], sign: f64, weight: f64) {
+        self.make_products();
+        let other = &other.products();
         pulp::Arch::new().dispatch(|| {
             for j in 0..delta.len() {
                 let scaled = weight * delta[j];
-                let column = &mut self.gram.col_as_slice_mut(j)[j..];
-                for ((sum, add), d) in
-                    column.iter_mut().zip(&other.gram.col_as_slice(j)[j..]).zip(&delta[j..])
-                {
+                let column = &mut self.lower.col_as_slice_mut(j)[j..];
+                for ((sum, add), d) in column.iter_mut().zip(&other.col_as_slice(j)[j..]).zip(&delta[j..]) {
                     *sum += sign * add + scaled * d;
                 }
             }

@@ -4,6 +4,8 @@
 //! |---|---|
 //! | `block.rs` | moments of a few thousand rows, and of a power of two of such blocks |
 //! | `builder.rs` | moments of rows that arrive in chunks of any size |
+//! | `triangle.rs` | a triangle in place of sums of products, where those lose too many digits |
+//! | `view.rs` | moments as a fit looks at them: centred or not, scaled, without dependent columns |
 //! | `change.rs` | rows added, rows taken away, columns recombined |
 //! | `parts.rs` | the plain numbers, for files |
 
@@ -11,10 +13,13 @@ mod block;
 mod builder;
 mod change;
 mod parts;
+mod triangle;
+mod view;
 
 pub use builder::MomentsBuilder;
 pub use change::Combination;
 pub use parts::{BuilderParts, MomentsParts};
+pub(crate) use view::{View, is_hard_share};
 
 use crate::{Error, Rows};
 use faer::Mat;
@@ -39,15 +44,30 @@ pub struct Moments {
     weight_sq: f64,
     shift: Vec<f64>,
     offset: Vec<f64>,
-    /// `Σ w (z − mean)(z − mean)ᵀ` with `z = (x, y)`; lower triangle.
-    gram: Mat<f64>,
+    form: MomentsForm,
+    /// `G = Σ w (z − mean)(z − mean)ᵀ` with `z = (x, y)`, or `L` with
+    /// `G = L Lᵀ`; zero above the diagonal.
+    lower: Mat<f64>,
     /// Once rows were taken away: the largest sum of squares each column ever
     /// had, to which its rounding errors are in proportion.
     peak: Option<Vec<f64>>,
 }
 
+/// How second moments are held.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum MomentsForm {
+    /// As sums of products: one matrix product.
+    Products,
+    /// As the triangle of an orthogonal factorisation, which keeps twice as
+    /// many digits of columns that are nearly combinations of others.
+    Triangle,
+}
+
 impl Moments {
     /// Moments of `rows`, on all threads of the current pool.
+    ///
+    /// Second moments are held as products, unless the first [`BLOCK_ROWS`] rows
+    /// show that those lose too many digits.
     ///
     /// `O(n p²)` time, `O(p² log n)` memory besides the rows, one pass.
     ///
@@ -98,7 +118,10 @@ impl Moments {
 
     /// Sum of weighted products of deviations from the means of two columns.
     pub fn centred(&self, i: usize, j: usize) -> f64 {
-        if i >= j { self.gram[(i, j)] } else { self.gram[(j, i)] }
+        match self.form {
+            MomentsForm::Products => self.lower[(i.max(j), i.min(j))],
+            MomentsForm::Triangle => (0..=i.min(j)).map(|l| self.lower[(i, l)] * self.lower[(j, l)]).sum(),
+        }
     }
 
     /// Sum of weighted products of two columns as they are.
@@ -106,12 +129,17 @@ impl Moments {
         self.centred(i, j) + self.weight * self.mean(i) * self.mean(j)
     }
 
+    /// How second moments are held.
+    pub fn form(&self) -> MomentsForm {
+        self.form
+    }
+
     /// How many times larger the rounding errors of a column are, relative to
     /// its sum of squares, than if no row had ever been taken away.
     pub fn inflation(&self, column: usize) -> f64 {
         match &self.peak {
             None => 1.0,
-            Some(peak) => (peak[column] / self.gram[(column, column)]).max(1.0),
+            Some(peak) => (peak[column] / self.centred(column, column)).max(1.0),
         }
     }
 
@@ -124,7 +152,8 @@ impl Moments {
     fn is_finite(&self) -> bool {
         self.weight_sq.is_finite()
             && (0..self.shift.len()).all(|j| {
-                self.shift[j].is_finite() && self.gram.col_as_slice(j)[j..].iter().all(|g| g.is_finite())
+                self.shift[j].is_finite()
+                    && self.lower.col_as_slice(j)[j..].iter().all(|cell| cell.is_finite())
             })
     }
 }

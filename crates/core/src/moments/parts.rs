@@ -1,6 +1,6 @@
 //! Moments as plain numbers, to be written to files and read back.
 
-use super::{BLOCK_ROWS, Moments, MomentsBuilder};
+use super::{BLOCK_ROWS, Moments, MomentsBuilder, MomentsForm};
 use crate::Error;
 use crate::packed::{pack_lower, unpack_lower};
 use faer::Mat;
@@ -18,8 +18,11 @@ pub struct MomentsParts {
     pub shift: Vec<f64>,
     /// What is to be added for the mean itself.
     pub offset: Vec<f64>,
-    /// Sums of products about the mean: lower triangle, column by column.
-    pub gram: Vec<f64>,
+    /// What the triangle is.
+    pub form: MomentsForm,
+    /// Sums of products about the mean, or their root: lower triangle, column
+    /// by column.
+    pub lower: Vec<f64>,
     /// The largest sums of squares there were before rows were taken away.
     pub peak: Option<Vec<f64>>,
 }
@@ -35,6 +38,10 @@ pub struct BuilderParts {
     pub pending: Vec<f64>,
     /// Their weights, if there are any.
     pub pending_weights: Option<Vec<f64>>,
+    /// Whether a fit will centre the columns.
+    pub intercept: bool,
+    /// How second moments are held, once that is decided.
+    pub form: Option<MomentsForm>,
     /// Merged blocks, each `2^level` of them, largest first.
     pub merged: Vec<(u32, MomentsParts)>,
 }
@@ -49,7 +56,8 @@ impl Moments {
             weight_sq: self.weight_sq,
             shift: self.shift.clone(),
             offset: self.offset.clone(),
-            gram: pack_lower(&self.gram),
+            form: self.form,
+            lower: pack_lower(&self.lower),
             peak: self.peak.clone(),
         }
     }
@@ -62,7 +70,7 @@ impl Moments {
     pub fn from_parts(parts: MomentsParts) -> Result<Self, Error> {
         let k = parts.shift.len();
         let wrong = |what| Err(Error::Contradiction { what });
-        let Some(gram) = unpack_lower(&parts.gram, k).filter(|_| k > 0 && parts.offset.len() == k) else {
+        let Some(lower) = unpack_lower(&parts.lower, k).filter(|_| k > 0 && parts.offset.len() == k) else {
             return wrong("the moments have other sizes than the columns");
         };
         if parts.peak.as_ref().is_some_and(|peak| peak.len() != k || !peak.iter().all(|p| p.is_finite())) {
@@ -74,10 +82,11 @@ impl Moments {
             weight_sq: parts.weight_sq,
             shift: parts.shift,
             offset: parts.offset,
-            gram,
+            form: parts.form,
+            lower,
             peak: parts.peak,
         };
-        let sums = (0..k).map(|j| moments.gram[(j, j)]);
+        let sums = (0..k).map(|j| moments.lower[(j, j)]);
         let counted = |sum: f64| sum.is_finite() && if moments.n_rows > 0 { sum > 0.0 } else { sum == 0.0 };
         if !moments.is_finite() || moments.offset.iter().any(|offset| !offset.is_finite()) {
             return wrong("a moment is not finite");
@@ -102,6 +111,8 @@ impl MomentsBuilder {
             n_rows: self.n_rows,
             pending,
             pending_weights: self.pending_weights.clone(),
+            intercept: self.intercept,
+            form: self.form,
             merged: self.merged.iter().map(|(level, moments)| (*level, moments.to_parts())).collect(),
         }
     }
@@ -118,7 +129,11 @@ impl MomentsBuilder {
         let mut above = u32::MAX;
         for (level, moments) in parts.merged {
             let moments = Moments::from_parts(moments)?;
-            if level >= above || level > 50 || moments.n_features() != parts.n_features {
+            if level >= above
+                || level > 50
+                || moments.n_features() != parts.n_features
+                || Some(moments.form) != parts.form
+            {
                 return Err(contradiction());
             }
             above = level;
@@ -150,6 +165,8 @@ impl MomentsBuilder {
             n_pending,
             pending_weights: parts.pending_weights,
             n_blocks,
+            intercept: parts.intercept,
+            form: parts.form,
             merged,
         })
     }

@@ -6,20 +6,22 @@
 
 use super::{SavedValuer, Step};
 use crate::Error;
+use crate::general::Held;
 use crate::request::{Method, SizeChoice};
 use dshap::linear::{
-    Algorithm3, Bound, Constant, Convention, DistanceTable, FitOptions, FitParts, LinearFit, Side,
+    Algorithm3, Bound, Constant, Convention, DistanceTable, FitOptions, FitParts, GeneralOptions, LinearFit,
+    Side,
 };
-use dshap::{Moments, MomentsParts};
+use dshap::{Moments, MomentsForm, MomentsParts};
 use dshap_io::Container;
 use dshap_table::{Design, DesignParts};
 use serde::{Deserialize, Serialize};
 use std::path::Path;
 
-const KIND: &str = "valuer";
+pub(super) const KIND: &str = "valuer";
 
 /// Version of the format that is written. All up to it can be read.
-pub const FORMAT_VERSION: u32 = 1;
+pub const FORMAT_VERSION: u32 = 2;
 
 #[derive(Serialize, Deserialize)]
 struct Document {
@@ -63,6 +65,13 @@ enum MethodDocument {
         seed: u64,
     },
     Calibrated,
+    General {
+        ridge: f64,
+        stop: f64,
+        min_samples: usize,
+        samples: usize,
+        seed: u64,
+    },
     Lower(BoundDocument),
     Upper(BoundDocument),
 }
@@ -99,6 +108,18 @@ struct MomentsDocument {
     weight_sq: f64,
     /// Whether rows were taken away, so that there is an array of peaks.
     forgotten: bool,
+    /// What the triangle is. Files of version 1 hold products.
+    #[serde(default)]
+    form: FormWord,
+}
+
+/// How second moments are held.
+#[derive(Debug, Clone, Copy, Default, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub(crate) enum FormWord {
+    #[default]
+    Products,
+    Triangle,
 }
 
 #[derive(Serialize, Deserialize)]
@@ -133,6 +154,7 @@ pub(super) fn write(valuer: &SavedValuer) -> Container {
             weight: moments.weight,
             weight_sq: moments.weight_sq,
             forgotten: moments.peak.is_some(),
+            form: moments.form.into(),
         },
         fit: FitDocument {
             kept: fit.kept,
@@ -155,11 +177,15 @@ pub(super) fn write(valuer: &SavedValuer) -> Container {
         named("fit.scale", fit.scale),
         named("fit.shift", fit.shift),
         named("fit.target_row", fit.target_row),
-        named("moments.gram", moments.gram),
+        named(lower_name(moments.form), moments.lower),
         named("moments.offset", moments.offset),
         named("moments.shift", moments.shift),
     ];
     arrays.extend(moments.peak.map(|peak| named("moments.peak", peak)));
+    if let Some(rows) = &valuer.rows {
+        let (x, y) = rows.to_parts();
+        arrays.extend([named("rows.x", x), named("rows.y", y)]);
+    }
     arrays.extend(valuer.distances.as_ref().map(|table| named("distances", table.to_parts())));
     arrays.sort_by(|one, two| one.0.cmp(&two.0));
     let document = serde_json::to_string(&document).expect("a valuer has nothing JSON cannot hold");
@@ -172,7 +198,7 @@ pub(super) fn read(path: &Path) -> Result<SavedValuer, Error> {
 }
 
 /// The valuer in a container, or what is wrong with it.
-fn parse(container: &mut Container) -> Result<SavedValuer, String> {
+pub(super) fn parse(container: &mut Container) -> Result<SavedValuer, String> {
     let document: Document = serde_json::from_str(&container.document)
         .map_err(|error| format!("its document cannot be read: {error}"))?;
     let mut take = |name: &str| container.take(name).ok_or_else(|| format!("its array `{name}` is missing"));
@@ -180,13 +206,15 @@ fn parse(container: &mut Container) -> Result<SavedValuer, String> {
 
     let design = Design::from_parts(document.design).map_err(|error| error.to_string())?;
     let stored = document.moments;
+    let form = MomentsForm::from(stored.form);
     let moments = Moments::from_parts(MomentsParts {
         n_rows: stored.n_rows,
         weight: stored.weight,
         weight_sq: stored.weight_sq,
         shift: take("moments.shift")?,
         offset: take("moments.offset")?,
-        gram: take("moments.gram")?,
+        form,
+        lower: take(lower_name(form))?,
         peak: if stored.forgotten { Some(take("moments.peak")?) } else { None },
     })
     .map_err(words)?;
@@ -209,12 +237,21 @@ fn parse(container: &mut Container) -> Result<SavedValuer, String> {
         rss: stored.rss,
         total: stored.total,
         target_inflation: stored.target_inflation,
+        form,
         weight_scale: stored.weight_scale,
         effective_rows: stored.effective_rows,
     })
     .map_err(words)?;
     let distances = match document.method {
         MethodDocument::Calibrated => Some(DistanceTable::from_parts(&take("distances")?).map_err(words)?),
+        _ => None,
+    };
+    let rows = match document.method {
+        MethodDocument::General { .. } => {
+            let (x, y) = (take("rows.x")?, take("rows.y")?);
+            let rows = Held::from_parts(&x, y, fit.n_features()).filter(|rows| rows.n_rows() == fit.n_rows());
+            Some(rows.ok_or("its rows are not those of its fit")?)
+        }
         _ => None,
     };
     if design.n_columns() != fit.n_features() {
@@ -233,8 +270,10 @@ fn parse(container: &mut Container) -> Result<SavedValuer, String> {
         method: document.method.into(),
         choice: SizeChoice { min: document.q, max: document.m },
         distances,
+        rows,
         history: document.history,
         written_by: document.dshap,
+        format_version: container.version,
     })
 }
 
@@ -249,8 +288,16 @@ impl From<Method> for MethodDocument {
                 },
                 convention: convention.into(),
             },
-            // Refused before anything is fitted.
-            Method::Calibrated | Method::General(_) => MethodDocument::Calibrated,
+            Method::Calibrated => MethodDocument::Calibrated,
+            Method::General(GeneralOptions { ridge, tolerance, min_rounds, max_rounds, seed }) => {
+                MethodDocument::General {
+                    ridge,
+                    stop: tolerance,
+                    min_samples: min_rounds,
+                    samples: max_rounds,
+                    seed,
+                }
+            }
             Method::Bound(Bound { side, convention, tail, edge, ridge, stop }) => {
                 let bound = BoundDocument { convention: convention.into(), c: tail, edge, ridge, stop };
                 match side {
@@ -282,6 +329,15 @@ impl From<MethodDocument> for Method {
                 convention: convention.into(),
             },
             MethodDocument::Calibrated => Method::Calibrated,
+            MethodDocument::General { ridge, stop, min_samples, samples, seed } => {
+                Method::General(GeneralOptions {
+                    ridge,
+                    tolerance: stop,
+                    min_rounds: min_samples,
+                    max_rounds: samples,
+                    seed,
+                })
+            }
             MethodDocument::Lower(bound) => Method::Bound(bound.of(Side::Lower)),
             MethodDocument::Upper(bound) => Method::Bound(bound.of(Side::Upper)),
             MethodDocument::Algorithm3 { stop_draws, stop, samples, seed } => {
@@ -292,6 +348,32 @@ impl From<MethodDocument> for Method {
                     seed,
                 })
             }
+        }
+    }
+}
+
+/// The array of second moments.
+fn lower_name(form: MomentsForm) -> &'static str {
+    match form {
+        MomentsForm::Products => "moments.gram",
+        MomentsForm::Triangle => "moments.triangle",
+    }
+}
+
+impl From<MomentsForm> for FormWord {
+    fn from(form: MomentsForm) -> Self {
+        match form {
+            MomentsForm::Products => FormWord::Products,
+            MomentsForm::Triangle => FormWord::Triangle,
+        }
+    }
+}
+
+impl From<FormWord> for MomentsForm {
+    fn from(form: FormWord) -> Self {
+        match form {
+            FormWord::Products => MomentsForm::Products,
+            FormWord::Triangle => MomentsForm::Triangle,
         }
     }
 }

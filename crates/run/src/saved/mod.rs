@@ -9,17 +9,19 @@ mod document;
 mod history;
 
 pub use document::FORMAT_VERSION;
+pub(crate) use document::FormWord;
 pub use history::{Action, Step};
 pub(crate) use history::{files_in, forgotten_again, repeated};
 
 use crate::Error;
+use crate::general::Held;
 use crate::memory::Budget;
 use crate::observer::Observer;
 use crate::reference::{Learned, distances_of};
 use crate::request::{Method, Model, SizeChoice, Task};
 use crate::summary::InputFile;
-use dshap::linear::{DistanceTable, FitOptions, LinearFit, LinearValuer};
-use dshap::{Moments, Sizes};
+use dshap::linear::{DistanceTable, FitOptions, GeneralOptions, GeneralValuer, LinearFit, LinearValuer};
+use dshap::{Moments, Sizes, Warning};
 use dshap_io::{AtomicFile, Container, Source};
 use dshap_table::Design;
 use std::path::Path;
@@ -37,17 +39,20 @@ pub struct SavedValuer {
     pub(crate) choice: SizeChoice,
     /// How far reference rows are from their mean, for calibrated values.
     pub(crate) distances: Option<DistanceTable>,
+    /// The reference rows, for values by drawing sets.
+    pub(crate) rows: Option<Held>,
     pub(crate) history: Vec<Step>,
     /// The dshap that wrote the file; this one if it was made just now.
     pub(crate) written_by: String,
+    /// Version of the format it was read from.
+    pub(crate) format_version: u32,
 }
 
 impl SavedValuer {
     /// A valuer of what was learned, by a model; `files` are the reference.
     pub(crate) fn new(learned: Learned, model: &Model, files: Vec<InputFile>) -> Result<Self, Error> {
-        let Learned { design, moments, rows, task_guessed, .. } = learned;
+        let Learned { design, moments, fit, rows, task_guessed, .. } = learned;
         let step = Step::new(Action::Fit, files, rows, moments.n_rows());
-        let fit = LinearFit::new(&moments, model.fit).map_err(|e| Error::core(e, &design))?;
         let valuer = Self {
             design,
             moments,
@@ -57,8 +62,10 @@ impl SavedValuer {
             method: model.method,
             choice: model.sizes,
             distances: None,
+            rows: None,
             history: vec![step],
             written_by: env!("CARGO_PKG_VERSION").into(),
+            format_version: FORMAT_VERSION,
         };
         // What cannot value anything is not worth saving.
         valuer.sizes(valuer.method, valuer.choice)?;
@@ -68,15 +75,22 @@ impl SavedValuer {
         Ok(valuer)
     }
 
-    /// With the distances of its reference rows, if its method needs them.
-    pub(crate) fn calibrated(
+    /// With what its method needs of the reference rows beyond their moments.
+    pub(crate) fn completed(
         mut self,
         source: &Source,
         budget: Budget,
         observer: &dyn Observer,
     ) -> Result<Self, Error> {
-        if self.method == Method::Calibrated {
-            self.distances = Some(distances_of(source, &self.design, &self.fit, budget, observer)?);
+        match self.method {
+            Method::Calibrated => {
+                self.distances = Some(distances_of(source, &self.design, &self.fit, budget, observer)?);
+            }
+            Method::General(options) => {
+                self.rows = Some(Held::read(source, &self.design, budget, observer)?);
+                self.general(options, self.choice)?;
+            }
+            _ => {}
         }
         Ok(self)
     }
@@ -150,6 +164,27 @@ impl SavedValuer {
         linear.map_err(|e| Error::core(e, &self.design))
     }
 
+    /// What values rows by drawing sets of reference rows.
+    pub(crate) fn general(
+        &self,
+        options: GeneralOptions,
+        choice: SizeChoice,
+    ) -> Result<GeneralValuer, Error> {
+        let rows = self.rows.as_ref().ok_or(Error::NoRowsToDraw)?;
+        let sizes = self.sizes(Method::General(options), choice)?;
+        rows.rows()
+            .and_then(|rows| GeneralValuer::new(self.fit.clone(), rows, sizes, options))
+            .map_err(|e| Error::core(e, &self.design))
+    }
+
+    /// What is doubtful before any row was valued.
+    pub(crate) fn doubts(&self) -> Result<Vec<Warning>, Error> {
+        match self.method {
+            Method::General(options) => Ok(self.general(options, self.choice)?.warnings()),
+            method => Ok(self.linear(method, self.choice)?.warnings()),
+        }
+    }
+
     /// Reads a valuer file.
     ///
     /// # Errors
@@ -157,6 +192,31 @@ impl SavedValuer {
     /// [`Error::Container`] or [`Error::BadContents`], which say what is wrong.
     pub fn load(path: &Path) -> Result<Self, Error> {
         document::read(path)
+    }
+
+    /// Reads the bytes of a valuer file, called `name` in messages.
+    ///
+    /// # Errors
+    ///
+    /// As [`load`](Self::load).
+    pub fn from_bytes(bytes: &[u8], name: &str) -> Result<Self, Error> {
+        let mut container = Container::from_bytes(bytes, name, document::KIND, FORMAT_VERSION)?;
+        document::parse(&mut container).map_err(|what| Error::BadContents { file: name.into(), what })
+    }
+
+    /// How it values rows.
+    pub fn method(&self) -> Method {
+        self.method
+    }
+
+    /// The set sizes that were asked for.
+    pub fn choice(&self) -> SizeChoice {
+        self.choice
+    }
+
+    /// How the reference was fitted.
+    pub fn options(&self) -> FitOptions {
+        self.options
     }
 
     /// Writes a valuer file, which appears whole or not at all; returns its

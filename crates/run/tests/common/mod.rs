@@ -77,11 +77,15 @@ impl Folder {
     }
 
     pub(crate) fn value(&self, table: &str, against: Against) -> (RecordBatch, Summary) {
+        self.try_value(table, against).expect("is valued")
+    }
+
+    pub(crate) fn try_value(&self, table: &str, against: Against) -> Result<(RecordBatch, Summary), Error> {
         let request =
             ValueRequest { against, std_error: true, ..ValueRequest::new(vec![self.name(table)], "") };
         let mut collected = Collected::default();
-        let summary = value(&request, &Unwatched, &mut collected).expect("is valued");
-        (collected.arranged(Arrange::ByRow).expect("rows fit"), summary)
+        let summary = value(&request, &Unwatched, &mut collected)?;
+        Ok((collected.arranged(Arrange::ByRow)?, summary))
     }
 }
 

@@ -4,7 +4,7 @@ use super::super::design::Design;
 use super::super::fit::{LogisticFit, Solution};
 use super::LogisticOptions;
 use super::newton::NewtonSums;
-use crate::linear::factor::Factor;
+use crate::factor::Factor;
 use crate::{Error, Moments};
 use faer::linalg::solvers::Solve;
 use faer::{Mat, Side};
@@ -52,7 +52,7 @@ impl Setup {
         let scale_of = |column: usize| product(column, column).sqrt().recip().log2().round().exp2();
         let scales: Vec<f64> = (0..p_all).map(|j| if usable(j) { scale_of(j) } else { 0.0 }).collect();
         let entry = |i: usize, j: usize| product(i, j) * scales[i] * scales[j];
-        let factor = Factor::new(p_all, usable, |j| moments.inflation(j), entry);
+        let factor = Factor::of_products(p_all, usable, |j| moments.inflation(j), entry);
         let p = factor.kept.len();
         if p == 0 {
             return Err(Error::NoFeatures { n_features: p_all });

@@ -1,28 +1,11 @@
-//! A Cholesky factor that leaves dependent columns out, earlier ones winning.
+//! From sums of products, by Cholesky's elimination.
 
+use super::{CLEAR_SHARE, Factor};
 use faer::{Mat, Side};
-
-/// A relative pivot above this is beyond doubt and is not examined further.
-const CLEAR_PIVOT: f64 = 1e-6;
 
 /// Rounding errors of a Gram entry and of an elimination step, in units of
 /// `p · ε`. Generous: exact copies must never pass as independent.
 const NOISE_FACTOR: f64 = 64.0;
-
-/// `L` with `L Lᵀ` = the Gram matrix restricted to the independent columns.
-#[derive(Debug, Clone)]
-pub(crate) struct Factor {
-    /// Lower triangular, the strict upper part zero.
-    pub(crate) lower: Mat<f64>,
-    /// The columns kept, ascending.
-    pub(crate) kept: Vec<usize>,
-    /// The columns found to depend on earlier ones, ascending.
-    pub(crate) dropped: Vec<usize>,
-    /// The kept column with the smallest share of variation of its own, and
-    /// that share: `1 − R²` on the columns before it, less where rounding
-    /// errors are inflated.
-    pub(crate) weakest: Option<(usize, f64)>,
-}
 
 impl Factor {
     /// Factors the symmetric matrix of `entry`, given for `i ≥ j`, whose
@@ -35,7 +18,7 @@ impl Factor {
     /// `b` the coefficients of the column on the earlier ones, those are about
     /// `p ε (1 + |b|₁)²`: they grow when earlier columns are nearly dependent
     /// themselves, which a fixed tolerance would miss.
-    pub(crate) fn new(
+    pub(crate) fn of_products(
         size: usize,
         usable: impl Fn(usize) -> bool,
         inflation: impl Fn(usize) -> f64,
@@ -69,7 +52,7 @@ impl Factor {
             let diagonal = entry(column, column);
             let pivot = diagonal - row[..rank].iter().map(|l| l * l).sum::<f64>();
             let share = pivot / diagonal / inflation(column);
-            if share < CLEAR_PIVOT && share <= rounding_noise(&lower, &row[..rank]) {
+            if share < CLEAR_SHARE && share <= rounding_noise(&lower, &row[..rank]) {
                 dropped.push(column);
                 continue;
             }
@@ -104,7 +87,7 @@ impl Factor {
             .map(|(k, &column)| lower[(k, k)] * lower[(k, k)] / gram[(k, k)] / inflation(column));
         let weakest = kept.iter().copied().zip(shares).min_by(|a, b| a.1.total_cmp(&b.1));
         // NaN, too, fails the comparison.
-        let clear = weakest.is_none_or(|(_, share)| share >= CLEAR_PIVOT);
+        let clear = weakest.is_none_or(|(_, share)| share >= CLEAR_SHARE);
         clear.then_some(Self { lower, kept, dropped, weakest })
     }
 }
@@ -125,7 +108,7 @@ mod tests {
     use super::*;
 
     fn factor(gram: &[&[f64]]) -> Factor {
-        Factor::new(gram.len(), |_| true, |_| 1.0, |i, j| gram[i][j])
+        Factor::of_products(gram.len(), |_| true, |_| 1.0, |i, j| gram[i][j])
     }
 
     #[test]

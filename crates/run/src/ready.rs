@@ -1,0 +1,288 @@
+//! A fitted valuer in memory, ready to value tables in memory.
+
+use crate::Error;
+use crate::dense::Dense;
+use crate::memory::Budget;
+use crate::observer::{Observer, Stage};
+use crate::receiver::Receiver;
+use crate::reference::moments_of;
+use crate::request::{Against, Method, Overrides, Resources, ValueRequest};
+use crate::saved::SavedValuer;
+use crate::summary::Facts;
+use crate::value::{Prepared, Tally, value_in_slices, value_prepared};
+use crate::warnings;
+use arrow_array::cast::AsArray;
+use arrow_array::types::Float64Type;
+use arrow_array::{Array, ArrayRef, RecordBatch};
+use arrow_schema::{DataType, SchemaRef};
+use dshap::Values;
+use dshap::linear::LinearValuer;
+use dshap_io::{Numbers, Source};
+use dshap_table::{Design, Encoding, Selection};
+use std::sync::OnceLock;
+
+/// So few rows are valued at once, on the thread that asks.
+const FEW_ROWS: usize = 256;
+
+/// Everything that does not depend on the points is done before.
+#[derive(Debug)]
+pub struct Ready {
+    prepared: Prepared,
+    /// Absent for methods that draw.
+    linear: Option<LinearValuer>,
+    /// The same with standard errors, once they were asked for.
+    with_errors: OnceLock<LinearValuer>,
+    /// Whether design columns are the features, one by one.
+    is_plain: bool,
+}
+
+/// How rows are to be valued.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct How {
+    /// They are the reference itself: each is valued against the others.
+    pub leave_one_out: bool,
+    /// Standard errors are wanted.
+    pub std_error: bool,
+    /// What explains the values is wanted.
+    pub parts: bool,
+}
+
+/// Values as columns.
+#[derive(Debug, Clone, Default)]
+pub struct Valued {
+    /// One for each row; NaN where a row has none.
+    pub value: Vec<f64>,
+    /// Their standard errors, where asked for.
+    pub std_error: Option<Vec<f64>>,
+    /// What explains them, where asked for.
+    pub parts: Vec<(String, Vec<f64>)>,
+    /// Why rows have no value.
+    pub notes: Vec<(usize, String)>,
+    /// Everything doubtful.
+    pub warnings: Vec<String>,
+}
+
+impl Ready {
+    /// A valuer that values by its own method, or as `overrides` say.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Core`] for impossible set sizes, [`Error::NoRowsToDraw`] when a
+    /// method draws sets and the valuer carries no rows.
+    pub fn new(valuer: SavedValuer, overrides: &Overrides) -> Result<Self, Error> {
+        let design =
+            valuer.design.with_policies(overrides.missing, overrides.unseen, |j| valuer.moments.mean(j));
+        let is_plain = design.parts().encodings.iter().all(|e| matches!(e, Encoding::Number { .. }));
+        let method = overrides.method.unwrap_or(valuer.method);
+        let choice = overrides.sizes.or(valuer.choice);
+        let linear = match method {
+            Method::General(options) => {
+                valuer.general(options, choice)?;
+                None
+            }
+            _ => Some(valuer.linear(method, choice)?),
+        };
+        let prepared = Prepared {
+            valuer,
+            design,
+            method,
+            choice,
+            selection: Selection::default(),
+            learned: None,
+            reference: None,
+        };
+        Ok(Self { prepared, linear, with_errors: OnceLock::new(), is_plain })
+    }
+
+    /// The valuer as it was fitted.
+    pub fn valuer(&self) -> &SavedValuer {
+        &self.prepared.valuer
+    }
+
+    /// How columns become numbers here.
+    pub fn design(&self) -> &Design {
+        &self.prepared.design
+    }
+
+    /// What is known about it.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Core`] for impossible set sizes.
+    pub fn facts(&self) -> Result<Facts, Error> {
+        Facts::of(&self.prepared.valuer, self.prepared.method, self.prepared.choice)
+    }
+
+    /// Whether values have standard errors.
+    pub fn has_std_error(&self) -> bool {
+        self.prepared.method.has_std_error()
+    }
+
+    /// Values rows of numbers where they are: features in the order of the
+    /// design, then the target, then weights if they are left out. `None` if
+    /// that cannot be done, because a cell is no finite number or the design is
+    /// no table of numbers; [`value`](Self::value) then does it, or says why
+    /// not.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Interrupted`], [`Error::Core`].
+    pub fn value_numbers(
+        &self,
+        numbers: &dyn Numbers,
+        how: How,
+        observer: &dyn Observer,
+    ) -> Result<Option<Valued>, Error> {
+        let design = &self.prepared.design;
+        let n_more = numbers.n_columns().checked_sub(design.n_columns());
+        let fits = self.is_plain && matches!(n_more, Some(1 | 2));
+        let (true, Some(linear)) = (fits, self.linear(how.std_error)?) else { return Ok(None) };
+        let dense = Dense::new(numbers, design.n_columns());
+        let mut valued = Valued::default();
+        let mut tally = Tally::new();
+        let mut add = |values: Values| {
+            tally.add(values.len(), &values);
+            valued.add(values, how);
+        };
+        if numbers.n_rows() <= FEW_ROWS && !linear.is_slow() {
+            let values = dense.few(|rows| match how.leave_one_out {
+                true => linear.leave_one_out(rows, 0),
+                false => linear.values_from(rows, 0),
+            });
+            match values {
+                Some(values) => add(values),
+                None => return Ok(None),
+            }
+        } else {
+            let done = dense.each(usize::MAX, Stage::Value, observer, |start, rows| {
+                value_in_slices(linear, rows, start as u64, how.leave_one_out, observer, &mut add)
+            })?;
+            if !done {
+                return Ok(None);
+            }
+        }
+        valued.warnings = warnings::in_words(&tally.warnings(linear.sizes()), design);
+        Ok(Some(valued))
+    }
+
+    /// Values the rows of any table.
+    ///
+    /// # Errors
+    ///
+    /// [`Error`].
+    pub fn value(&self, points: &Source, how: How, observer: &dyn Observer) -> Result<Valued, Error> {
+        let request = ValueRequest {
+            points: Vec::new(),
+            against: Against::Fitted { leave_one_out: how.leave_one_out },
+            std_error: how.std_error,
+            digests: false,
+            outputs: Vec::new(),
+            resources: Resources::default(),
+        };
+        let mut columns = Columns { valued: Valued::default(), how };
+        let summary = value_prepared(&request, points, &self.prepared, observer, &mut columns)?;
+        columns.valued.warnings = summary.warnings;
+        Ok(columns.valued)
+    }
+
+    /// Whether a table is, to the last bit, the reference of the last fit.
+    ///
+    /// # Errors
+    ///
+    /// [`Error`].
+    pub fn was_fitted_to(&self, table: &Source, observer: &dyn Observer) -> Result<bool, Error> {
+        let valuer = &self.prepared.valuer;
+        let (moments, _) =
+            moments_of(table, &valuer.design, valuer, Budget::new(None), Stage::Fit, observer)?;
+        Ok(moments.as_ref() == Some(&valuer.moments))
+    }
+
+    fn linear(&self, with_errors: bool) -> Result<Option<&LinearValuer>, Error> {
+        if !with_errors || self.linear.is_none() || !self.has_std_error() {
+            return Ok(self.linear.as_ref());
+        }
+        if let Some(linear) = self.with_errors.get() {
+            return Ok(Some(linear));
+        }
+        let Prepared { valuer, method, choice, .. } = &self.prepared;
+        let linear = valuer.linear(*method, *choice)?.with_std_error(true);
+        Ok(Some(self.with_errors.get_or_init(|| linear)))
+    }
+}
+
+impl Valued {
+    fn add(&mut self, values: Values, how: How) {
+        let Values { value, std_error, parts, notes, .. } = values;
+        let first_row = self.value.len();
+        append(&mut self.value, value);
+        if let (true, Some(errors)) = (how.std_error, std_error) {
+            append(self.std_error.get_or_insert_default(), errors);
+        }
+        if how.parts {
+            for (part, column) in parts {
+                append(self.part(part.name()), column);
+            }
+        }
+        self.notes.extend(notes.into_iter().map(|(row, note)| (first_row + row, note.text().into())));
+    }
+
+    fn part(&mut self, name: &str) -> &mut Vec<f64> {
+        let at = self.parts.iter().position(|(have, _)| have == name).unwrap_or_else(|| {
+            self.parts.push((name.into(), Vec::new()));
+            self.parts.len() - 1
+        });
+        &mut self.parts[at].1
+    }
+}
+
+/// The first column becomes the whole; often it is all there is.
+fn append(column: &mut Vec<f64>, more: Vec<f64>) {
+    if column.is_empty() {
+        *column = more;
+    } else {
+        column.extend(more);
+    }
+}
+
+/// Takes the output of a run apart.
+struct Columns {
+    valued: Valued,
+    how: How,
+}
+
+impl Receiver for Columns {
+    fn begin(&mut self, _: &SchemaRef) -> Result<(), Error> {
+        Ok(())
+    }
+
+    fn rows(&mut self, rows: RecordBatch) -> Result<(), Error> {
+        let first_row = self.valued.value.len();
+        let schema = rows.schema();
+        for (field, column) in schema.fields().iter().zip(rows.columns()) {
+            match (field.name().as_str(), field.data_type()) {
+                ("value", _) => append(&mut self.valued.value, doubles(column)),
+                ("stderr", _) if self.how.std_error => {
+                    append(self.valued.std_error.get_or_insert_default(), doubles(column));
+                }
+                ("note", _) => {
+                    let notes = column.as_string::<i32>().iter().enumerate();
+                    let notes = notes.filter_map(|(row, note)| Some((first_row + row, note?.to_owned())));
+                    self.valued.notes.extend(notes);
+                }
+                (name, DataType::Float64) if self.how.parts && name != "stderr" => {
+                    append(self.valued.part(name), doubles(column));
+                }
+                _ => {}
+            }
+        }
+        Ok(())
+    }
+}
+
+fn doubles(column: &ArrayRef) -> Vec<f64> {
+    let column = column.as_primitive::<Float64Type>();
+    match column.null_count() {
+        0 => column.values().to_vec(),
+        _ => column.iter().map(|cell| cell.unwrap_or(f64::NAN)).collect(),
+    }
+}

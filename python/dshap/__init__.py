@@ -1,0 +1,42 @@
+"""What each row of a dataset is worth to a model, exactly.
+
+A row's distributional Shapley value is the gain in a model's accuracy when the
+row joins a random set of others, averaged over set sizes. For linear regression
+it has a closed form, which dshap evaluates for any row, seen or unseen.
+
+>>> import dshap
+>>> X, y = dshap.datasets.gaussian_r(200, 3, seed=1)
+>>> valuer = dshap.RegressionValuer().fit(X, y)
+>>> valuer.value_training().shape          # each row against the others
+(200,)
+>>> new_X, new_y = dshap.datasets.gaussian_r(2, 3, seed=2)
+>>> valuer.value(new_X, new_y).shape       # rows never seen
+(2,)
+
+======================  =====================================================
+`RegressionValuer`      values rows for linear regression, as a scikit-learn estimator
+`Values`, `Groups`      what `explain` returns: values with what explains them
+`dshap.formula`         the closed forms for given numbers
+`dshap.datasets`        data of the paper, made on the spot
+`DshapError`            base of all errors; `InputError` is also a `ValueError`
+======================  =====================================================
+"""
+
+from dshap import datasets, formula
+from dshap._dshap import __version__
+from dshap._errors import DshapError, DshapWarning, FileError, InputError
+from dshap._valuer import RegressionValuer
+from dshap._values import Groups, Values
+
+__all__ = [
+    "DshapError",
+    "DshapWarning",
+    "FileError",
+    "Groups",
+    "InputError",
+    "RegressionValuer",
+    "Values",
+    "__version__",
+    "datasets",
+    "formula",
+]

@@ -1,0 +1,377 @@
+"""Values of rows, with what explains them."""
+
+from __future__ import annotations
+
+import html
+from typing import Any, Iterator
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from dshap import _inputs
+from dshap._dshap import ranking
+from dshap._errors import InputError
+
+__all__ = ["Groups", "Values"]
+
+#: Columns in the order of the command line's output.
+ORDER = ("value", "stderr", "potential", "penalty", "dist_sq", "resid_sq")
+
+#: Rows shown by `repr`, and in a notebook.
+SHOWN = 8
+
+
+class _Columns:
+    """Named columns of equal length."""
+
+    def _columns(self) -> dict[str, Any]:
+        raise NotImplementedError
+
+    def _index(self) -> Any:
+        return None
+
+    def to_pandas(self) -> Any:
+        """As a pandas DataFrame, with the index of the rows that were valued."""
+        import pandas as pd
+
+        return pd.DataFrame(self._columns(), index=self._index())
+
+    def to_polars(self) -> Any:
+        """As a polars DataFrame."""
+        import polars as pl
+
+        # Notes are objects, of which polars wants a list.
+        columns = {name: list(c) if c.dtype == object else c for name, c in self._columns().items()}
+        return pl.DataFrame(columns, nan_to_null=True)
+
+    def to_arrow(self) -> Any:
+        """As a pyarrow Table."""
+        import pyarrow as pa
+
+        return pa.table(_without_nan(self._columns()))
+
+
+class Values(_Columns):
+    """Values of rows, in their order, with what explains them.
+
+    Made by `RegressionValuer.explain` and `explain_training`. An array of the
+    values where an array is expected.
+
+    Attributes
+    ----------
+    value : array
+        Expected to help: positive. NaN where a row has no value.
+    stderr : array or None
+        Standard errors, if asked for.
+    potential, penalty : array or None
+        What the position of a row can teach, and what its error costs:
+        value = potential − penalty. None for methods that do not tell them apart.
+    dist_sq, resid_sq : array
+        Squared distance from the reference mean, squared residual.
+    note : array of object
+        Why a row has no value, else None.
+    row : array of int
+        Numbers of the rows.
+
+    Examples
+    --------
+    >>> from dshap import RegressionValuer
+    >>> from dshap.datasets import gaussian_r
+    >>> X, y = gaussian_r(100, 3, seed=5)
+    >>> values = RegressionValuer().fit(X, y).explain_training()
+    >>> len(values), values.top(3).value.tolist() == sorted(values.value)[:-4:-1]
+    (100, True)
+    >>> bool(np.allclose(values.value, values.potential - values.penalty))
+    True
+    """
+
+    __module__ = "dshap"
+
+    value: NDArray[np.float64]
+    stderr: NDArray[np.float64] | None
+    potential: NDArray[np.float64] | None
+    penalty: NDArray[np.float64] | None
+    dist_sq: NDArray[np.float64] | None
+    resid_sq: NDArray[np.float64] | None
+    note: NDArray[np.object_]
+    row: NDArray[np.int64]
+
+    def __init__(self, columns: dict[str, Any], note: Any, row: Any, index: Any = None) -> None:
+        for name in ORDER:
+            setattr(self, name, columns.get(name))
+        self.note, self.row, self._labels = note, row, index
+
+    @classmethod
+    def _of(cls, found: dict[str, Any], index: Any = None) -> Values:
+        n = len(found["value"])
+        note = np.full(n, None, dtype=object)
+        for row, text in found.pop("notes"):
+            note[row] = text
+        return cls(found, note, np.arange(n), index)
+
+    def ranking(self) -> NDArray[np.int64]:
+        """Positions from the highest value to the lowest; rows without a value last."""
+        return ranking(self.value)
+
+    def top(self, k: int) -> Values:
+        """The k rows of highest value, from the highest down."""
+        return self[self.ranking()[:k]]
+
+    def bottom(self, k: int) -> Values:
+        """The k rows of lowest value, from the lowest up."""
+        # Rows without a value are neither low nor high.
+        order = ranking(-self.value)
+        return self[order[:k]]
+
+    def by(self, owner: ArrayLike) -> Groups:
+        """Values added up by owner.
+
+        Parameters
+        ----------
+        owner : array_like of shape (n_rows,)
+            Who each row belongs to.
+
+        Returns
+        -------
+        Groups
+            From the highest total to the lowest.
+
+        Examples
+        --------
+        >>> from dshap import RegressionValuer
+        >>> from dshap.datasets import gaussian_r
+        >>> X, y = gaussian_r(100, 3, seed=5)
+        >>> values = RegressionValuer().fit(X, y).explain_training()
+        >>> groups = values.by(["ann", "bob"] * 50)
+        >>> groups.n_rows.tolist(), bool(np.isclose(groups.total.sum(), values.value.sum()))
+        ([50, 50], True)
+        """
+        owner = np.asarray(owner)
+        if owner.shape != self.value.shape:
+            raise InputError(f"there are {len(self)} values, and owner has shape {owner.shape}")
+        names, group = np.unique(owner.astype(str) if owner.dtype == object else owner, return_inverse=True)
+        valued = ~np.isnan(self.value)
+        n_rows = np.bincount(group[valued], minlength=len(names))
+        total = np.bincount(group[valued], weights=self.value[valued], minlength=len(names))
+        n_negative = np.bincount(group[valued], weights=self.value[valued] < 0, minlength=len(names))
+        order = ranking(total)
+        return Groups(names[order], total[order], n_rows[order], n_negative[order].astype(np.int64))
+
+    def plot(self, ax: Any = None, *, bins: int = 50) -> Any:
+        """A histogram of the values, those below 0 apart (needs matplotlib).
+
+        Parameters
+        ----------
+        ax : matplotlib axes, optional
+            Where to draw.
+        bins : int
+            How many bars.
+
+        Returns
+        -------
+        matplotlib axes
+        """
+        if ax is None:
+            import matplotlib.pyplot as plt
+
+            _, ax = plt.subplots(figsize=(6.4, 3.2), layout="constrained")
+        counts, edges = self._histogram(bins)
+        colours = [HARM if right <= 0 else HELP for right in edges[1:]]
+        ax.bar(edges[:-1], counts, width=np.diff(edges), align="edge", color=colours)
+        ax.axvline(0, color="black", linewidth=0.8)
+        ax.set_xlabel("value")
+        ax.set_ylabel("rows")
+        ax.set_title(self._summary(), fontsize="medium", loc="left")
+        ax.spines[["top", "right"]].set_visible(False)
+        return ax
+
+    def __len__(self) -> int:
+        return len(self.value)
+
+    def __iter__(self) -> Iterator[np.float64]:
+        return iter(self.value)
+
+    def __getitem__(self, rows: Any) -> Values:
+        rows = np.arange(len(self))[rows]
+        rows = np.atleast_1d(rows)
+        columns = {name: column[rows] for name, column in self._parts().items()}
+        index = None if self._labels is None else self._labels[rows]
+        return Values(columns, self.note[rows], self.row[rows], index)
+
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> NDArray[Any]:
+        return np.array(self.value, dtype=dtype, copy=True if copy is None else copy)
+
+    def __repr__(self) -> str:
+        lines = [f"<Values: {self._summary()}>"]
+        if len(self):
+            names = list(self._parts())
+            shown = self[: SHOWN if len(self) > SHOWN + 1 else len(self)]
+            lines.append("     row  " + "".join(f"{name:>12}" for name in names))
+            for i, row in enumerate(shown.row):
+                cells = "".join(f"{getattr(shown, name)[i]:>12.5g}" for name in names)
+                lines.append(f"{row:>8}  {cells}" + (f"  {shown.note[i]}" if shown.note[i] else ""))
+            if len(shown) < len(self):
+                lines.append(f"     ... {len(self) - len(shown)} more rows")
+        return "\n".join(lines)
+
+    def _repr_html_(self) -> str:
+        names = list(self._parts())
+        ends = (
+            [self]
+            if len(self) <= 2 * SHOWN
+            else [self.top(SHOWN // 2), self.bottom(SHOWN // 2)[:: -1]]
+        )
+        labels = "row" if self._labels is None else "index"
+        head = "".join(f"<th>{name}</th>" for name in [labels, *names])
+        body = []
+        for part, end in enumerate(ends):
+            if part:
+                hidden = len(self) - 2 * (SHOWN // 2)
+                body.append(f'<tr><td colspan="{len(names) + 1}">… {hidden} rows between, by value …</td></tr>')
+            for i in range(len(end)):
+                label = end.row[i] if end._labels is None else end._labels[i]
+                cells = "".join(f"<td>{getattr(end, name)[i]:.5g}</td>" for name in names)
+                note = f"<td>{html.escape(end.note[i])}</td>" if end.note[i] else ""
+                body.append(f"<tr><th>{html.escape(str(label))}</th>{cells}{note}</tr>")
+        return (
+            f"<div><p>{html.escape(self._summary())}</p>{self._svg()}"
+            f"<table><thead><tr>{head}</tr></thead><tbody>{''.join(body)}</tbody></table></div>"
+        )
+
+    def _svg(self, width: int = 360, height: int = 72, bins: int = 45) -> str:
+        """A small histogram."""
+        counts, edges = self._histogram(bins)
+        if not counts.sum():
+            return ""
+        low, high = edges[0], edges[-1]
+        bar, tallest = width / len(counts), counts.max()
+        bars = []
+        for i, count in enumerate(counts):
+            tall = 0 if count == 0 else max(1.0, (height - 16) * count / tallest)
+            colour = HARM if edges[i + 1] <= 0 else HELP
+            bars.append(
+                f'<rect x="{i * bar:.1f}" y="{height - 14 - tall:.1f}" width="{max(bar - 1, 1):.1f}" '
+                f'height="{tall:.1f}" fill="{colour}"/>'
+            )
+        if low < 0 < high:
+            zero = width * -low / (high - low)
+            bars.append(f'<line x1="{zero:.1f}" x2="{zero:.1f}" y1="0" y2="{height - 14}" stroke="currentColor"/>')
+        label = 'font-size="10" fill="currentColor"'
+        bars.append(f'<text x="0" y="{height - 2}" {label}>{low:.3g}</text>')
+        bars.append(f'<text x="{width}" y="{height - 2}" text-anchor="end" {label}>{high:.3g}</text>')
+        return f'<svg width="{width}" height="{height}" role="img" aria-label="histogram of values">{"".join(bars)}</svg>'
+
+    def _histogram(self, bins: int) -> tuple[NDArray[Any], NDArray[Any]]:
+        """Counts and edges; 0 is an edge where values lie on both sides of it."""
+        known = self.value[np.isfinite(self.value)]
+        if not len(known):
+            return np.zeros(0), np.zeros(1)
+        low, high = float(known.min()), float(known.max())
+        if low < 0 < high:
+            step = (high - low) / bins
+            below, above = int(np.ceil(-low / step)), int(np.ceil(high / step))
+            edges = step * np.arange(-below, above + 1)
+        else:
+            edges = np.linspace(low, high if high > low else low + 1, bins + 1)
+        return np.histogram(known, edges)
+
+    def _summary(self) -> str:
+        known = self.value[~np.isnan(self.value)]
+        text = f"{len(self)} row" + ("" if len(self) == 1 else "s")
+        if len(known):
+            share = 100 * np.mean(known < 0)
+            text += f", values from {known.min():.4g} to {known.max():.4g}, {share:.1f} % below 0"
+        if len(known) < len(self):
+            text += f"; {len(self) - len(known)} without a value"
+        return text
+
+    def _parts(self) -> dict[str, Any]:
+        return {name: column for name in ORDER if (column := getattr(self, name)) is not None}
+
+    def _columns(self) -> dict[str, Any]:
+        return {"row": self.row, **self._parts(), "note": self.note}
+
+    def _index(self) -> Any:
+        return self._labels
+
+
+class Groups(_Columns):
+    """Values added up by owner, from the highest total to the lowest.
+
+    Attributes
+    ----------
+    owner : array
+        Who.
+    total : array
+        Sum of the values of their rows.
+    n_rows : array of int
+        How many rows with a value.
+    n_negative : array of int
+        How many of them are expected to harm.
+    """
+
+    __module__ = "dshap"
+
+    def __init__(self, owner: Any, total: Any, n_rows: Any, n_negative: Any) -> None:
+        self.owner, self.total, self.n_rows, self.n_negative = owner, total, n_rows, n_negative
+
+    @property
+    def mean(self) -> NDArray[np.float64]:
+        """Mean value of a row; NaN for owners without a value."""
+        with np.errstate(invalid="ignore"):
+            return self.total / self.n_rows
+
+    def __len__(self) -> int:
+        return len(self.owner)
+
+    def __repr__(self) -> str:
+        width = max([5, *(len(str(owner)) for owner in self.owner)])
+        lines = [f"{'owner':<{width}} {'total':>12} {'mean':>12} {'n_rows':>8} {'n_negative':>10}"]
+        for owner, total, mean, n, bad in zip(self.owner, self.total, self.mean, self.n_rows, self.n_negative):
+            lines.append(f"{owner!s:<{width}} {total:>12.5g} {mean:>12.5g} {n:>8} {bad:>10}")
+        return "\n".join(lines)
+
+    def _repr_html_(self) -> str:
+        columns = self._columns()
+        head = "".join(f"<th>{name}</th>" for name in columns)
+        body = "".join(
+            "<tr>" + "".join(f"<td>{html.escape(_short(cell))}</td>" for cell in row) + "</tr>"
+            for row in zip(*columns.values())
+        )
+        return f"<table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"
+
+    def _columns(self) -> dict[str, Any]:
+        return {
+            "owner": self.owner,
+            "total": self.total,
+            "mean": self.mean,
+            "n_rows": self.n_rows,
+            "n_negative": self.n_negative,
+        }
+
+
+HELP, HARM = "#3b7dd8", "#d1495b"
+
+
+def frame_like(values: Values, X: Any) -> Any:
+    """A frame of the kind of X."""
+    kind = type(X).__module__.partition(".")[0]
+    if kind == "polars":
+        return values.to_polars()
+    if _inputs.is_pandas(X) or not _inputs.is_frame(X):
+        return values.to_pandas()
+    return values.to_arrow()
+
+
+def _short(cell: Any) -> str:
+    return f"{cell:.5g}" if isinstance(cell, (float, np.floating)) else str(cell)
+
+
+def _without_nan(columns: dict[str, Any]) -> dict[str, Any]:
+    """Arrow data tell a missing cell from a number."""
+    import pyarrow as pa
+
+    return {
+        name: pa.array(column, from_pandas=True) if isinstance(column, np.ndarray) else column
+        for name, column in columns.items()
+    }

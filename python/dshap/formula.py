@@ -1,0 +1,137 @@
+"""The closed forms themselves, for given numbers.
+
+Arguments broadcast against each other as in NumPy; results have the common
+shape. The letters are those of the paper: `p` design columns, set sizes from `q`
+to `m`, squared distance `d2`, squared residual `e2`, noise variance `sigma2`.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from dshap import _dshap
+
+__all__ = ["Bounds", "Regression", "bounds", "regression"]
+
+
+class Regression(NamedTuple):
+    """What Theorem 2 makes of some numbers; NaN where a form does not exist."""
+
+    gain: NDArray[Any]  #: expected drop in squared error (``q >= p + 3``)
+    simple: NDArray[Any]  #: with Theorem 2's constant (``q >= p + 2``)
+    full: NDArray[Any]  #: the full value, given `C_lin` (``q >= p + 2``)
+    printed: NDArray[Any]  #: the sum as printed, off by one (``q >= p + 1``)
+
+
+class Bounds(NamedTuple):
+    """What Theorem 3 makes of some numbers; infinite where a bound says nothing."""
+
+    lower: NDArray[Any]
+    upper: NDArray[Any]
+    printed_lower: NDArray[Any]
+    printed_upper: NDArray[Any]
+
+
+def regression(
+    p: ArrayLike,
+    q: ArrayLike,
+    m: ArrayLike,
+    d2: ArrayLike,
+    e2: ArrayLike,
+    sigma2: ArrayLike,
+    C_lin: ArrayLike | None = None,
+    *,
+    n_jobs: int | None = None,
+) -> Regression:
+    """Theorem 2: values of rows of which only two numbers are known.
+
+    Parameters
+    ----------
+    p, q, m : array_like
+        Design columns, smallest and largest set size.
+    d2, e2, sigma2 : array_like
+        Squared Mahalanobis distance, squared residual, noise variance.
+    C_lin : array_like, optional
+        The constant of the full value, which is NaN without it.
+    n_jobs : int, optional
+        Threads; all cores by default.
+
+    Returns
+    -------
+    Regression
+        Arrays `gain`, `simple`, `full`, `printed`.
+
+    Raises
+    ------
+    InputError
+        For numbers that make no sense, with the number of the case.
+
+    Examples
+    --------
+    A row without an error helps, one with a large error harms:
+
+    >>> from dshap.formula import regression
+    >>> forms = regression(p=10, q=50, m=1000, d2=12, e2=[0, 1, 100], sigma2=1)
+    >>> np.sign(forms.gain)
+    array([ 1.,  1., -1.])
+    """
+    given = [p, q, m, d2, e2, sigma2] + ([] if C_lin is None else [C_lin])
+    columns, shape = _flat(given)
+    found = _dshap.regression(*columns, n_jobs=n_jobs)
+    return Regression(*(column.reshape(shape) for column in found))
+
+
+def bounds(
+    p: ArrayLike,
+    q: ArrayLike,
+    m: ArrayLike,
+    d2: ArrayLike,
+    e2: ArrayLike,
+    sigma2: ArrayLike,
+    *,
+    gamma: ArrayLike = 0.0,
+    lambda_min: ArrayLike = 1.0,
+    lambda_max: ArrayLike = 1.0,
+    c: ArrayLike = 0.5,
+    C: ArrayLike = 1.0,
+    n_jobs: int | None = None,
+) -> Bounds:
+    """Theorem 3: bounds on the values of rows, for sub-Gaussian inputs.
+
+    Parameters
+    ----------
+    p, q, m, d2, e2, sigma2 : array_like
+        As in `regression`.
+    gamma : array_like
+        Ridge penalty.
+    lambda_min, lambda_max : array_like
+        Smallest and largest eigenvalue of the inverse covariance.
+    c, C : array_like
+        Constants of the tail and of the edge of the eigenvalues.
+    n_jobs : int, optional
+        Threads; all cores by default.
+
+    Returns
+    -------
+    Bounds
+        Arrays `lower`, `upper`, `printed_lower`, `printed_upper`.
+
+    Examples
+    --------
+    >>> from dshap.formula import bounds, regression
+    >>> case = dict(p=3, q=400, m=1000, d2=3.0, e2=0.5, sigma2=1.0)
+    >>> low, high = bounds(**case)[:2]
+    >>> bool(low < regression(**case).gain < high)
+    True
+    """
+    columns, shape = _flat([p, q, m, gamma, lambda_min, lambda_max, c, C, d2, e2, sigma2])
+    found = _dshap.bounds(columns, n_jobs=n_jobs)
+    return Bounds(*(column.reshape(shape) for column in found))
+
+
+def _flat(given: list[ArrayLike]) -> tuple[list[NDArray[Any]], tuple[int, ...]]:
+    arrays = np.broadcast_arrays(*(np.asarray(column, dtype=np.float64) for column in given))
+    return [np.ascontiguousarray(column).ravel() for column in arrays], arrays[0].shape

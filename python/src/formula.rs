@@ -1,0 +1,96 @@
+//! The closed forms for arrays of numbers, and the order of values.
+
+use crate::error::input_error;
+use crate::work;
+use dshap::Values;
+use dshap_run::{BoundCase, RegressionCase};
+use numpy::{IntoPyArray, PyArray1, PyReadonlyArray1};
+use pyo3::prelude::*;
+use rayon::prelude::*;
+
+/// Cases evaluated between two looks at signals.
+const SLICE: usize = 1024;
+
+type Column<'py> = Bound<'py, PyArray1<f64>>;
+
+/// Theorem 2 for arrays of equal length; NaN where a form does not exist.
+#[pyfunction]
+#[pyo3(signature = (p, q, m, d2, e2, sigma2, c_lin=None, n_jobs=None))]
+pub(crate) fn regression<'py>(
+    py: Python<'py>,
+    p: PyReadonlyArray1<'py, f64>,
+    q: PyReadonlyArray1<'py, f64>,
+    m: PyReadonlyArray1<'py, f64>,
+    d2: PyReadonlyArray1<'py, f64>,
+    e2: PyReadonlyArray1<'py, f64>,
+    sigma2: PyReadonlyArray1<'py, f64>,
+    c_lin: Option<PyReadonlyArray1<'py, f64>>,
+    n_jobs: Option<isize>,
+) -> PyResult<Vec<Column<'py>>> {
+    let columns = [&p, &q, &m, &d2, &e2, &sigma2].map(|column| column.as_slice());
+    let [p, q, m, d2, e2, sigma2] = columns;
+    let (p, q, m, d2, e2, sigma2) = (p?, q?, m?, d2?, e2?, sigma2?);
+    let c_lin = c_lin.as_ref().map(|column| column.as_slice()).transpose()?;
+    let case = |i: usize| {
+        RegressionCase::new(p[i], q[i], m[i], d2[i], e2[i], sigma2[i], c_lin.map(|c| c[i]))
+            .map_err(|reason| in_case(i, p.len(), &reason))
+    };
+    let cases = (0..p.len()).map(case).collect::<PyResult<Vec<_>>>()?;
+    evaluate(py, n_jobs, &cases, |case| {
+        let forms = case.evaluate();
+        [forms.gain, forms.simple, forms.full, forms.printed].map(|form| form.unwrap_or(f64::NAN))
+    })
+}
+
+/// Theorem 3 for arrays of equal length: `p, q, m, gamma, lambda_min,
+/// lambda_max, c, C, d2, e2, sigma2`.
+#[pyfunction]
+#[pyo3(signature = (columns, n_jobs=None))]
+pub(crate) fn bounds<'py>(
+    py: Python<'py>,
+    columns: Vec<PyReadonlyArray1<'py, f64>>,
+    n_jobs: Option<isize>,
+) -> PyResult<Vec<Column<'py>>> {
+    let columns = columns.iter().map(|column| column.as_slice()).collect::<Result<Vec<_>, _>>()?;
+    let columns: [&[f64]; 11] = columns.try_into().map_err(|_| input_error("eleven columns are expected"))?;
+    let n = columns[0].len();
+    let case =
+        |i: usize| BoundCase::new(columns.map(|column| column[i])).map_err(|reason| in_case(i, n, &reason));
+    let cases = (0..n).map(case).collect::<PyResult<Vec<_>>>()?;
+    evaluate(py, n_jobs, &cases, |case| {
+        let forms = case.evaluate();
+        [forms.lower, forms.upper, forms.printed_lower, forms.printed_upper]
+    })
+}
+
+/// Rows from the highest value to the lowest; equal values in row order, rows
+/// without a value last.
+#[pyfunction]
+pub(crate) fn ranking<'py>(py: Python<'py>, value: PyReadonlyArray1<'py, f64>) -> Bound<'py, PyArray1<i64>> {
+    let value = value.as_array().to_vec();
+    let order = py.detach(|| Values { value, ..Values::default() }.ranking());
+    order.into_iter().map(|row| row as i64).collect::<Vec<_>>().into_pyarray(py)
+}
+
+fn evaluate<'py, C: Sync>(
+    py: Python<'py>,
+    n_jobs: Option<isize>,
+    cases: &[C],
+    forms: impl Fn(&C) -> [f64; 4] + Sync,
+) -> PyResult<Vec<Column<'py>>> {
+    let found: Vec<[f64; 4]> = work::run(py, n_jobs, None, |observer| {
+        let mut found = Vec::with_capacity(cases.len());
+        for slice in cases.chunks(SLICE) {
+            if observer.is_interrupted() {
+                return Err(dshap_run::Error::Interrupted);
+            }
+            found.par_extend(slice.par_iter().map(&forms));
+        }
+        Ok(found)
+    })?;
+    Ok((0..4).map(|form| found.iter().map(|row| row[form]).collect::<Vec<_>>().into_pyarray(py)).collect())
+}
+
+fn in_case(i: usize, n: usize, reason: &str) -> PyErr {
+    input_error(&if n == 1 { reason.to_owned() } else { format!("case {i}: {reason}") })
+}

@@ -1,0 +1,44 @@
+//! dshap for Python: the private module `dshap._dshap`.
+//!
+//! Everything is computed by `dshap-run`, as for the command line; here NumPy
+//! arrays and Arrow tables become sources, errors exceptions, and long work is
+//! done without the GIL while Ctrl-C is listened for. The names that users see
+//! are made in `python/dshap`.
+//!
+//! | file | holds |
+//! |---|---|
+//! | `arrays.rs` | numbers in NumPy arrays, read where they are |
+//! | `table.rs` | `Table`: features, target and weights of whatever kind |
+//! | `params.rs` | the parameters of an estimator, checked |
+//! | `valuer.rs` | `Valuer`: fitted, valuing, merged, saved |
+//! | `formula.rs` | the closed forms for arrays of numbers |
+//! | `work.rs` | threads, progress, interruption |
+//! | `error.rs` | every decision about exceptions, and words for Python |
+
+mod arrays;
+mod error;
+mod formula;
+mod params;
+mod table;
+mod valuer;
+mod work;
+
+use pyo3::prelude::*;
+
+/// The engine of dshap; its names are private, those of `dshap` are not.
+#[pymodule]
+mod _dshap {
+    use pyo3::prelude::*;
+
+    #[pymodule_export]
+    use crate::formula::{bounds, ranking, regression};
+    #[pymodule_export]
+    use crate::table::Table;
+    #[pymodule_export]
+    use crate::valuer::Valuer;
+
+    #[pymodule_init]
+    fn init(module: &Bound<'_, PyModule>) -> PyResult<()> {
+        module.add("__version__", env!("CARGO_PKG_VERSION"))
+    }
+}

@@ -1,0 +1,157 @@
+//! Features, target and weights of whatever kind, as a table of the engine.
+
+use crate::arrays::Arrays;
+use crate::error::{input_error, raise};
+use arrow_array::{ArrayRef, Float64Array, RecordBatch, RecordBatchOptions};
+use arrow_schema::{DataType, Field, FieldRef, Schema, SchemaRef};
+use dshap_io::{Numbers, Source};
+use numpy::{PyReadonlyArray1, PyUntypedArray};
+use pyo3::prelude::*;
+use pyo3_arrow::input::AnyRecordBatch;
+use std::sync::Arc;
+
+/// What the table is called in messages.
+const NAME: &str = "X";
+
+/// Rows in memory: features, then a target, then weights if there are any.
+#[pyclass(frozen, module = "dshap._dshap")]
+pub(crate) struct Table {
+    /// If all columns are numbers in arrays.
+    numbers: Option<Arc<Arrays>>,
+    names: Vec<String>,
+    target: String,
+    weight: Option<String>,
+    /// Features whose type says that they are categories.
+    categorical: Vec<String>,
+    n_rows: usize,
+    source: Source,
+}
+
+#[pymethods]
+impl Table {
+    /// A table of numbers in arrays, each with one or two dimensions. `None` if
+    /// their types cannot be read in place.
+    #[staticmethod]
+    #[pyo3(signature = (arrays, names, y, target, weights=None))]
+    fn of_arrays(
+        py: Python<'_>,
+        arrays: Vec<Bound<'_, PyUntypedArray>>,
+        names: Vec<String>,
+        y: Bound<'_, PyUntypedArray>,
+        target: String,
+        weights: Option<Bound<'_, PyUntypedArray>>,
+    ) -> PyResult<Option<Self>> {
+        use numpy::PyUntypedArrayMethods;
+        let mut numbers = Arrays::new(y.len());
+        if !arrays.iter().chain([&y]).chain(&weights).all(|array| numbers.add(array)) {
+            return Ok(None);
+        }
+        let weight = weights.map(|_| free_name("sample_weight", &names, &target));
+        let all: Vec<String> = names.iter().chain([&target]).chain(&weight).cloned().collect();
+        if all.len() != numbers.n_columns() {
+            return Err(input_error("there is not one name for each column"));
+        }
+        let (n_rows, numbers) = (numbers.n_rows(), Arc::new(numbers));
+        let source = Source::of_numbers(NAME, &all, numbers.clone()).map_err(|e| raise(py, &e.into()))?;
+        Ok(Some(Self { numbers: Some(numbers), names, target, weight, categorical: vec![], n_rows, source }))
+    }
+
+    /// A table with the columns of anything that hands out Arrow data.
+    #[staticmethod]
+    #[pyo3(signature = (features, y, target, weights=None))]
+    fn of_arrow(
+        py: Python<'_>,
+        features: AnyRecordBatch,
+        y: PyReadonlyArray1<'_, f64>,
+        target: String,
+        weights: Option<PyReadonlyArray1<'_, f64>>,
+    ) -> PyResult<Self> {
+        let (y, weights) = (y.as_array().to_vec(), weights.map(|weights| weights.as_array().to_vec()));
+        let reader = features.into_reader()?;
+        let schema = reader.schema();
+        let names: Vec<String> = schema.fields().iter().map(|field| field.name().clone()).collect();
+        let is_category = |field: &&FieldRef| matches!(field.data_type(), DataType::Dictionary(..));
+        let categorical = schema.fields().iter().filter(is_category).map(|f| f.name().clone()).collect();
+        let weight = weights.as_ref().map(|_| free_name("sample_weight", &names, &target));
+        let n_rows = y.len();
+        let more: Vec<(String, ArrayRef)> = [(Some(target.clone()), Some(y)), (weight.clone(), weights)]
+            .into_iter()
+            .filter_map(|(name, cells)| Some((name?, Arc::new(Float64Array::from(cells?)) as ArrayRef)))
+            .collect();
+        let fields = schema.fields().iter().cloned();
+        let added = more.iter().map(|(name, _)| Arc::new(Field::new(name, DataType::Float64, true)));
+        let schema: SchemaRef = Arc::new(Schema::new(fields.chain(added).collect::<Vec<FieldRef>>()));
+        let mut batches = Vec::new();
+        let mut start = 0;
+        for batch in reader {
+            let batch = batch.map_err(|error| input_error(&format!("X cannot be read: {error}")))?;
+            let len = batch.num_rows();
+            if start + len > n_rows {
+                return Err(input_error(&format!("y has {n_rows} rows, and X has more")));
+            }
+            let mut columns = batch.columns().to_vec();
+            columns.extend(more.iter().map(|(_, cells)| cells.slice(start, len)));
+            let options = RecordBatchOptions::new().with_row_count(Some(len));
+            let batch = RecordBatch::try_new_with_options(Arc::clone(&schema), columns, &options)
+                .map_err(|error| input_error(&format!("X cannot be read: {error}")))?;
+            batches.push(batch);
+            start += len;
+        }
+        if start != n_rows {
+            return Err(input_error(&format!("X has {start} rows and y has {n_rows}")));
+        }
+        let source = Source::of_batches(NAME, schema, batches).map_err(|e| raise(py, &e.into()))?;
+        Ok(Self { numbers: None, names, target, weight, categorical, n_rows, source })
+    }
+
+    /// Number of rows.
+    fn __len__(&self) -> usize {
+        self.n_rows
+    }
+
+    /// Names of the features.
+    #[getter]
+    fn names(&self) -> Vec<String> {
+        self.names.clone()
+    }
+}
+
+impl Table {
+    pub(crate) fn numbers(&self) -> Option<&Arc<Arrays>> {
+        self.numbers.as_ref()
+    }
+
+    pub(crate) fn source(&self) -> &Source {
+        &self.source
+    }
+
+    pub(crate) fn target(&self) -> &str {
+        &self.target
+    }
+
+    pub(crate) fn weight(&self) -> Option<&str> {
+        self.weight.as_deref()
+    }
+
+    pub(crate) fn names_of_features(&self) -> &[String] {
+        &self.names
+    }
+
+    /// Features that are categories by their type, and those that were named.
+    pub(crate) fn categorical(&self, named: &[String]) -> PyResult<Vec<String>> {
+        if let Some(unknown) = named.iter().find(|name| !self.names.contains(name)) {
+            return Err(input_error(&format!("`categorical` names '{unknown}', which is no column of X")));
+        }
+        let mut all = self.categorical.clone();
+        all.extend(named.iter().filter(|name| !self.categorical.contains(name)).cloned());
+        Ok(all)
+    }
+}
+
+fn free_name(name: &str, names: &[String], target: &str) -> String {
+    let mut free = name.to_owned();
+    while names.contains(&free) || free == target {
+        free.push('_');
+    }
+    free
+}
