@@ -118,6 +118,73 @@ pub enum Error {
         columns: Vec<usize>,
     },
 
+    /// A label that is neither 0 nor 1.
+    #[error("the label of row {row} is neither 0 nor 1")]
+    NotBinary {
+        /// Row of the label.
+        row: usize,
+    },
+
+    /// A label that is no class: not a whole number from 0 to one less than
+    /// the number of classes.
+    #[error("the label of row {row} is none of the {n_classes} classes")]
+    NotAClass {
+        /// Row of the label.
+        row: usize,
+        /// Number of classes.
+        n_classes: usize,
+    },
+
+    /// The reference holds one class only.
+    #[error("every reference row has the label {label}; two are needed")]
+    OneClass {
+        /// The label, 0 or 1.
+        label: u8,
+    },
+
+    /// A combination of the features tells the classes apart, so that the
+    /// likelihood has no maximum: coefficients would grow for ever.
+    #[error(
+        "{}, so the logistic fit has no finite coefficients without a ridge; feature {column} has the largest part in it",
+        if *.complete {
+            "a combination of the features tells all rows of one label from those of the other".to_owned()
+        } else {
+            format!("a combination of the features tells the labels of {n_apart} rows, and is the same for the other {n_between}")
+        }
+    )]
+    Separated {
+        /// Whether every row is on its side; otherwise some lie on the border.
+        complete: bool,
+        /// The feature with the largest part in the combination, in units of
+        /// its standard deviation.
+        column: usize,
+        /// The combination: a coefficient for each feature as given. It is not
+        /// negative on rows of label 1 and not positive on the others.
+        coef: Vec<f64>,
+        /// The constant of the combination; 0 without an intercept.
+        intercept: f64,
+        /// Rows that lie clearly on their side.
+        n_apart: usize,
+        /// Rows that lie on the border.
+        n_between: usize,
+    },
+
+    /// What went wrong with one class against all others.
+    #[error("class {class} against the others: {error}")]
+    InClass {
+        /// The class.
+        class: usize,
+        /// What went wrong.
+        error: Box<Error>,
+    },
+
+    /// Newton's method did not come to an end.
+    #[error("the logistic fit did not converge in {n_passes} passes; a ridge, or a larger one, helps")]
+    NotConverged {
+        /// Passes over the reference.
+        n_passes: usize,
+    },
+
     /// A set size beyond all reason.
     #[error("m = {max} is too large; 1e15 is the limit")]
     TooLargeSize {

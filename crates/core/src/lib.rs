@@ -34,11 +34,13 @@
 //! | module | holds | paper |
 //! |---|---|---|
 //! | [`linear`] | the closed form for least squares, and Algorithm 3 | Theorem 2 |
+//! | [`classification`] | logistic regression, and the same on its working variables | Corollary 4 |
 //! | [`numeric`] | sums over set sizes of chi-squared expectations | its proof |
 //!
 //! Nothing here reads files, clocks or the environment; a seed is an argument.
 //! The same rows give the same bits whatever the number of threads.
 
+pub mod classification;
 pub mod linear;
 pub mod numeric;
 

@@ -30,6 +30,10 @@ pub enum Part {
     DistSq,
     /// Squared residual under the reference fit.
     ResidSq,
+    /// Probability of label 1 under the reference fit.
+    Prob,
+    /// Weight of the row in that fit, `π(1 − π)`.
+    Weight,
 }
 
 impl Part {
@@ -40,6 +44,8 @@ impl Part {
             Part::Penalty => "penalty",
             Part::DistSq => "dist_sq",
             Part::ResidSq => "resid_sq",
+            Part::Prob => "prob",
+            Part::Weight => "weight",
         }
     }
 }
@@ -53,6 +59,9 @@ pub enum Note {
     LeverageOne,
     /// The sum has no finite value for a row at the very centre (`q = p + 2`).
     Infinite,
+    /// The sum has no finite value for a row whose weight in the logistic fit
+    /// is 0 (`q ≤ p + 4`).
+    NoWeight,
 }
 
 impl Note {
@@ -60,6 +69,7 @@ impl Note {
     pub fn text(self) -> &'static str {
         match self {
             Note::LeverageOne => "leverage 1",
+            Note::NoWeight => "infinite at weight 0 for q ≤ p + 4",
             Note::Infinite => "infinite at distance 0 for q = p + 2",
         }
     }

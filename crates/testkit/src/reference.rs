@@ -45,7 +45,12 @@ impl Case {
         numbers(&self.0[name]).unwrap_or_else(|| panic!("no list `{name}` in {}", self.0))
     }
 
-    /// Plain numbers in rows and columns.
+    /// The same where the list may be null or absent.
+    pub fn optional_list(&self, name: &str) -> Option<Vec<f64>> {
+        numbers(&self.0[name])
+    }
+
+    /// Numbers, plain or as decimal strings, in rows and columns.
     #[track_caller]
     pub fn matrix(&self, name: &str) -> Vec<Vec<f64>> {
         let rows = self.0[name].as_array().and_then(|rows| rows.iter().map(numbers).collect());

@@ -201,17 +201,39 @@ impl GaussianForm {
         self.combine(row, self.sums.integrated_at(row.dist_sq))
     }
 
+    /// The value of a row whose squared residual is known only through its
+    /// `product` with the squared distance, `a·e²`: where one of them goes to 0
+    /// as the other grows, the product keeps its digits. Not finite where the
+    /// sums are infinite at distance 0 (`q ≤ p + 4`).
+    #[inline]
+    pub fn value_of_product(&self, dist_sq: f64, product: f64, noise_var: f64) -> PointValue {
+        let sums = self.sums.at(dist_sq);
+        // Without an error there is no penalty, whatever the distance.
+        let penalty = if product == 0.0 { 0.0 } else { product * sums.h2 / self.sizes.max() as f64 };
+        let potential = self.potential(noise_var, sums);
+        PointValue { value: potential - penalty, potential, penalty }
+    }
+
+    /// The sums over set sizes.
+    pub(crate) fn sums(&self) -> &SizeSums {
+        &self.sums
+    }
+
     #[inline]
     fn combine(&self, row: PointStats, sums: Sums) -> PointValue {
-        let m = self.sizes.max() as f64;
-        let PointStats { resid_sq: e2, noise_var: sigma2, .. } = row;
+        let potential = self.potential(row.noise_var, sums);
+        let penalty = row.resid_sq * sums.a_h2 / self.sizes.max() as f64;
+        PointValue { value: potential - penalty, potential, penalty }
+    }
+
+    #[inline]
+    fn potential(&self, sigma2: f64, sums: Sums) -> f64 {
         let potential = match self.constant {
             Constant::Gain => sigma2 * (sums.a_h2 + sums.h4),
             Constant::Theorem => -sigma2 * sums.h3,
             Constant::Full(c) => -sigma2 * sums.h3 + (c + sigma2 * self.full_slope),
-        } / m;
-        let penalty = e2 * sums.a_h2 / m;
-        PointValue { value: potential - penalty, potential, penalty }
+        };
+        potential / self.sizes.max() as f64
     }
 
     /// The standard error of a row's value, from the reference having been a

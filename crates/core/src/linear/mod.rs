@@ -28,7 +28,7 @@
 mod algorithm3;
 mod bounds;
 mod calibrated;
-mod fit;
+pub(crate) mod fit;
 mod gaussian;
 mod general;
 mod parts;

@@ -99,6 +99,8 @@ pub struct GeneralValuer {
     options: GeneralOptions,
     coordinates: Coordinates,
     reference: Whitened,
+    /// The noise variance, where it is known instead of estimated.
+    noise_var: Option<f64>,
 }
 
 impl GeneralValuer {
@@ -135,7 +137,13 @@ impl GeneralValuer {
         if (trace / fit.dim() as f64 - 1.0).abs() > 1e-3 {
             return Err(others);
         }
-        Ok(Self { fit, sizes, options, coordinates, reference })
+        Ok(Self { fit, sizes, options, coordinates, reference, noise_var: None })
+    }
+
+    /// The same with a noise variance that is known.
+    pub(crate) fn with_noise_var(mut self, noise_var: f64) -> Self {
+        self.noise_var = Some(noise_var);
+        self
     }
 
     /// The fit of the reference.
@@ -180,7 +188,7 @@ impl GeneralValuer {
         watch: &(dyn Fn(usize, usize) -> bool + Sync),
     ) -> Result<GeneralValues, Error> {
         let points = self.coordinates.of(points)?;
-        let (n, noise_var) = (self.fit.n_rows(), self.fit.noise_var());
+        let (n, noise_var) = (self.fit.n_rows(), self.noise_var.unwrap_or_else(|| self.fit.noise_var()));
         let stats = points.norm_sq.iter().zip(&points.residual);
         let stats = stats
             .map(|(norm_sq, residual)| {
@@ -205,7 +213,10 @@ impl GeneralValuer {
         check_largest(self.sizes, n)?;
         let is_centred = self.fit.intercept_kind() == Intercept::Known;
         let stats = self.reference.norm_sq.iter().zip(&self.reference.residual);
-        let stats = stats.map(|(norm_sq, residual)| left_out(&self.fit, *norm_sq, *residual)).collect();
+        let known =
+            |target: Target| Target { noise_var: self.noise_var.unwrap_or(target.noise_var), ..target };
+        let stats =
+            stats.map(|(norm_sq, residual)| left_out(&self.fit, *norm_sq, *residual).map(known)).collect();
         self.draw(&self.reference, true, Frame::left_out(n, is_centred), stats, watch)
     }
 

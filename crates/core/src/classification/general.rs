@@ -1,0 +1,117 @@
+//! Classification with inputs of any distribution: Proposition 1 on the working
+//! variables.
+
+use super::fit::LogisticFit;
+use super::working::WorkingStats;
+use crate::linear::{FitOptions, FitParts, GeneralOptions, GeneralValuer, GeneralValues, LinearFit};
+use crate::values::{Part, Values};
+use crate::{Error, Moments, Rows, Sizes, Warning};
+
+/// Values any row, seen or unseen, by drawing sets of reference rows; see
+/// [`GeneralValuer`], which does the work.
+///
+/// Sets are fitted by weighted least squares with the weights of the reference
+/// fit and without a ridge; that of the fit is in the weights already.
+#[derive(Debug)]
+pub struct GeneralClassificationValuer {
+    fit: LogisticFit,
+    general: GeneralValuer,
+    reference: Vec<WorkingStats>,
+}
+
+impl GeneralClassificationValuer {
+    /// A valuer against `reference`, of which `fit` was made.
+    ///
+    /// # Errors
+    ///
+    /// As for [`GeneralValuer::new`]; [`Error::BadOption`] for a ridge in
+    /// `options`, [`Error::Dependent`] if the weights leave columns dependent.
+    pub fn new(
+        fit: LogisticFit,
+        reference: Rows<'_>,
+        sizes: Sizes,
+        options: GeneralOptions,
+    ) -> Result<Self, Error> {
+        if options.ridge != 0.0 {
+            return Err(Error::BadOption { what: "in classification the ridge belongs to the fit" });
+        }
+        if fit.is_weighted() || reference.weights().is_some() {
+            return Err(Error::Weighted);
+        }
+        let stats = fit.stats(reference)?;
+        let (x, residual) = fit.residual_rows(reference)?;
+        let working = Rows::new(x.as_ref(), &residual)?;
+        let uncentred = FitOptions { intercept: false, ..FitOptions::default() };
+        let products = LinearFit::new(&Moments::of(working)?, uncentred)?;
+        if !products.dropped().is_empty() {
+            let first = usize::from(fit.intercept());
+            let columns = products.dropped().iter().map(|&k| fit.kept()[k.saturating_sub(first)]).collect();
+            return Err(Error::Dependent { columns });
+        }
+        // Targets are residuals already: the coefficients are those of the
+        // logistic fit, which a ridge keeps from being least squares.
+        let parts = products.to_parts();
+        let none = vec![0.0; products.dim()];
+        let known = FitParts { target_row: none.clone(), coef: none, rss: parts.total, ..parts };
+        let general = GeneralValuer::new(LinearFit::from_parts(known)?, working, sizes, options)?;
+        Ok(Self { fit, general: general.with_noise_var(1.0), reference: stats })
+    }
+
+    /// The fit of the reference.
+    pub fn fit(&self) -> &LogisticFit {
+        &self.fit
+    }
+
+    /// The set sizes averaged over.
+    pub fn sizes(&self) -> Sizes {
+        self.general.sizes()
+    }
+
+    /// What is doubtful before a single row was valued.
+    pub fn warnings(&self) -> Vec<Warning> {
+        let mut warnings = self.fit.warnings();
+        let doubts =
+            |warning: &Warning| matches!(warning, Warning::FewSizes { .. } | Warning::SmallReference { .. });
+        warnings.extend(self.general.warnings().into_iter().filter(doubts));
+        warnings
+    }
+
+    /// Values rows that are not part of the reference; `watch` as for
+    /// [`GeneralValuer::values`].
+    ///
+    /// # Errors
+    ///
+    /// As for [`GeneralValuer::values`], and [`Error::NotBinary`].
+    pub fn values(
+        &self,
+        points: Rows<'_>,
+        watch: &(dyn Fn(usize, usize) -> bool + Sync),
+    ) -> Result<GeneralValues, Error> {
+        let stats = self.fit.stats(points)?;
+        let (x, residual) = self.fit.residual_rows(points)?;
+        let found = self.general.values(Rows::new(x.as_ref(), &residual)?, watch)?;
+        Ok(with_parts(found, &stats))
+    }
+
+    /// Values all rows of the reference, each against the others, by one step
+    /// of Newton's method.
+    ///
+    /// # Errors
+    ///
+    /// As for [`GeneralValuer::leave_one_out`].
+    pub fn leave_one_out(
+        &self,
+        watch: &(dyn Fn(usize, usize) -> bool + Sync),
+    ) -> Result<GeneralValues, Error> {
+        Ok(with_parts(self.general.leave_one_out(watch)?, &self.reference))
+    }
+}
+
+/// Values with the parts that classification has.
+fn with_parts(found: GeneralValues, stats: &[WorkingStats]) -> GeneralValues {
+    let GeneralValues { values, n_rounds, reached } = found;
+    let mut parts: Vec<_> = values.parts.into_iter().filter(|(part, _)| *part == Part::DistSq).collect();
+    parts.push((Part::Prob, stats.iter().map(|row| row.prob).collect()));
+    parts.push((Part::Weight, stats.iter().map(|row| row.weight).collect()));
+    GeneralValues { values: Values { parts, ..values }, n_rounds, reached }
+}

@@ -1,0 +1,319 @@
+//! A logistic fit and a formula: everything needed to value rows.
+
+use super::fit::{LogisticFit, PanelWork};
+use super::influence::{Influence, InfluencePanel};
+use super::working::RowGeometry;
+use crate::linear::fit::PANEL_ROWS;
+use crate::linear::{
+    Bound, BoundForm, Calibration, Constant, Convention, DistanceTable, GaussianForm, PointValue,
+};
+use crate::values::{Note, Part, Values};
+use crate::{Error, Rows, Sizes, Valuer, Warning};
+use rayon::prelude::*;
+
+/// How a row's statistics become a value.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum ClassificationMethod {
+    /// Theorem 2 on the working variables.
+    Gaussian {
+        /// The point-independent constant.
+        constant: Constant,
+        /// The sum over set sizes.
+        convention: Convention,
+    },
+    /// Theorem 3 on the working variables: a valid bound. The printed one is
+    /// that of [`PrintedValuer`](super::PrintedValuer).
+    Bound(Bound),
+}
+
+impl Default for ClassificationMethod {
+    fn default() -> Self {
+        ClassificationMethod::Gaussian { constant: Constant::default(), convention: Convention::default() }
+    }
+}
+
+/// Values any row, seen or unseen, against a fitted reference.
+#[derive(Debug)]
+pub struct ClassificationValuer {
+    fit: LogisticFit,
+    form: Form,
+    influence: Option<Influence>,
+}
+
+/// What turns the statistics of a row into a value.
+#[derive(Debug)]
+enum Form {
+    Exact(GaussianForm),
+    Bound(BoundForm),
+}
+
+impl ClassificationValuer {
+    /// A valuer of rows against `fit` by `method`, averaging over `sizes`.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Sizes`] when the sums do not exist for these sizes;
+    /// [`Error::BadOption`] for a bound as printed, or with a ridge of its own.
+    pub fn new(fit: LogisticFit, sizes: Sizes, method: ClassificationMethod) -> Result<Self, Error> {
+        let dim = fit.dim();
+        let form = match method {
+            ClassificationMethod::Gaussian { constant, convention } => {
+                Form::Exact(GaussianForm::new(dim, sizes, constant, convention)?)
+            }
+            ClassificationMethod::Bound(bound) => {
+                check_bound(bound, Convention::Definition)?;
+                Form::Bound(BoundForm::new(dim, sizes, bound, (1.0, 1.0))?)
+            }
+        };
+        Ok(Self { fit, form, influence: None })
+    }
+
+    /// A valuer for inputs that are not Gaussian: `distances` are those of the
+    /// reference rows, [`LogisticFit::distances`].
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Sizes`] when the sums do not exist for these sizes.
+    pub fn calibrated(fit: LogisticFit, sizes: Sizes, distances: &DistanceTable) -> Result<Self, Error> {
+        let calibration = Calibration::new(fit.dim(), distances, 0.0);
+        let form = Form::Exact(GaussianForm::calibrated(fit.dim(), sizes, &calibration)?);
+        Ok(Self { fit, form, influence: None })
+    }
+
+    /// The parts that values come with, in order.
+    pub fn parts(method: ClassificationMethod) -> &'static [Part] {
+        match method {
+            ClassificationMethod::Gaussian { .. } => {
+                &[Part::Potential, Part::Penalty, Part::DistSq, Part::Prob, Part::Weight]
+            }
+            ClassificationMethod::Bound(_) => &[Part::DistSq, Part::Prob, Part::Weight],
+        }
+    }
+
+    /// Reports standard errors too, where the method has them. `sample` are
+    /// reference rows, all or some of them taken evenly; a thousand will do.
+    ///
+    /// Each valued row then costs `6Rp` operations more for `R` rows in the sample.
+    /// Errors are those of the finite reference (its coefficients and `Σ̃`) by
+    /// the sandwich: no distribution of the inputs is assumed.
+    ///
+    /// # Errors
+    ///
+    /// As for [`values`](Valuer::values), and [`Error::NoRows`].
+    pub fn with_std_error(mut self, sample: Rows<'_>) -> Result<Self, Error> {
+        if let Form::Exact(_) = self.form {
+            self.influence = Some(Influence::new(&self.fit, sample)?);
+        }
+        Ok(self)
+    }
+
+    /// The fit of the reference.
+    pub fn fit(&self) -> &LogisticFit {
+        &self.fit
+    }
+
+    /// The set sizes averaged over.
+    pub fn sizes(&self) -> Sizes {
+        match &self.form {
+            Form::Exact(form) => form.sizes(),
+            Form::Bound(form) => form.sizes(),
+        }
+    }
+
+    /// What is doubtful before a single row was valued.
+    pub fn warnings(&self) -> Vec<Warning> {
+        let mut warnings = self.fit.warnings();
+        warnings.extend(self.sizes().warning());
+        if let Form::Bound(form) = &self.form {
+            let first = form.bound().first_size(self.fit.dim(), self.sizes().max()) + 1;
+            if self.sizes().min() < first {
+                warnings.push(Warning::SilentBound { first });
+            }
+        }
+        warnings
+    }
+
+    /// Values `rows`, which are some or all of the reference rows themselves:
+    /// each is valued against the reference without it, by one step of Newton's
+    /// method. `prob` and `weight` stay those of the full fit.
+    ///
+    /// # Errors
+    ///
+    /// As for [`values`](Valuer::values).
+    pub fn leave_one_out(&self, rows: Rows<'_>) -> Result<Values, Error> {
+        self.value_rows(rows, true)
+    }
+
+    fn value_rows(&self, rows: Rows<'_>, left_out: bool) -> Result<Values, Error> {
+        self.fit.check_width(rows)?;
+        super::blocks::check_labels(rows)?;
+        let mut out = vec![RowValue::default(); rows.len()];
+        let valued = out.par_chunks_mut(PANEL_ROWS).enumerate().try_for_each_init(
+            || ValuerWork::new(self),
+            |work, (panel, out)| {
+                self.value_panel(rows, panel * PANEL_ROWS, left_out, work, out)?;
+                if let (Some(influence), Some(psi)) = (&self.influence, &mut work.psi) {
+                    let variances = influence.variances(psi);
+                    for (out, variance) in out.iter_mut().zip(variances).filter(|(out, _)| out.note.is_none())
+                    {
+                        out.std_error = (variance / out.effective).sqrt();
+                    }
+                    psi.clear();
+                }
+                Ok(())
+            },
+        );
+        // Which panel fails first is chance; the cell that is named is not.
+        valued.map_err(|_: Error| rows.explain_not_finite(0, rows.len()))?;
+        Ok(self.collect(&out))
+    }
+
+    /// Values a panel of rows from `start` on; influences are added to those in
+    /// `work`.
+    pub(super) fn value_panel(
+        &self,
+        rows: Rows<'_>,
+        start: usize,
+        left_out: bool,
+        work: &mut ValuerWork,
+        out: &mut [RowValue],
+    ) -> Result<(), Error> {
+        let fit = &self.fit;
+        fit.solve_panel(rows, start, out.len(), left_out, &mut work.panel)?;
+        work.rows.clear();
+        for (i, out) in out.iter_mut().enumerate() {
+            let own = left_out.then(|| rows.weights().map_or(1.0, |weights| weights[start + i]));
+            let geometry = fit.geometry(&work.panel, i, own);
+            *out = self.value_row(&work.panel, i, geometry.as_ref());
+            work.rows.push(geometry);
+        }
+        if let (Form::Exact(form), Some(influence), Some(psi)) = (&self.form, &self.influence, &mut work.psi)
+        {
+            influence.add(fit, form, &work.panel, &work.rows, psi);
+        }
+        Ok(())
+    }
+
+    #[inline]
+    fn value_row(&self, work: &PanelWork, i: usize, geometry: Option<&RowGeometry>) -> RowValue {
+        let (prob, weight) = (work.row[i].prob, work.row[i].weight);
+        let none = RowValue { prob, weight, ..RowValue::default() };
+        let Some(geometry) = geometry else {
+            return RowValue { note: Some(Note::LeverageOne), ..none };
+        };
+        let stats = geometry.stats();
+        let known = RowValue { dist_sq: stats.dist_sq, effective: geometry.effective, ..none };
+        match &self.form {
+            Form::Exact(form) => {
+                let PointValue { value, potential, penalty } =
+                    form.value_of_product(stats.dist_sq, stats.product, 1.0);
+                if !value.is_finite() {
+                    let note = if potential.is_finite() { Note::NoWeight } else { Note::Infinite };
+                    return RowValue { note: Some(note), ..known };
+                }
+                RowValue { value, potential, penalty, ..known }
+            }
+            Form::Bound(form) => RowValue { value: form.value(stats.to_point()), ..known },
+        }
+    }
+
+    pub(super) fn collect(&self, rows: &[RowValue]) -> Values {
+        let column = |field: fn(&RowValue) -> f64| rows.iter().map(field).collect::<Vec<_>>();
+        let mut parts = Vec::new();
+        if matches!(self.form, Form::Exact(_)) {
+            parts.push((Part::Potential, column(|row| row.potential)));
+            parts.push((Part::Penalty, column(|row| row.penalty)));
+        }
+        parts.push((Part::DistSq, column(|row| row.dist_sq)));
+        parts.push((Part::Prob, column(|row| row.prob)));
+        parts.push((Part::Weight, column(|row| row.weight)));
+        Values {
+            value: column(|row| row.value),
+            std_error: self.influence.as_ref().map(|_| column(|row| row.std_error)),
+            parts,
+            notes: rows.iter().enumerate().filter_map(|(i, row)| Some((i, row.note?))).collect(),
+            truncation: None,
+        }
+    }
+
+    pub(super) fn influence(&self) -> Option<&Influence> {
+        self.influence.as_ref()
+    }
+}
+
+impl Valuer for ClassificationValuer {
+    /// Values `points`, whose targets are labels, 0 or 1.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::FeatureCount`], [`Error::NotBinary`], [`Error::NotFinite`] and
+    /// [`Error::TooLarge`].
+    fn values(&self, points: Rows<'_>) -> Result<Values, Error> {
+        self.value_rows(points, false)
+    }
+}
+
+/// Bounds know no ridge here: that of the fit is in the weights already.
+pub(super) fn check_bound(bound: Bound, convention: Convention) -> Result<(), Error> {
+    let wrong = |what| Err(Error::BadOption { what });
+    match (bound.convention, convention) {
+        _ if bound.ridge != 0.0 => wrong("bounds for classification have no ridge of their own"),
+        (Convention::Printed, Convention::Definition) => {
+            wrong("bounds as printed are those of the authors' variables")
+        }
+        (Convention::Definition, Convention::Printed) => {
+            wrong("the authors' variables are for bounds as printed")
+        }
+        _ => Ok(()),
+    }
+}
+
+/// Buffers of one thread.
+#[derive(Debug)]
+pub(super) struct ValuerWork {
+    pub(super) panel: PanelWork,
+    rows: Vec<Option<RowGeometry>>,
+    pub(super) psi: Option<InfluencePanel>,
+}
+
+impl ValuerWork {
+    pub(super) fn new(valuer: &ClassificationValuer) -> Self {
+        Self {
+            panel: PanelWork::new(&valuer.fit),
+            rows: Vec::with_capacity(PANEL_ROWS),
+            psi: valuer.influence.as_ref().map(Influence::panel),
+        }
+    }
+}
+
+/// All that is known of a valued row.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct RowValue {
+    pub(super) value: f64,
+    pub(super) std_error: f64,
+    pub(super) potential: f64,
+    pub(super) penalty: f64,
+    pub(super) dist_sq: f64,
+    pub(super) prob: f64,
+    pub(super) weight: f64,
+    /// Rows that its reference amounts to.
+    pub(super) effective: f64,
+    pub(super) note: Option<Note>,
+}
+
+impl Default for RowValue {
+    fn default() -> Self {
+        let none = f64::NAN;
+        Self {
+            value: none,
+            std_error: none,
+            potential: none,
+            penalty: none,
+            dist_sq: none,
+            prob: none,
+            weight: none,
+            effective: none,
+            note: None,
+        }
+    }
+}
