@@ -6,8 +6,9 @@ from typing import Any, final
 from numpy import float64, int64
 from numpy.typing import NDArray
 
+__all__ = ["Table", "Valuer", "__version__", "bounds", "ranking", "regression"]
+
 __version__: str
-__all__: list[str]
 
 _Progress = Callable[[str, int, int], object]
 

@@ -208,8 +208,7 @@ class RegressionValuer(BaseEstimator):
         if names is None and _inputs.is_unknown(X):
             names = table.names
         self._adopt(fitted, names)
-        if self.keep_training or self.method == "general":
-            # Also what is needed to fit again, where a valuer cannot be saved.
+        if self.keep_training:
             self._training = (table, _index_of(X), type(X), (X, y, sample_weight))
         self._warn(fitted.warnings)
         return self
@@ -530,26 +529,18 @@ class RegressionValuer(BaseEstimator):
 
     def __getstate__(self) -> dict[str, Any]:
         state = dict(super().__getstate__())
-        # The rows stay behind, as in a valuer file; only draws need them.
-        training = state.pop("_training", None)
+        # The rows stay behind, as with a valuer file.
+        state.pop("_training", None)
         fitted = state.pop("_fitted", None)
         if fitted is not None:
-            if self.method == "general" and training is not None:
-                state["_rows"] = training[3]
-            else:
-                state["_bytes"] = fitted.to_bytes()
+            state["_bytes"] = fitted.to_bytes()
         return state
 
     def __setstate__(self, state: dict[str, Any]) -> None:
-        rows, data = state.pop("_rows", None), state.pop("_bytes", None)
+        data = state.pop("_bytes", None)
         super().__setstate__(state)
         if data is not None:
             self._fitted = Valuer.from_bytes(data)
-        elif rows is not None:
-            with warnings.catch_warnings():
-                # What there was to say was said when it was fitted.
-                warnings.simplefilter("ignore", DshapWarning)
-                self.fit(*rows)
 
 
 def _warn(text: str, category: type[Warning]) -> None:

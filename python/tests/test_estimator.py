@@ -114,8 +114,8 @@ def test_pickles_give_the_same_bits(method, rows):
     assert pickle.loads(pickle.dumps(RegressionValuer(method))).get_params()["method"] == method
     if method != "general":
         assert len(pickle.dumps(valuer)) < 20_000, "no rows are in it"
-        with pytest.raises(DshapError, match="not kept"):
-            twin.value_training()
+    with pytest.raises(DshapError, match="not kept"):
+        twin.value_training()
 
 
 def test_rows_that_were_not_kept(rows):
@@ -200,9 +200,6 @@ def test_errors_have_the_classes_people_catch(rows, tmp_path):
     (tmp_path / "foreign.dshap").write_text("a,b\n1,2\n")
     with pytest.raises(InputError):
         RegressionValuer.load(tmp_path / "foreign.dshap")
-    with pytest.raises(DshapError, match="general"):
-        RegressionValuer("general", m=50).fit(X, y).save(tmp_path / "v.dshap")
-    assert not (tmp_path / "v.dshap").exists()
     with pytest.raises(InputError, match="target `y` is constant"):
         RegressionValuer().fit(X, np.ones(len(y)))
     with pytest.raises(InputError, match="no noise to value rows against"):

@@ -132,7 +132,7 @@ def test_arrays_with_missing_cells(missing, rows, tmp_path, values_by_command):
     assert_same_bits(found.fit(X[:400], y[:400]).value(X, y), column(expected, "value"))
 
 
-@pytest.mark.parametrize("case", [case for case, (params, _) in METHODS.items() if params.get("method") != "general"])
+@pytest.mark.parametrize("case", METHODS)
 def test_valuers_saved_here_are_used_there(case, rows, files, tmp_path, values_by_command):
     (X, y), (params, _) = rows, METHODS[case]
     frame = pd.DataFrame(X, columns=["a", "b", "c", "d"])
@@ -142,7 +142,7 @@ def test_valuers_saved_here_are_used_there(case, rows, files, tmp_path, values_b
     assert_same_bits(valuer.value(frame[500:], y[500:]), column(expected, "value"))
 
 
-@pytest.mark.parametrize("case", [case for case, (params, _) in METHODS.items() if params.get("method") != "general"])
+@pytest.mark.parametrize("case", METHODS)
 def test_valuers_saved_there_are_used_here(case, rows, files, tmp_path, command, values_by_command):
     (X, y), (params, flags) = rows, METHODS[case]
     path = tmp_path / "t.dshap"

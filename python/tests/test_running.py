@@ -198,6 +198,7 @@ def test_ctrl_c_is_answered(work):
     assert took < 5, f"{took:.1f} s"
 
 
+@pytest.mark.filterwarnings("ignore::dshap.DshapWarning")
 def test_progress_in_the_manner_of_tqdm(capsys):
     X, y = dshap.datasets.gaussian_r(300, 3)
     RegressionValuer(progress=True).fit(X, y).value(X, y)

@@ -531,7 +531,7 @@ fn the_summary_records_what_ran() {
       "noise_var": 42.1024,
       "r_squared": 0.973295,
       "condition": 1.45178,
-      "value_digits": 12,
+      "value_digits": 11,
       "dropped_columns": [],
       "n_points": 1,
       "leave_one_out": false,

@@ -104,7 +104,7 @@ fn inspect_shows_what_a_valuer_holds() {
     m               22 (by default)
     noise variance  40.414
     R²              0.97706
-    condition       2.6615 (values keep about 12 of 16 digits)
+    condition       2.6615 (values keep about 11 of 16 digits)
     intercept       -8.4468
     missing cells   error
     unseen levels   error

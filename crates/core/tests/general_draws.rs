@@ -153,7 +153,7 @@ fn small_references_are_doubted() {
     let warnings = |n| general(&unlike(107, n, 3), CENTRED, (13, 30), rounds(2, 0.0, 1)).warnings();
     assert_eq!(warnings(180), []);
     assert_eq!(warnings(100), [Warning::SmallReference { dim: 3, n_rows: 100 }]);
-    assert!(warnings(100)[0].to_string().contains("up to about 9 %"));
+    assert!(warnings(100)[0].to_string().contains("by about 9 % or more"));
 }
 
 #[test]

@@ -95,7 +95,7 @@ fn values(columns: &[Vec<f64>], model: &Model, order: Option<Order>) -> (Vec<f64
     let numbers: Arc<dyn Numbers> = Arc::new(Cells::new(columns.to_vec(), order));
     let source = Source::of_numbers("X", &names, Arc::clone(&numbers)).expect("has rows");
     let fitted = fit_source(&source, model, &Resources::default(), &Unwatched).expect("is fitted");
-    let ready = Ready::new(fitted.valuer, &Overrides::default(), None).expect("is ready");
+    let ready = Ready::new(fitted.valuer, &Overrides::default()).expect("is ready");
     assert!(ready.was_fitted_to(&source, &Unwatched).expect("is read"));
     let how = How { leave_one_out: true, ..How::default() };
     let in_place = ready.value_numbers(numbers.as_ref(), how, &Unwatched).expect("is valued");
@@ -145,7 +145,7 @@ fn rows_that_changed_are_told_from_those_that_were_fitted() {
     let source = table(columns(false));
     let model = model(Method::default(), Missing::Error);
     let fitted = fit_source(&source, &model, &Resources::default(), &Unwatched).expect("is fitted");
-    let ready = Ready::new(fitted.valuer, &Overrides::default(), None).expect("is ready");
+    let ready = Ready::new(fitted.valuer, &Overrides::default()).expect("is ready");
     let mut others = columns(false);
     others[1][4000] += 1e-9;
     assert!(ready.was_fitted_to(&source, &Unwatched).expect("is read"));

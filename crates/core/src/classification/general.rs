@@ -109,9 +109,9 @@ impl GeneralClassificationValuer {
 
 /// Values with the parts that classification has.
 fn with_parts(found: GeneralValues, stats: &[WorkingStats]) -> GeneralValues {
-    let GeneralValues { values, n_rounds, reached } = found;
+    let GeneralValues { values, n_rounds, reached, singular_share } = found;
     let mut parts: Vec<_> = values.parts.into_iter().filter(|(part, _)| *part == Part::DistSq).collect();
     parts.push((Part::Prob, stats.iter().map(|row| row.prob).collect()));
     parts.push((Part::Weight, stats.iter().map(|row| row.weight).collect()));
-    GeneralValues { values: Values { parts, ..values }, n_rounds, reached }
+    GeneralValues { values: Values { parts, ..values }, n_rounds, reached, singular_share }
 }
