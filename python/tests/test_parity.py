@@ -175,3 +175,18 @@ def test_updates_and_merges(rows, files, tmp_path, command, values_by_command):
     parts = [RegressionValuer().fit(X[:500], y[:500]), RegressionValuer().fit(X[500:], y[500:])]
     assert_same_bits(parts[0].merge(parts[1]).value(X, y), column(expected, "value"))
     assert parts[0].n_rows_ == 500, "a merge leaves its parts alone"
+
+
+@pytest.mark.parametrize("late", [False, True])
+def test_hard_designs(late, tmp_path, values_by_command):
+    """Columns that are nearly the same, from the first row on or only after the first block."""
+    rng = np.random.default_rng(8)
+    common = 1e6 * rng.normal(size=9000) * (np.arange(9000) >= (4096 if late else 0))
+    X = common[:, None] + rng.normal(size=(9000, 2))
+    y = X[:, 0] - X[:, 1] + rng.normal(size=9000)
+    pd.DataFrame(X, columns=["a", "b"]).assign(t=y).to_parquet(tmp_path / "all.parquet")
+    expected = column(values_by_command(tmp_path / "all.parquet", "--target", "t"), "value")
+    for array in (X, np.asfortranarray(X), pd.DataFrame(X)):
+        assert_same_bits(RegressionValuer().fit(array, y).value_training(), expected)
+    # Where sums of products leave a few digits: y is a difference of 1e-6 of the columns.
+    assert RegressionValuer().fit(X, y).noise_var_ == pytest.approx(1, rel=0.1)
