@@ -39,6 +39,8 @@ pub(crate) fn model(
         unseen: read.word("unseen", &[("error", Unseen::Error), ("zero", Unseen::Zero)])?,
         task: Some(Task::Regression),
         method: read.method(fit.refit_intercept)?,
+        ridge: None,
+        positive: None,
         sizes: SizeChoice { min: read.size("q")?, max: read.size("m")? },
         fit,
     })

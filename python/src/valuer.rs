@@ -192,7 +192,8 @@ impl Valuer {
     fn facts<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
         let facts = self.ready.facts().map_err(|error| raise(py, &error))?;
         let valuer = self.ready.valuer();
-        let (fit, design) = (valuer.fit(), valuer.design());
+        let design = valuer.design();
+        let fit = valuer.fit().ok_or_else(|| input_error(NO_REGRESSION))?;
         // A column that was dropped has no part in the prediction.
         let mut coef = vec![0.0; design.n_columns()];
         for (&column, &value) in fit.kept().iter().zip(fit.coef()) {
@@ -237,7 +238,7 @@ impl Valuer {
     #[staticmethod]
     fn from_bytes(py: Python<'_>, bytes: &[u8]) -> PyResult<Self> {
         let read = || Ready::new(SavedValuer::from_bytes(bytes, "the pickle")?, &Overrides::default());
-        Ok(Self::new(py.detach(read).map_err(|error| raise(py, &error))?, Vec::new()))
+        Self::of_regression(py.detach(read).map_err(|error| raise(py, &error))?)
     }
 
     /// Writes the valuer file, which appears whole or not at all.
@@ -250,11 +251,19 @@ impl Valuer {
     #[staticmethod]
     fn load(py: Python<'_>, path: PathBuf) -> PyResult<Self> {
         let read = || Ready::new(SavedValuer::load(&path)?, &Overrides::default());
-        Ok(Self::new(py.detach(read).map_err(|error| raise(py, &error))?, Vec::new()))
+        Self::of_regression(py.detach(read).map_err(|error| raise(py, &error))?)
     }
 }
 
 impl Valuer {
+    /// A valuer that was read; other tasks have no estimator yet.
+    fn of_regression(ready: Ready) -> PyResult<Self> {
+        match ready.valuer().fit() {
+            Some(_) => Ok(Self::new(ready, Vec::new())),
+            None => Err(input_error(NO_REGRESSION)),
+        }
+    }
+
     fn new(ready: Ready, warnings: Vec<String>) -> Self {
         let warnings = warnings.iter().map(|warning| in_python(warning)).collect();
         Self { ready: Arc::new(ready), warnings, other_sizes: Mutex::new(None) }
@@ -278,6 +287,10 @@ impl Valuer {
         }
     }
 }
+
+/// Why a valuer of another task is refused.
+const NO_REGRESSION: &str =
+    "the valuer is of a classification, which Python cannot value yet; `dshap value --valuer` can";
 
 fn ready_again(fitted: Fitted) -> Result<(Ready, Vec<String>), dshap_run::Error> {
     let ready = Ready::new(fitted.valuer, &Overrides::default())?;

@@ -339,47 +339,26 @@ fn a_constant_target_is_refused() {
 }
 
 #[test]
-fn a_target_of_two_values_is_refused_with_a_way_out() {
+fn two_values_are_taken_as_numbers_if_told_to() {
     let table: String = (0..30).map(|row| format!("{},{}\n", row * row % 17, row % 2)).collect();
-    let folder = Folder::with("bad.csv", format!("x,y\n{table}"));
-    assert_snapshot!(refused_in(&folder, "dshap value bad.csv --target y"), @"
-        $ dshap value bad.csv --target y -o out.csv
-        exit 1
-        --- stderr
-        error: cannot value `bad.csv`
-          caused by: target `y` has two values, which asks for classification; this version values regression only
-
-        hint: `--task regression` takes the two values as numbers
-        ");
-    folder.stdout("dshap value bad.csv --target y --task regression");
+    let folder = Folder::with("t.csv", format!("x,y\n{table}"));
+    assert!(folder.stdout("dshap value t.csv --target y --task regression").contains("resid_sq"));
+    assert!(folder.stdout("dshap value t.csv --target y").contains("prob"));
 }
 
 #[test]
-fn a_target_of_text_is_refused() {
+fn a_regression_of_text_is_refused() {
     let table: String = (0..20).map(|row| format!("{row},{}\n", ["red", "blue"][row % 2])).collect();
-    assert_snapshot!(refused(format!("x,y\n{table}")), @"
-    $ dshap value bad.csv --target y -o out.csv
+    let folder = Folder::with("bad.csv", format!("x,y\n{table}"));
+    assert_snapshot!(refused_in(&folder, "dshap value bad.csv --target y --task regression"), @"
+    $ dshap value bad.csv --target y --task regression -o out.csv
     exit 1
     --- stderr
     error: cannot value `bad.csv`
-      caused by: target `y` is text, which asks for classification; this version values regression only
+      caused by: target `y` holds text values; regression needs numbers
 
-    hint: name a column of numbers with `--target`
+    hint: text is for `--task classification`; or name a column of numbers with `--target`
     ");
-}
-
-#[test]
-fn a_boolean_target_is_refused() {
-    let table: String = (0..20).map(|row| format!("{row},{}\n", row % 2 == 0)).collect();
-    assert_snapshot!(refused(format!("x,y\n{table}")), @"
-        $ dshap value bad.csv --target y -o out.csv
-        exit 1
-        --- stderr
-        error: cannot value `bad.csv`
-          caused by: target `y` is true or false, which asks for classification; this version values regression only
-
-        hint: `--task regression` takes the two values as numbers
-        ");
 }
 
 #[test]
@@ -708,7 +687,6 @@ fn words_that_contradict_each_other_are_wrong_usage() {
     let folder = Folder::with("goods.csv", goods());
     for flags in [
         "--top 1 --bottom 1",
-        "--task classification",
         "--task density",
         "--samples 3",
         "--stop 0.1",

@@ -7,6 +7,10 @@ use crate::request::Method;
 use dshap::linear::{Algorithm3, Bound, Constant, Convention, GeneralOptions, Side};
 use std::ops::RangeBounds;
 
+/// Why a ridge is refused in regression.
+pub(crate) const RIDGE_MISPLACED: &str =
+    "the closed form has no ridge; `--ridge` goes with `--method general`, `lower` and `upper`";
+
 /// The name of a method, without its options.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum MethodName {
@@ -163,10 +167,7 @@ impl MethodChoice {
         let printed = self.convention == Some(Convention::Printed);
         let general = name == MethodName::General;
         if self.ridge.is_some() && !bounds && !general {
-            return Err(
-                "the closed form has no ridge; `--ridge` goes with `--method general`, `lower` and `upper`"
-                    .into(),
-            );
+            return Err(RIDGE_MISPLACED.into());
         }
         let own = |flag: &'static str, given: bool, goes: bool, with: &'static str| {
             (given && !goes).then(|| format!("`{flag}` goes with {with} only"))
@@ -244,6 +245,22 @@ impl MethodChoice {
                 })))
             }
         }
+    }
+
+    /// The method, if anything was said about it, and beside it a ridge that the
+    /// method does not take in regression: the task may turn out to be
+    /// classification, where every fit takes one.
+    ///
+    /// # Errors
+    ///
+    /// As [`settle`](Self::settle).
+    pub fn settle_beside_ridge(&self) -> Result<(Option<Method>, Option<f64>), String> {
+        use MethodName::{General, Lower, Upper};
+        if matches!(self.name, Some(General | Lower | Upper)) {
+            return Ok((self.settle()?, None));
+        }
+        self.check_ranges()?;
+        Ok((Self { ridge: None, ..*self }.settle()?, self.ridge))
     }
 
     fn check_ranges(&self) -> Result<(), String> {

@@ -10,7 +10,7 @@ use crate::Error;
 use crate::observer::{Observer, Stage};
 use dshap::{BLOCK_ROWS, Rows};
 use dshap_io::{Matrix, Numbers, Order, Source};
-use dshap_table::{Design, Encoding};
+use dshap_table::Design;
 use faer::{Mat, MatRef};
 use rayon::prelude::*;
 
@@ -37,8 +37,8 @@ impl<'a> Dense<'a> {
         let numbers = source.numbers()?;
         let wanted = design.wanted_of_reference();
         let names = wanted.iter().map(|wanted| wanted.name.as_str());
-        let plain = design.parts().encodings.iter().all(|e| matches!(e, Encoding::Number { .. }));
-        (plain && source.schema().names().eq(names)).then(|| Self::new(numbers, design.n_columns()))
+        (design.is_plain() && source.schema().names().eq(names))
+            .then(|| Self::new(numbers, design.n_columns()))
     }
 
     /// Whether every row is part of the reference.

@@ -79,6 +79,14 @@ pub enum Error {
         method: &'static str,
     },
 
+    /// A valuer of a classification, whose reference is to change.
+    #[error("the reference of a classification valuer cannot be changed: a logistic fit is no sum over rows")]
+    NoSum,
+
+    /// A valuer without the moments that bounds as printed need.
+    #[error("the valuer holds no moments of the authors' variables, which bounds as printed are about")]
+    NoAuthorsMoments,
+
     /// No valuer to be merged.
     #[error("there is nothing to merge")]
     NothingToMerge,
@@ -175,15 +183,6 @@ pub enum Error {
         error: dshap::Error,
     },
 
-    /// The target calls for a task that is not available.
-    #[error("target `{target}` {reason}, which asks for classification; this version values regression only")]
-    Classification {
-        /// The target.
-        target: String,
-        /// How that was seen.
-        reason: &'static str,
-    },
-
     /// Numbers for which a closed form makes no sense.
     #[error("{location}, {reason}")]
     Case {
@@ -238,6 +237,8 @@ impl Error {
             Error::FixedReference { .. } => {
                 Some("fit the whole reference anew, or keep a valuer by `--method gaussian` beside it".into())
             }
+            Error::NoSum => Some("fit the whole reference anew".into()),
+            Error::NoAuthorsMoments => Some("fit it with `--convention printed`".into()),
             Error::CannotForget { .. } => {
                 Some("only rows that were fitted or added can be forgotten, and not all of them".into())
             }
@@ -256,12 +257,6 @@ impl Error {
                 "correct the cell, leave it empty if it is missing, or say `--categorical {name}` if the column holds categories"
             )),
             Error::Core { hint, .. } => hint.clone(),
-            Error::Classification { reason: "is text", .. } => {
-                Some("name a column of numbers with `--target`".into())
-            }
-            Error::Classification { .. } => {
-                Some("`--task regression` takes the two values as numbers".into())
-            }
             Error::TooMuchText => {
                 Some("keep fewer columns, or leave `--sort`, `--top` and `--bottom` out".into())
             }
@@ -380,10 +375,54 @@ impl Error {
             dshap::Error::NotFinite { column, .. } => {
                 (format!("column `{}` is not finite", design.column_name(*column)), None)
             }
+            dshap::Error::OneClass { label } => (
+                format!(
+                    "every reference row has the label `{}` in target `{target}`; classification needs two labels at least",
+                    label_word(design, usize::from(*label))
+                ),
+                Some("add rows with another label, or name another `--target`".into()),
+            ),
+            dshap::Error::Separated { complete, column, n_apart, n_between, .. } => (
+                separated_in_words(*complete, *n_apart, *n_between, design.column_name(*column), target),
+                Some("`--ridge 1` (or another penalty) keeps the coefficients finite; or is the target repeated among the features? `--exclude` leaves a column out".into()),
+            ),
+            dshap::Error::NotConverged { n_passes } => (
+                format!("the logistic fit did not converge in {n_passes} passes"),
+                Some("give a `--ridge`, or a larger one; columns of very different size are hard to fit".into()),
+            ),
+            dshap::Error::InClass { class, error: inner } => {
+                let inner = Error::core((**inner).clone(), design);
+                let label = label_word(design, *class);
+                (format!("label `{label}` against the others: {inner}"), inner.hint())
+            }
             other => (other.to_string(), None),
         };
         Error::Core { message, hint, error }
     }
+}
+
+fn label_word(design: &Design, class: usize) -> String {
+    design.labels().map_or_else(|| class.to_string(), |labels| labels.word(class))
+}
+
+/// Why there is no logistic fit.
+fn separated_in_words(
+    complete: bool,
+    n_apart: usize,
+    n_between: usize,
+    column: &str,
+    target: &str,
+) -> String {
+    let apart = if complete {
+        format!("the features tell the labels of `{target}` apart without an error")
+    } else {
+        format!(
+            "the features tell the labels of {n_apart} rows apart without an error, and say nothing about the other {n_between}"
+        )
+    };
+    format!(
+        "{apart} (separation), so the coefficients of a logistic fit grow for ever; column `{column}` has the largest part in it"
+    )
 }
 
 /// A number of bytes as people give it, rounded up where it is a demand.

@@ -2,6 +2,7 @@
 
 use crate::Error;
 use crate::checkpoint::Checkpoint;
+use crate::fitted::{FittedModel, LinearModel};
 use crate::memory::Budget;
 use crate::observer::{Observer, Stage};
 use crate::overwriting::refuse_overwriting;
@@ -10,6 +11,7 @@ use crate::request::{FitRequest, MergeRequest, Model, Resources, SizeChoice, Upd
 use crate::saved::{Action, SavedValuer, Step};
 use crate::summary::{Facts, FitSummary, InputFile};
 use crate::warnings;
+use dshap::linear::LinearFit;
 use dshap::{Combination, Moments};
 use dshap_io::Source;
 use dshap_table::{Derived, Design, Encoding, Unseen};
@@ -110,13 +112,15 @@ pub fn update_valuer(
     resources: &Resources,
     observer: &dyn Observer,
 ) -> Result<Fitted, Error> {
+    let LinearModel { moments: moments_before, options, .. } = before.linear_model()?.clone();
+    let form = (options, Some(moments_before.form()));
     if before.method.fixes_reference() {
         return Err(Error::FixedReference { method: before.method.name() });
     }
     let budget = Budget::new(resources.memory);
     let sizes_before = before.sizes(before.method, before.choice)?;
     let mut history = before.history.clone();
-    let (mut design, mut moments) = (before.design.clone(), before.moments.clone());
+    let (mut design, mut moments) = (before.design.clone(), moments_before);
     let (mut said, mut new_levels, mut lost_levels) = (Vec::new(), Vec::new(), Vec::new());
 
     if let Some(source) = add {
@@ -128,7 +132,7 @@ pub fn update_valuer(
             design = wider;
         }
         let (added, files) =
-            while_digesting(source, || moments_of(source, &design, &before, budget, Stage::Fit, observer));
+            while_digesting(source, || moments_of(source, &design, form, budget, Stage::Fit, observer));
         let (added, rows) = added?;
         if let Some(added) = &added {
             moments.merge(added).map_err(|e| Error::core(e, &design))?;
@@ -143,7 +147,7 @@ pub fn update_valuer(
         // A row with a level that no reference row has was never among them.
         let strict = design.with_policies(None, Some(Unseen::Error), |column| moments.mean(column));
         let (gone, files) =
-            while_digesting(source, || moments_of(source, &strict, &before, budget, Stage::Forget, observer));
+            while_digesting(source, || moments_of(source, &strict, form, budget, Stage::Forget, observer));
         let (gone, rows) = gone?;
         if let Some(gone) = &gone {
             take_away(&mut moments, gone, &design, source)?;
@@ -188,15 +192,20 @@ pub fn merge(request: &MergeRequest) -> Result<Fitted, Error> {
 ///
 /// # Errors
 ///
-/// [`Error::CannotMerge`], [`Error::NothingToMerge`], [`Error::FixedReference`].
+/// [`Error::CannotMerge`], [`Error::NothingToMerge`], [`Error::FixedReference`],
+/// [`Error::NoSum`].
 pub fn merge_valuers(parts: Vec<(&Path, SavedValuer)>, sizes: SizeChoice) -> Result<Fitted, Error> {
+    for (_, part) in &parts {
+        part.linear_model()?;
+    }
     if let Some((_, part)) = parts.iter().find(|(_, part)| part.method.fixes_reference()) {
         return Err(Error::FixedReference { method: part.method.name() });
     }
     let choice = common_choice(&parts, sizes)?;
     let mut parts = parts.into_iter();
     let (first_path, mut merged) = parts.next().ok_or(Error::NothingToMerge)?;
-    let (mut design, mut moments) = (merged.design.clone(), merged.moments.clone());
+    let (mut design, mut model) = (merged.design.clone(), merged.linear_model()?.clone());
+    let mut moments = model.moments.clone();
     let mut new_levels = Vec::new();
     for (path, part) in parts {
         let cannot = |what: String| Error::CannotMerge {
@@ -204,24 +213,26 @@ pub fn merge_valuers(parts: Vec<(&Path, SavedValuer)>, sizes: SizeChoice) -> Res
             second: path.display().to_string(),
             what,
         };
-        if merged.options.intercept != part.options.intercept {
+        let other = part.linear_model()?;
+        if model.options.intercept != other.options.intercept {
             return Err(cannot("only one of them has an intercept".into()));
         }
         if merged.method != part.method {
             return Err(cannot("they value rows by different methods".into()));
         }
-        let (n_first, n_second) = (moments.weight(), part.moments.weight());
+        let (n_first, n_second) = (moments.weight(), other.moments.weight());
         let both =
             design.merged(n_first, &part.design, n_second).map_err(|error| cannot(error.to_string()))?;
         new_levels.extend(levels_beyond(&both.design, &design));
         moments = moments.recombined(&combinations(&both.from_first));
-        let other = part.moments.recombined(&combinations(&both.from_second));
-        moments.merge(&other).map_err(|e| Error::core(e, &both.design))?;
+        let others = other.moments.recombined(&combinations(&both.from_second));
+        moments.merge(&others).map_err(|e| Error::core(e, &both.design))?;
         design = both.design;
-        merged.options.allow_dependent &= part.options.allow_dependent;
+        model.options.allow_dependent &= other.options.allow_dependent;
         merged.history.extend(part.history);
     }
     merged.choice = choice;
+    merged.model = FittedModel::Linear(model);
     let valuer = merged.refitted(design, moments)?;
     let mut said = warnings::of_repeated_files(&valuer.history);
     said.extend(warnings::of_filled_cells(&valuer.design, &valuer.history));
@@ -231,8 +242,8 @@ pub fn merge_valuers(parts: Vec<(&Path, SavedValuer)>, sizes: SizeChoice) -> Res
 }
 
 fn summarise(valuer: &SavedValuer, mut said: Vec<String>) -> Result<FitSummary, Error> {
-    said.extend(warnings::in_words(&valuer.doubts()?, &valuer.design));
-    if valuer.fit.wants_triangle() {
+    said.extend(valuer.doubts()?);
+    if valuer.fit().is_some_and(LinearFit::wants_triangle) {
         // Only a reference that was changed can be left so.
         said.push(
             "columns are nearly linear functions of others, and changing the reference cost digits; a fit of \
@@ -244,7 +255,7 @@ fn summarise(valuer: &SavedValuer, mut said: Vec<String>) -> Result<FitSummary, 
     Ok(FitSummary {
         version: env!("CARGO_PKG_VERSION"),
         facts: Facts::of(valuer, valuer.method, valuer.choice)?,
-        digits: has_forgotten.then(|| valuer.moments.digits()),
+        digits: valuer.moments().filter(|_| has_forgotten).map(Moments::digits),
         sizes_before: None,
         resumed_rows: None,
         new_levels: Vec::new(),

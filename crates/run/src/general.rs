@@ -1,10 +1,11 @@
 //! `general`: all rows in memory, one set of draws for all points.
 
 use crate::Error;
+use crate::fitted::FittedModel;
 use crate::memory::Budget;
 use crate::observer::{Observer, Stage};
 use crate::passes::Pass;
-use dshap::linear::{GeneralOptions, GeneralValuer, GeneralValues, LinearFit};
+use dshap::linear::{GeneralOptions, GeneralValues};
 use dshap::{Rows, Sizes, Values};
 use dshap_io::Source;
 use dshap_table::{Design, Encoded};
@@ -83,30 +84,28 @@ impl Held {
 /// Values `points` against `reference`, or the reference rows against each
 /// other.
 pub(crate) fn draw(
-    fit: &LinearFit,
+    model: &FittedModel,
+    design: &Design,
     reference: &Held,
     points: Option<&Held>,
     sizes: Sizes,
     options: GeneralOptions,
     observer: &dyn Observer,
-) -> Result<(GeneralValues, Vec<dshap::Warning>), dshap::Error> {
+) -> Result<(GeneralValues, Vec<String>), dshap::Error> {
     let n_rows = reference.y.len();
     if points.is_none() && sizes.max() > n_rows {
         // Said before a larger limit, that of points which are not among them.
         return Err(dshap::Error::SetsTooLarge { max: sizes.max(), most: n_rows });
     }
-    let valuer = GeneralValuer::new(fit.clone(), reference.rows()?, sizes, options)?;
+    let valuer = model.drawer(reference.rows()?, sizes, options)?;
     observer.begin(Stage::Draw, options.max_rounds as u64);
     let watch = |done: usize, _: usize| {
         observer.advance(done as u64, done as u64);
         !observer.is_interrupted()
     };
-    let drawn = match points {
-        Some(points) => valuer.values(points.rows()?, &watch)?,
-        None => valuer.leave_one_out(&watch)?,
-    };
+    let drawn = valuer.values(points.map(Held::rows).transpose()?, &watch)?;
     observer.end();
-    Ok((drawn, valuer.warnings()))
+    Ok((drawn, valuer.warnings(design)))
 }
 
 /// The values of `len` rows from `start` on.

@@ -1,10 +1,8 @@
 //! `inspect`: what a valuer holds.
 
 use crate::Error;
-use crate::general::Held;
 use crate::saved::{SavedValuer, Step};
 use crate::summary::Facts;
-use crate::warnings;
 use dshap_table::{Encoding, Missing, Unseen};
 use serde::Serialize;
 use std::path::Path;
@@ -23,7 +21,8 @@ pub struct Inspection {
     /// The reference and the method.
     #[serde(flatten)]
     pub facts: Facts,
-    /// The fitted target where all features are 0, if there is an intercept.
+    /// The fitted target where all features are 0, if there is an intercept; in
+    /// classification the log-odds of the positive label.
     pub intercept_value: Option<f64>,
     /// Missing cells of points.
     pub missing: Missing,
@@ -35,8 +34,9 @@ pub struct Inspection {
     pub levels: Vec<(String, Vec<String>)>,
     /// Reference rows that the valuer carries.
     pub rows_held: usize,
-    /// Decimal digits left in the moments of the column that lost most.
-    pub digits: f64,
+    /// Decimal digits left in the moments of the column that lost most, where
+    /// there are moments.
+    pub digits: Option<f64>,
     /// Where the reference rows came from.
     pub history: Vec<Step>,
     /// Everything doubtful.
@@ -52,8 +52,12 @@ pub struct ColumnFacts {
     pub mean: f64,
     /// Its standard deviation over the reference.
     pub std_dev: f64,
-    /// Its coefficient; absent for a column that was dropped.
+    /// Its coefficient; absent for a column that was dropped, and where each
+    /// class has its own.
     pub coefficient: Option<f64>,
+    /// Whether it was left out of the fit.
+    #[serde(skip)]
+    pub dropped: bool,
     /// What stands for a missing cell, if something does.
     pub fill: Option<f64>,
 }
@@ -66,18 +70,20 @@ pub struct ColumnFacts {
 pub fn inspect(path: &Path) -> Result<Inspection, Error> {
     let valuer = SavedValuer::load(path)?;
     let bytes = std::fs::metadata(path).map_or(0, |metadata| metadata.len());
-    let SavedValuer { design, moments, fit, .. } = &valuer;
+    let SavedValuer { design, model, .. } = &valuer;
     let fills = design.parts().encodings.iter().flat_map(|encoding| match encoding {
         Encoding::Number { fill } => vec![*fill],
         Encoding::OneHot { levels, fill } => {
             (1..levels.len()).map(|level| fill.as_ref().map(|fill| fill[level - 1])).collect()
         }
     });
+    let dropped = model.dropped();
     let column = |(column, fill): (usize, Option<f64>)| ColumnFacts {
         name: design.column_name(column).into(),
-        mean: moments.mean(column),
-        std_dev: (moments.centred(column, column) / moments.weight()).sqrt(),
-        coefficient: fit.kept().binary_search(&column).ok().map(|k| fit.coef()[k]),
+        mean: model.mean(column),
+        std_dev: model.std_dev(column),
+        coefficient: model.coefficient(column),
+        dropped: dropped.contains(&column),
         fill,
     };
     let levels =
@@ -91,14 +97,14 @@ pub fn inspect(path: &Path) -> Result<Inspection, Error> {
         format_version: valuer.format_version,
         written_by: valuer.written_by.clone(),
         facts: Facts::of(&valuer, valuer.method, valuer.choice)?,
-        intercept_value: fit.intercept_value(),
+        intercept_value: model.intercept_value(),
         missing: design.parts().missing,
         unseen: design.parts().unseen,
         columns: fills.enumerate().map(column).collect(),
         levels: levels.collect(),
-        rows_held: valuer.rows.as_ref().map_or(0, Held::n_rows),
-        digits: moments.digits(),
+        rows_held: model.n_rows_held(),
+        digits: valuer.moments().map(dshap::Moments::digits),
         history: valuer.history.clone(),
-        warnings: warnings::in_words(&valuer.doubts()?, design),
+        warnings: valuer.doubts()?,
     })
 }

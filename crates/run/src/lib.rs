@@ -6,7 +6,7 @@
 //!
 //! ```text
 //! ValueRequest ──▶ survey? ──▶ moments ──▶ fit, valuer ──▶ values ──▶ Receiver
-//!                  (text)      pass 1        │    ▲        pass 2      + Summary
+//!                  (text)      or steps      │    ▲        last pass   + Summary
 //! FitRequest   ──▶ the same passes ──▶ SavedValuer: saved, updated, merged, inspected
 //! ```
 //!
@@ -17,6 +17,7 @@ mod choice;
 mod dense;
 mod error;
 mod fit;
+mod fitted;
 mod formula;
 mod general;
 mod inspect;
@@ -50,5 +51,5 @@ pub use request::{
     UpdateRequest, ValueRequest,
 };
 pub use saved::{Action, FORMAT_VERSION, SavedValuer, Step};
-pub use summary::{ExtraPass, Facts, FitSummary, InputFile, Spread, Summary};
+pub use summary::{ClassFacts, ExtraPass, Facts, FitSummary, InputFile, Spread, Summary};
 pub use value::value;

@@ -14,27 +14,24 @@ const GUESS_ROWS: u64 = 10_000;
 /// Fewer cells than this do not tell two labels from two numbers.
 const FEWEST_CELLS: usize = 5;
 
-/// Refuses what asks for classification; returns whether the task was guessed.
-pub(crate) fn settle_task(source: &Source, model: &Model) -> Result<bool, Error> {
-    let Some(target) = &model.selection.target else { return Ok(model.task.is_none()) };
-    let Some(column) = source.schema().column(target) else { return Ok(model.task.is_none()) };
-    let classification = |reason| Error::Classification { target: target.clone(), reason };
-    match (model.task, &column.kind) {
-        (Some(Task::Classification), _) => Err(classification("was named with `--task classification`")),
-        (task, Kind::Text) => {
-            let wanted = Wanted { name: target.clone(), read_as: ReadAs::Text };
-            refuse_mixed_columns(source, &[wanted], &[])?;
-            match task {
-                // That text is no number is said where roles are settled.
-                Some(_) => Ok(false),
-                None => Err(classification("is text")),
-            }
-        }
-        (Some(Task::Regression), _) => Ok(false),
-        (None, Kind::Boolean) => Err(classification("is true or false")),
-        (None, Kind::Number) if has_two_values(source, target)? => Err(classification("has two values")),
-        (None, _) => Ok(true),
+/// The task, as said or as the target asks for, and whether it was guessed.
+pub(crate) fn settle_task(source: &Source, model: &Model) -> Result<(Task, bool), Error> {
+    let guessed = model.task.is_none();
+    // That a target is missing is said where roles are settled.
+    let unknown = Ok((model.task.unwrap_or(Task::Regression), guessed));
+    let Some(target) = &model.selection.target else { return unknown };
+    let Some(column) = source.schema().column(target) else { return unknown };
+    if column.kind == Kind::Text {
+        let wanted = Wanted { name: target.clone(), read_as: ReadAs::Text };
+        refuse_mixed_columns(source, &[wanted], &model.selection.categorical)?;
     }
+    let task = match (model.task, &column.kind) {
+        (Some(task), _) => task,
+        (None, Kind::Text | Kind::Boolean) => Task::Classification,
+        (None, Kind::Number) if has_two_values(source, target)? => Task::Classification,
+        (None, _) => Task::Regression,
+    };
+    Ok((task, guessed))
 }
 
 fn has_two_values(source: &Source, target: &str) -> Result<bool, Error> {

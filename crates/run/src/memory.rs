@@ -23,16 +23,23 @@ const LEAST_BATCH_BYTES: u64 = 256 << 10;
 pub(crate) struct Budget {
     limit: Option<u64>,
     reserved: u64,
+    /// Fits that are under way at once.
+    n_fits: u64,
 }
 
 impl Budget {
     pub(crate) fn new(limit: Option<u64>) -> Self {
-        Self { limit, reserved: 0 }
+        Self { limit, reserved: 0, n_fits: 1 }
     }
 
     /// The same budget with so many bytes set aside.
     pub(crate) fn reserving(self, bytes: u64) -> Self {
         Self { reserved: bytes, ..self }
+    }
+
+    /// The same budget for so many fits at once.
+    pub(crate) fn for_fits(self, n_fits: usize) -> Self {
+        Self { n_fits: n_fits as u64, ..self }
     }
 
     /// How to scan `wanted` of `source` for a design of `n_columns`.
@@ -49,7 +56,7 @@ impl Budget {
         let Some(limit) = self.limit else { return Ok(options) };
         // However it is read, a small table takes little; compression may hide a lot.
         let overhead = source.scan_overhead(wanted).min(64 * source.n_bytes());
-        let fixed = BASE_BYTES + self.reserved + arithmetic_bytes(source, n_columns) + overhead;
+        let fixed = BASE_BYTES + self.reserved + self.n_fits * arithmetic_bytes(source, n_columns) + overhead;
         // One-hot columns make an encoded batch larger than it was when read.
         let growth = (n_columns as u64 + 1).div_ceil(wanted.len().max(1) as u64).max(1);
         let needed = fixed + LEAST_BATCH_BYTES * (COPIES + growth);

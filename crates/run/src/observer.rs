@@ -7,6 +7,8 @@ pub enum Stage {
     Survey,
     /// Moments of the reference are collected.
     Fit,
+    /// A fit made in steps takes its next one.
+    Refine,
     /// Distances of the reference rows are collected.
     Calibrate,
     /// Moments of rows to be forgotten are collected.
@@ -23,6 +25,7 @@ impl Stage {
         match self {
             Stage::Survey => "surveying",
             Stage::Fit => "fitting",
+            Stage::Refine => "refining",
             Stage::Calibrate => "calibrating",
             Stage::Forget => "forgetting",
             Stage::Value => "valuing",

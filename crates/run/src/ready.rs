@@ -2,6 +2,7 @@
 
 use crate::Error;
 use crate::dense::Dense;
+use crate::fitted::{ColumnStats, FittedModel, RowValuer};
 use crate::memory::Budget;
 use crate::observer::{Observer, Stage};
 use crate::receiver::Receiver;
@@ -16,9 +17,9 @@ use arrow_array::types::Float64Type;
 use arrow_array::{Array, ArrayRef, RecordBatch};
 use arrow_schema::{DataType, SchemaRef};
 use dshap::Values;
-use dshap::linear::LinearValuer;
+use dshap::linear::FitOptions;
 use dshap_io::{Numbers, Source};
-use dshap_table::{Design, Encoding, Selection};
+use dshap_table::{Design, Selection};
 use std::sync::OnceLock;
 
 /// So few rows are valued at once, on the thread that asks.
@@ -29,9 +30,9 @@ const FEW_ROWS: usize = 256;
 pub struct Ready {
     prepared: Prepared,
     /// Absent for methods that draw.
-    linear: Option<LinearValuer>,
+    row_valuer: Option<RowValuer>,
     /// The same with standard errors, once they were asked for.
-    with_errors: OnceLock<LinearValuer>,
+    with_errors: OnceLock<RowValuer>,
     /// Whether design columns are the features, one by one.
     is_plain: bool,
 }
@@ -71,16 +72,16 @@ impl Ready {
     /// method draws sets and the valuer carries no rows.
     pub fn new(valuer: SavedValuer, overrides: &Overrides) -> Result<Self, Error> {
         let design =
-            valuer.design.with_policies(overrides.missing, overrides.unseen, |j| valuer.moments.mean(j));
-        let is_plain = design.parts().encodings.iter().all(|e| matches!(e, Encoding::Number { .. }));
-        let method = overrides.method.over(valuer.method).map_err(|what| Error::Misplaced { what })?;
+            valuer.design.with_policies(overrides.missing, overrides.unseen, |j| valuer.model.mean(j));
+        let is_plain = design.is_plain();
+        let method = valuer.method_over(overrides.method)?;
         let choice = overrides.sizes.or(valuer.choice);
-        let linear = match method {
+        let row_valuer = match method {
             Method::General(options) => {
-                valuer.general(options, choice)?;
+                valuer.drawer(options, choice)?;
                 None
             }
-            _ => Some(valuer.linear(method, choice)?),
+            _ => Some(valuer.row_valuer(method, choice, false)?),
         };
         let prepared = Prepared {
             valuer,
@@ -91,7 +92,7 @@ impl Ready {
             learned: None,
             reference: None,
         };
-        Ok(Self { prepared, linear, with_errors: OnceLock::new(), is_plain })
+        Ok(Self { prepared, row_valuer, with_errors: OnceLock::new(), is_plain })
     }
 
     /// The valuer as it was fitted.
@@ -136,7 +137,7 @@ impl Ready {
         let design = &self.prepared.design;
         let n_more = numbers.n_columns().checked_sub(design.n_columns());
         let fits = self.is_plain && matches!(n_more, Some(1 | 2));
-        let (true, Some(linear)) = (fits, self.linear(how.std_error)?) else { return Ok(None) };
+        let (true, Some(row_valuer)) = (fits, self.row_valuer(how.std_error)?) else { return Ok(None) };
         let dense = Dense::new(numbers, design.n_columns());
         let mut valued = Valued::default();
         let mut tally = Tally::new();
@@ -144,24 +145,20 @@ impl Ready {
             tally.add(values.len(), &values);
             valued.add(values, how);
         };
-        if numbers.n_rows() <= FEW_ROWS && !linear.is_slow() {
-            let values = dense.few(|rows| match how.leave_one_out {
-                true => linear.leave_one_out(rows, 0),
-                false => linear.values_from(rows, 0),
-            });
-            match values {
+        if numbers.n_rows() <= FEW_ROWS && !row_valuer.is_slow() {
+            match dense.few(|rows| row_valuer.values(rows, 0, how.leave_one_out)) {
                 Some(values) => add(values),
                 None => return Ok(None),
             }
         } else {
             let done = dense.each(usize::MAX, Stage::Value, observer, |start, rows| {
-                value_in_slices(linear, rows, start as u64, how.leave_one_out, observer, &mut add)
+                value_in_slices(row_valuer, rows, start as u64, how.leave_one_out, observer, &mut add)
             })?;
             if !done {
                 return Ok(None);
             }
         }
-        valued.warnings = warnings::in_words(&tally.warnings(linear.sizes()), design);
+        valued.warnings = warnings::in_words(&tally.warnings(row_valuer.sizes()), design);
         Ok(Some(valued))
     }
 
@@ -192,21 +189,27 @@ impl Ready {
     /// [`Error`].
     pub fn was_fitted_to(&self, table: &Source, observer: &dyn Observer) -> Result<bool, Error> {
         let valuer = &self.prepared.valuer;
-        let (moments, _) =
-            moments_of(table, &valuer.design, valuer, Budget::new(None), Stage::Fit, observer)?;
-        Ok(moments.as_ref() == Some(&valuer.moments))
+        let form = match &valuer.model {
+            FittedModel::Linear(model) => (model.options, Some(model.moments.form())),
+            FittedModel::Logistic(_) => (FitOptions::default(), None),
+        };
+        let (moments, _) = moments_of(table, &valuer.design, form, Budget::new(None), Stage::Fit, observer)?;
+        Ok(moments.is_some_and(|moments| match &valuer.model {
+            FittedModel::Linear(model) => moments == model.moments,
+            FittedModel::Logistic(model) => ColumnStats::of(&moments) == model.columns,
+        }))
     }
 
-    fn linear(&self, with_errors: bool) -> Result<Option<&LinearValuer>, Error> {
-        if !with_errors || self.linear.is_none() || !self.has_std_error() {
-            return Ok(self.linear.as_ref());
+    fn row_valuer(&self, with_errors: bool) -> Result<Option<&RowValuer>, Error> {
+        if !with_errors || self.row_valuer.is_none() || !self.has_std_error() {
+            return Ok(self.row_valuer.as_ref());
         }
-        if let Some(linear) = self.with_errors.get() {
-            return Ok(Some(linear));
+        if let Some(row_valuer) = self.with_errors.get() {
+            return Ok(Some(row_valuer));
         }
         let Prepared { valuer, method, choice, .. } = &self.prepared;
-        let linear = valuer.linear(*method, *choice)?.with_std_error(true);
-        Ok(Some(self.with_errors.get_or_init(|| linear)))
+        let row_valuer = valuer.row_valuer(*method, *choice, true)?;
+        Ok(Some(self.with_errors.get_or_init(|| row_valuer)))
     }
 }
 

@@ -1,20 +1,21 @@
-//! The passes over a reference: survey if needed, then moments.
+//! The passes over a reference: survey if needed, then what the task is fitted by.
 
 use crate::Error;
 use crate::checkpoint::{Checkpoint, Job, Progress};
 use crate::dense::Dense;
+use crate::fitted::{FittedModel, LinearModel, learn_logistic};
 use crate::look::{refuse_mixed_columns, settle_task};
 use crate::memory::Budget;
 use crate::observer::{Observer, Stage};
 use crate::passes::Pass;
-use crate::request::{CheckpointFile, Model};
+use crate::request::{CheckpointFile, Method, Model, Task};
 use crate::sample::RowSample;
-use crate::saved::SavedValuer;
 use crate::summary::ExtraPass;
+use dshap::classification::LogisticOptions;
 use dshap::linear::{DistanceTable, FitOptions, LinearFit, LinearValuer};
 use dshap::{Moments, MomentsBuilder, MomentsForm, Rows};
 use dshap_io::{Batch, ScanOptions, Source};
-use dshap_table::{Design, Encoded, Roles, Selection, Survey, Wanted};
+use dshap_table::{Design, Encoded, Roles, Selection, Survey, TargetAs, Wanted};
 
 /// With more columns than this, rows are counted before anything is allocated
 /// for each pair of columns.
@@ -23,11 +24,13 @@ const MANY_COLUMNS: usize = 2000;
 /// What was learned from a reference.
 pub(crate) struct Learned {
     pub(crate) design: Design,
-    pub(crate) moments: Moments,
-    pub(crate) fit: LinearFit,
+    pub(crate) model: FittedModel,
+    /// As it is for the task.
+    pub(crate) method: Method,
     pub(crate) rows: RowCounts,
     pub(crate) task_guessed: bool,
-    /// Why the reference was read more than once.
+    /// How often the reference was read, and why more than once.
+    pub(crate) n_passes: usize,
     pub(crate) extra_passes: Vec<ExtraPass>,
     /// Some of the rows, to look at their distribution.
     pub(crate) sample: RowSample,
@@ -54,7 +57,7 @@ impl RowCounts {
     }
 }
 
-/// Learns a design and moments from a reference.
+/// Learns a design and a fit from a reference.
 pub(crate) fn learn(
     source: &Source,
     model: &Model,
@@ -75,8 +78,20 @@ pub(crate) fn learn(
     let progress = match resumed {
         Some(progress) => progress,
         None => {
-            let task_guessed = settle_task(source, model)?;
-            let (design, extra_passes) = survey(source, model, budget, observer)?;
+            let (task, task_guessed) = settle_task(source, model)?;
+            // What does not go together is known before the first pass.
+            let (method, ridge) = model.settled_for(task)?;
+            let (design, extra_passes) = survey(source, model, task, budget, observer)?;
+            if task == Task::Classification {
+                let surveyed = Surveyed { design, extra_passes, method, task_guessed };
+                return match checkpoint {
+                    None => learn_labels(source, model, surveyed, ridge, budget, observer),
+                    Some(_) => Err(Error::Misplaced {
+                        what: "`--checkpoint` is for regression; a logistic fit is made in many short passes"
+                            .into(),
+                    }),
+                };
+            }
             let moments = builder(&design, model.fit, None);
             let sample = RowSample::new(design.n_columns());
             Progress { design, moments, sample, rows: RowCounts::default(), task_guessed, extra_passes }
@@ -97,7 +112,10 @@ pub(crate) fn learn(
             options.skip_rows = rows.n_read;
             let pass = Pass { source, wanted: &wanted, options, stage: Stage::Fit, observer };
             pass.run(|batch| {
-                add_batch(&batch, source, &design, &mut moments, &mut rows, |added| sample.look_at(added))?;
+                take_batch(&batch, source, &design, &mut rows, |added| {
+                    sample.look_at(added);
+                    moments.push(added)
+                })?;
                 match &mut checkpoint {
                     Some(checkpoint) => checkpoint.keep_if_due(|| Progress {
                         design: design.clone(),
@@ -114,13 +132,13 @@ pub(crate) fn learn(
         let finished = finish(moments, &design, rows)?;
         let fit = LinearFit::new(&finished, model.fit).map_err(|e| Error::core(e, &design))?;
         if !fit.wants_triangle() {
-            let moments = finished;
             return Ok(Learned {
                 design,
-                moments,
-                fit,
+                model: FittedModel::Linear(LinearModel::new(finished, fit, model.fit)),
+                method: model.settled_for(Task::Regression)?.0,
                 rows,
                 task_guessed,
+                n_passes: 1 + extra_passes.len(),
                 extra_passes,
                 sample,
                 n_resumed,
@@ -132,6 +150,48 @@ pub(crate) fn learn(
         (rows, sample) = (RowCounts::default(), RowSample::new(design.n_columns()));
         extra_passes.push(ExtraPass::HardColumns);
     }
+}
+
+/// What is known of a reference with labels before it is fitted.
+struct Surveyed {
+    design: Design,
+    extra_passes: Vec<ExtraPass>,
+    method: Method,
+    task_guessed: bool,
+}
+
+/// Learns a logistic fit.
+fn learn_labels(
+    source: &Source,
+    model: &Model,
+    surveyed: Surveyed,
+    ridge: f64,
+    budget: Budget,
+    observer: &dyn Observer,
+) -> Result<Learned, Error> {
+    let Surveyed { design, mut extra_passes, method, task_guessed } = surveyed;
+    let options = LogisticOptions {
+        intercept: model.fit.intercept,
+        allow_dependent: model.fit.allow_dependent,
+        ridge,
+        ..LogisticOptions::default()
+    };
+    let (fitted, rows, n_passes) = learn_logistic(source, &design, options, budget, observer)?;
+    let n_passes = extra_passes.len() + n_passes;
+    extra_passes.push(ExtraPass::Steps);
+    let sample = fitted.sample.clone();
+    Ok(Learned {
+        design,
+        model: FittedModel::Logistic(fitted),
+        method,
+        rows,
+        task_guessed,
+        n_passes,
+        extra_passes,
+        sample,
+        n_resumed: None,
+        checkpoint: None,
+    })
 }
 
 /// Collects moments for a fit, in the form given or in one that fits.
@@ -165,26 +225,21 @@ fn moments_in_place(
     Ok(done.then_some((moments, sample, rows)))
 }
 
-/// Moments of further rows for a design that is known, in the form that a
-/// valuer has them in.
+/// Moments of further rows for a design that is known, in the form given or in
+/// one that fits.
 pub(crate) fn moments_of(
     source: &Source,
     design: &Design,
-    valuer: &SavedValuer,
+    (options, form): (FitOptions, Option<MomentsForm>),
     budget: Budget,
     stage: Stage,
     observer: &dyn Observer,
 ) -> Result<(Option<Moments>, RowCounts), Error> {
-    let wanted = design.wanted_of_reference();
-    let options = budget.scan_options(source, &wanted, design.n_columns())?;
-    let mut moments = builder(design, valuer.options, Some(valuer.moments.form()));
-    let mut rows = RowCounts::default();
-    let pass = Pass { source, wanted: &wanted, options, stage, observer };
+    let mut moments = builder(design, options, form);
+    let rows;
     match moments_in_place(source, design, moments.clone(), observer)? {
         Some((whole, _, counts)) => (moments, rows) = (whole, counts),
-        None => {
-            pass.run(|batch| add_batch(&batch, source, design, &mut moments, &mut rows, |_| ()))?;
-        }
+        None => rows = each_batch(source, design, budget, stage, observer, |added| moments.push(added))?,
     }
     // Rows that all have weight 0 are no rows, and change nothing.
     match finish(moments, design, rows) {
@@ -201,8 +256,6 @@ pub(crate) fn distances_of(
     budget: Budget,
     observer: &dyn Observer,
 ) -> Result<DistanceTable, Error> {
-    let wanted = design.wanted_of_reference();
-    let options = budget.scan_options(source, &wanted, design.n_columns())?;
     let mut table = DistanceTable::new();
     if let Some(dense) = Dense::of(source, design)
         && dense.each_of_reference(Stage::Calibrate, observer, |rows| {
@@ -213,13 +266,8 @@ pub(crate) fn distances_of(
         return Ok(table);
     }
     table = DistanceTable::new();
-    let pass = Pass { source, wanted: &wanted, options, stage: Stage::Calibrate, observer };
-    pass.run(|batch| {
-        let (encoded, _) =
-            design.encode_reference(&batch.rows).map_err(|e| Error::at(e, source, batch.first_row))?;
-        let rows = rows_of(&encoded, design)?;
-        let distances = LinearValuer::distances(fit, rows).map_err(|e| Error::core(e, design))?;
-        table.add(&distances, rows.weights());
+    each_batch(source, design, budget, Stage::Calibrate, observer, |rows| {
+        table.add(&LinearValuer::distances(fit, rows)?, rows.weights());
         Ok(())
     })?;
     Ok(table)
@@ -248,19 +296,34 @@ pub(crate) fn rows_of<'a>(encoded: &'a Encoded, design: &Design) -> Result<Rows<
     }
 }
 
-fn add_batch(
+/// Hands over the rows of a reference, batch by batch; returns what became of
+/// them.
+pub(crate) fn each_batch(
+    source: &Source,
+    design: &Design,
+    budget: Budget,
+    stage: Stage,
+    observer: &dyn Observer,
+    mut each: impl FnMut(Rows<'_>) -> Result<(), dshap::Error> + Send,
+) -> Result<RowCounts, Error> {
+    let wanted = design.wanted_of_reference();
+    let options = budget.scan_options(source, &wanted, design.n_columns())?;
+    let mut counts = RowCounts::default();
+    let pass = Pass { source, wanted: &wanted, options, stage, observer };
+    pass.run(|batch| take_batch(&batch, source, design, &mut counts, &mut each))?;
+    Ok(counts)
+}
+
+fn take_batch(
     batch: &Batch,
     source: &Source,
     design: &Design,
-    moments: &mut MomentsBuilder,
     rows: &mut RowCounts,
-    look_at: impl FnOnce(Rows<'_>),
+    mut each: impl FnMut(Rows<'_>) -> Result<(), dshap::Error>,
 ) -> Result<(), Error> {
     let (encoded, n_weightless) =
         design.encode_reference(&batch.rows).map_err(|e| Error::at(e, source, batch.first_row))?;
-    let added = rows_of(&encoded, design)?;
-    moments.push(added).map_err(|e| Error::core(e, design))?;
-    look_at(added);
+    each(rows_of(&encoded, design)?).map_err(|e| Error::core(e, design))?;
     rows.n_read += batch.rows.num_rows() as u64;
     rows.n_usable += encoded.y.len() as u64 + n_weightless;
     rows.n_filled += encoded.n_filled;
@@ -282,21 +345,31 @@ fn finish(moments: MomentsBuilder, design: &Design, rows: RowCounts) -> Result<M
 fn survey(
     source: &Source,
     model: &Model,
+    task: Task,
     budget: Budget,
     observer: &dyn Observer,
 ) -> Result<(Design, Vec<ExtraPass>), Error> {
     let selection = of_reference(&model.selection, source);
-    let roles = Roles::settle(source.schema(), &selection).map_err(|e| Error::at(e, source, 0))?;
+    let target_as = match task {
+        Task::Regression => TargetAs::Numbers,
+        Task::Classification => TargetAs::Labels,
+    };
+    let roles = Roles::settle(source.schema(), &selection, target_as).map_err(|e| Error::at(e, source, 0))?;
+    let features: Vec<Wanted> = roles.features.clone();
     let wanted: Vec<Wanted> =
         roles.features.iter().chain([&roles.target]).chain(&roles.weight).cloned().collect();
     let mut survey = Survey::new(roles, model.missing, model.unseen);
     let mut extra_passes = Vec::new();
     if survey.is_needed() {
-        extra_passes.push(ExtraPass::Levels);
-        refuse_mixed_columns(source, &wanted, &model.selection.categorical)?;
+        extra_passes.push(if task == Task::Classification { ExtraPass::Labels } else { ExtraPass::Levels });
+        refuse_mixed_columns(source, &features, &model.selection.categorical)?;
         look_at_all(source, &wanted, &mut survey, budget, observer)?;
     }
-    Ok((survey.into_design().map_err(|e| Error::at(e, source, 0))?, extra_passes))
+    let mut design = survey.into_design().map_err(|e| Error::at(e, source, 0))?;
+    if let Some(positive) = &model.positive {
+        design = design.with_positive(positive).map_err(|e| Error::at(e, source, 0))?;
+    }
+    Ok((design, extra_passes))
 }
 
 fn look_at_all(

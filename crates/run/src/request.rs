@@ -1,7 +1,7 @@
 //! What a front end asks for.
 
-use crate::choice::MethodChoice;
-use dshap::Part;
+use crate::Error;
+use crate::choice::{MethodChoice, RIDGE_MISPLACED};
 use dshap::linear::{
     Algorithm3, Bound, Constant, Convention, FitOptions, GeneralOptions, LinearMethod, Side,
 };
@@ -79,14 +79,25 @@ impl Method {
         }
     }
 
-    /// The parts that values come with, in order.
-    pub(crate) fn parts(self) -> &'static [Part] {
+    /// The same method without a ridge of its own, and that ridge.
+    fn without_ridge(self) -> (Method, f64) {
         match self {
-            Method::Gaussian { .. } | Method::Calibrated => {
-                &[Part::Potential, Part::Penalty, Part::DistSq, Part::ResidSq]
+            Method::General(options) => {
+                (Method::General(GeneralOptions { ridge: 0.0, ..options }), options.ridge)
             }
-            Method::General(_) | Method::Algorithm3(_) | Method::Bound(_) => &[Part::DistSq, Part::ResidSq],
+            Method::Bound(bound) => (Method::Bound(Bound { ridge: 0.0, ..bound }), bound.ridge),
+            method => (method, 0.0),
         }
+    }
+
+    /// Whether a value is a potential less a penalty.
+    pub(crate) fn splits_values(self) -> bool {
+        matches!(self, Method::Gaussian { .. } | Method::Calibrated)
+    }
+
+    /// Whether it is a bound as printed.
+    pub(crate) fn is_printed_bound(self) -> bool {
+        matches!(self, Method::Bound(Bound { convention: Convention::Printed, .. }))
     }
 
     /// Whether a valuer carries more of its reference than moments, so that
@@ -130,6 +141,10 @@ pub struct Model {
     pub task: Option<Task>,
     /// The method.
     pub method: Method,
+    /// `γ` of the fit, if it was not the method's to take: classification only.
+    pub ridge: Option<f64>,
+    /// The label that counts as 1, if said: classification only.
+    pub positive: Option<String>,
     /// The set sizes.
     pub sizes: SizeChoice,
     /// Centring, and what becomes of dependent columns.
@@ -137,7 +152,7 @@ pub struct Model {
 }
 
 impl Model {
-    /// A regression of `target` on all other columns.
+    /// A model of `target` by all other columns; the task is guessed.
     pub fn new(target: &str) -> Self {
         Self {
             selection: Selection { target: Some(target.into()), ..Selection::default() },
@@ -145,8 +160,35 @@ impl Model {
             unseen: Unseen::default(),
             task: None,
             method: Method::default(),
+            ridge: None,
+            positive: None,
             sizes: SizeChoice::default(),
             fit: FitOptions::default(),
+        }
+    }
+}
+
+impl Model {
+    /// The method for a task, and the ridge of the fit: in regression a ridge is
+    /// the method's, in classification the fit's, whatever the method.
+    pub(crate) fn settled_for(&self, task: Task) -> Result<(Method, f64), Error> {
+        let misplaced = |what: &str| Err(Error::Misplaced { what: what.into() });
+        match task {
+            Task::Regression if self.ridge.is_some() => misplaced(RIDGE_MISPLACED),
+            Task::Regression if self.positive.is_some() => {
+                misplaced("`--positive` goes with classification only; say `--task classification`")
+            }
+            Task::Regression => Ok((self.method, 0.0)),
+            Task::Classification if matches!(self.method, Method::Algorithm3(_)) => {
+                misplaced("`--method algorithm-3` is for regression only")
+            }
+            Task::Classification if self.fit.refit_intercept => misplaced(
+                "`--refit-intercept` is for regression; in classification the intercept is a column like others",
+            ),
+            Task::Classification => {
+                let (method, ridge) = self.method.without_ridge();
+                Ok((method, self.ridge.unwrap_or(ridge)))
+            }
         }
     }
 }

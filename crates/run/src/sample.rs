@@ -53,6 +53,11 @@ impl RowSample {
         }
     }
 
+    /// Number of rows it holds.
+    pub(crate) fn len(&self) -> usize {
+        self.rows.len()
+    }
+
     /// All numbers: what was seen, and the rows one after the other.
     pub(crate) fn to_parts(&self) -> (SampleCounts, Vec<f64>) {
         let counts = SampleCounts { stride: self.stride, n_seen: self.n_seen, has_weights: self.has_weights };

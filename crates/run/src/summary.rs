@@ -1,17 +1,20 @@
 //! What ran, for people and for the record.
 
 use crate::Error;
+use crate::fitted::{FittedModel, LogisticModel};
 use crate::request::{Method, SizeChoice};
 use crate::saved::{SavedValuer, Step};
-use dshap::linear::{Bound, Constant, Convention, Intercept};
+use dshap::classification::LogisticFit;
+use dshap::linear::{Bound, Constant, Convention, Intercept, LinearFit};
 use dshap_io::{FileDigest, Source};
+use dshap_table::{Design, Labels};
 use serde::{Deserialize, Serialize};
 use std::path::Path;
 
 /// What is known about a fitted reference and how it values rows.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Facts {
-    /// `regression`.
+    /// `regression` or `classification`.
     pub task: &'static str,
     /// Whether the task was guessed from the target.
     pub task_guessed: bool,
@@ -29,7 +32,8 @@ pub struct Facts {
     pub features: Vec<String>,
     /// The column with the weights of reference rows.
     pub weight: Option<String>,
-    /// Whether features and target are centred by the reference means.
+    /// Whether there is an intercept: in regression features and target are
+    /// centred by the reference means, in classification it is a column.
     pub intercept: bool,
     /// Whether the models fit their intercept anew on each set.
     pub refit_intercept: bool,
@@ -51,29 +55,71 @@ pub struct Facts {
     pub n_reference: usize,
     /// Rows of equal weight that would tell as much.
     pub effective_rows: f64,
-    /// `σ²`.
+    /// `σ²`; 1 on the working variables of a logistic fit.
     pub noise_var: f64,
-    /// Share of the target's variation that the features explain.
-    pub r_squared: f64,
-    /// How much the scaled design magnifies errors: an estimate of its
-    /// condition number.
-    pub condition: f64,
-    /// Decimal digits that rounding leaves to a value.
-    pub value_digits: u32,
+    /// Regression: share of the target's variation that the features explain.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub r_squared: Option<f64>,
+    /// Regression: how much the scaled design magnifies errors, an estimate of
+    /// its condition number.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub condition: Option<f64>,
+    /// Regression: decimal digits that rounding leaves to a value.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub value_digits: Option<u32>,
+    /// What only a classification has.
+    #[serde(flatten)]
+    pub classification: Option<ClassFacts>,
     /// Columns left out of the design because they are constant or dependent.
     pub dropped_columns: Vec<String>,
 }
 
+/// What is known about a fitted classification.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct ClassFacts {
+    /// The labels, class by class.
+    pub labels: Vec<String>,
+    /// Reference rows of each.
+    pub label_rows: Vec<usize>,
+    /// The label that counts as 1; absent where there are more than two.
+    pub positive: Option<String>,
+    /// `−2 ·` the log-likelihood of the reference, summed over fits.
+    pub deviance: f64,
+    /// Passes over the reference that the fit took.
+    pub fit_passes: usize,
+}
+
+impl ClassFacts {
+    fn of(model: &LogisticModel, design: &Design) -> Self {
+        let label_rows = match model.only() {
+            Some(fit) => vec![fit.n_rows() - fit.n_positive(), fit.n_positive()],
+            None => model.fits.iter().map(LogisticFit::n_positive).collect(),
+        };
+        Self {
+            labels: design.labels().map(Labels::words).unwrap_or_default(),
+            label_rows,
+            positive: design.labels().and_then(Labels::positive),
+            deviance: model.fits.iter().map(LogisticFit::deviance).sum(),
+            fit_passes: model.fits.iter().map(LogisticFit::n_passes).max().unwrap_or(0),
+        }
+    }
+}
+
 impl Facts {
     pub(crate) fn of(valuer: &SavedValuer, method: Method, choice: SizeChoice) -> Result<Self, Error> {
-        let SavedValuer { design, fit, .. } = valuer;
+        let SavedValuer { design, model, .. } = valuer;
+        let fit = valuer.fit();
         let sizes = valuer.sizes(method, choice)?;
         let (constant, convention, seed) = describe(method);
+        let logistic = match model {
+            FittedModel::Logistic(model) => Some(model),
+            FittedModel::Linear(_) => None,
+        };
         let bound = match method {
             Method::Bound(bound) => Some(bound),
             _ => None,
         };
-        let dropped = fit.dropped().iter().map(|&column| design.column_name(column).to_string());
+        let dropped = model.dropped().into_iter().map(|column| design.column_name(column).to_string());
         Ok(Self {
             task: valuer.task().name(),
             task_guessed: valuer.task_guessed,
@@ -84,25 +130,27 @@ impl Facts {
             target: design.target().into(),
             features: design.features().map(String::from).collect(),
             weight: design.weight().map(String::from),
-            intercept: fit.intercept(),
-            refit_intercept: fit.intercept_kind() == Intercept::Refitted,
+            intercept: model.intercept(),
+            refit_intercept: fit.is_some_and(|fit| fit.intercept_kind() == Intercept::Refitted),
             ridge: match method {
+                _ if logistic.is_some() => logistic.map(|model| model.options.ridge),
                 Method::Bound(bound) => Some(bound.ridge),
                 Method::General(options) => Some(options.ridge),
                 _ => None,
             },
             bound_constants: bound.map(|bound| (bound.tail, bound.edge)),
-            p: fit.model_dim(),
+            p: model.dim(method),
             q: sizes.min(),
             q_default: choice.min.is_none(),
             m: sizes.max(),
             m_default: choice.max.is_none(),
-            n_reference: fit.n_rows(),
-            effective_rows: fit.effective_rows(),
-            noise_var: fit.noise_var(),
-            r_squared: fit.r_squared(),
-            condition: fit.condition(),
-            value_digits: fit.digits(),
+            n_reference: model.n_rows(),
+            effective_rows: model.effective_rows(),
+            noise_var: fit.map_or(1.0, LinearFit::noise_var),
+            r_squared: fit.map(LinearFit::r_squared),
+            condition: fit.map(LinearFit::condition),
+            value_digits: fit.map(LinearFit::digits),
+            classification: logistic.map(|model| ClassFacts::of(model, design)),
             dropped_columns: design.constant_features().map(String::from).chain(dropped).collect(),
         })
     }
@@ -133,12 +181,18 @@ fn describe(method: Method) -> (Option<String>, &'static str, Option<u64>) {
 pub enum ExtraPass {
     /// Levels of text columns, and means for missing cells.
     Levels,
+    /// Labels, and what [`Levels`](Self::Levels) are.
+    Labels,
+    /// Steps of a logistic fit, a pass each.
+    Steps,
     /// Moments anew: columns turned out to be nearly combinations of others.
     HardColumns,
     /// Distances of all rows, to calibrate by.
     Calibration,
     /// All rows, to draw sets from.
     Rows,
+    /// Moments of the authors' variables.
+    Authors,
 }
 
 /// What was valued and what came of it.

@@ -2,6 +2,7 @@
 
 use crate::Error;
 use crate::checkpoint::Checkpoint;
+use crate::fitted::RowValuer;
 use crate::general::{Held, draw, slice};
 use crate::memory::Budget;
 use crate::observer::{Observer, Stage};
@@ -15,7 +16,7 @@ use crate::sample::RowSample;
 use crate::saved::{SavedValuer, files_in};
 use crate::summary::{ExtraPass, Facts, InputFile, Spread, Summary};
 use crate::warnings;
-use dshap::linear::{GeneralOptions, GeneralValues, LinearValuer};
+use dshap::linear::{GeneralOptions, GeneralValues};
 use dshap::{Note, Rows, Sizes, Values, Warning};
 use dshap_io::Source;
 use dshap_table::{Design, Encoded, Selection};
@@ -30,8 +31,9 @@ const MANY_SINGULAR: f64 = 0.01;
 
 /// Values the points of a request; rows go to `receiver` in their own order.
 ///
-/// Numeric tables are read twice: once for the reference's moments, once to
-/// value the points. Text columns, and means for missing cells, take one more
+/// Numeric tables of a regression are read twice: once for the reference's
+/// moments, once to value the points. A logistic fit takes a pass for the labels
+/// and one for each of its steps. Text columns, and means for missing cells, take one more
 /// pass over the reference. With a saved valuer the points are read once.
 ///
 /// # Errors
@@ -62,10 +64,7 @@ pub(crate) fn value_prepared(
     let leave_one_out = request.against.is_leave_one_out();
     let engine = match method {
         Method::General(options) => Engine::Drawing(*options, Vec::new()),
-        _ => {
-            let linear = valuer.linear(*method, *choice)?.with_std_error(request.std_error);
-            Engine::Linear(Box::new(linear))
-        }
+        _ => Engine::Rows(valuer.row_valuer(*method, *choice, request.std_error)?),
     };
 
     let mut wanted = if leave_one_out { design.wanted_of_reference() } else { design.wanted() };
@@ -76,7 +75,7 @@ pub(crate) fn value_prepared(
         .map(|field| field.as_ref().clone())
         .collect();
     let with_std_error = request.std_error && method.has_std_error();
-    let table = OutputTable::new(&carried_fields, method.parts(), with_std_error);
+    let table = OutputTable::new(&carried_fields, &valuer.model.parts(*method), with_std_error);
     receiver.begin(table.schema())?;
 
     let (mut engine, mut tally) = (engine, Tally::new());
@@ -92,9 +91,9 @@ pub(crate) fn value_prepared(
         let first_usable = n_usable;
         n_usable += rows.len() as u64;
         let values = match &mut engine {
-            Engine::Linear(linear) => {
+            Engine::Rows(row_valuer) => {
                 let mut all = Values::default();
-                value_in_slices(linear, rows, first_usable, leave_one_out, observer, |values| {
+                value_in_slices(row_valuer, rows, first_usable, leave_one_out, observer, |values| {
                     join(&mut all, values)
                 })
                 .map(|()| all)
@@ -124,12 +123,12 @@ pub(crate) fn value_prepared(
 
     // A valuer at hand was fitted before, and what there is to say of that was said.
     let is_fitted = matches!(request.against, Against::Fitted { .. });
-    let (mut doubts, sizes, rounds) = match engine {
-        Engine::Linear(linear) if is_fitted => (Vec::new(), linear.sizes(), None),
-        Engine::Linear(linear) => (linear.warnings(), linear.sizes(), None),
+    let (doubts, sizes, rounds) = match engine {
+        Engine::Rows(row_valuer) if is_fitted => (Vec::new(), row_valuer.sizes(), None),
+        Engine::Rows(row_valuer) => (row_valuer.warnings(design), row_valuer.sizes(), None),
         Engine::Drawing(options, waiting) => {
             let sizes = valuer.sizes(*method, *choice)?;
-            let reference = if leave_one_out { None } else { valuer.rows.as_ref() };
+            let reference = if leave_one_out { None } else { valuer.model.rows() };
             let (drawn, doubts) =
                 value_waiting(waiting, reference, valuer, sizes, options, observer, |rows, values| {
                     tally.add(rows.n_rows, &values);
@@ -149,8 +148,8 @@ pub(crate) fn value_prepared(
     } else if !is_fitted {
         said.extend(warnings::of_constant_text(design));
     }
-    doubts.extend(tally.warnings(sizes));
-    said.extend(warnings::in_words(&doubts, design));
+    said.extend(doubts);
+    said.extend(warnings::in_words(&tally.warnings(sizes), design));
     if let (Some(Drawn { n_rounds, reached: false, .. }), Method::General(options)) = (&rounds, method) {
         said.push(format!(
             "after {n_rounds} rounds the errors of the draws are still above {} % of the spread of values; \
@@ -181,7 +180,7 @@ pub(crate) fn value_prepared(
         facts: Facts::of(valuer, *method, *choice)?,
         n_points,
         leave_one_out,
-        reference_passes: learned.as_ref().map_or(0, |learned| 1 + learned.extra_passes.len()),
+        reference_passes: learned.as_ref().map_or(0, |learned| learned.n_passes),
         extra_passes: learned.as_ref().map_or(Vec::new(), |learned| learned.extra_passes.clone()),
         rounds: rounds.map(|drawn| drawn.n_rounds),
         values: tally.spread,
@@ -198,7 +197,7 @@ pub(crate) fn value_prepared(
 /// Values rows slice by slice where they take long, so that a run can be
 /// interrupted.
 pub(crate) fn value_in_slices(
-    linear: &LinearValuer,
+    row_valuer: &RowValuer,
     rows: Rows<'_>,
     first_row: u64,
     leave_one_out: bool,
@@ -206,7 +205,7 @@ pub(crate) fn value_in_slices(
     mut each: impl FnMut(Values),
 ) -> Result<(), dshap::Error> {
     // How long a row of Algorithm 3 takes depends on everything, so it is measured.
-    let mut len = if linear.is_slow() { rayon::current_num_threads() } else { rows.len() };
+    let mut len = if row_valuer.is_slow() { rayon::current_num_threads() } else { rows.len() };
     let mut start = 0;
     while start < rows.len() {
         if start > 0 && observer.is_interrupted() {
@@ -215,10 +214,7 @@ pub(crate) fn value_in_slices(
         let slice = rows.slice(start, len.min(rows.len() - start));
         let begun = Instant::now();
         let first_row = first_row + start as u64;
-        each(match leave_one_out {
-            true => linear.leave_one_out(slice, first_row)?,
-            false => linear.values_from(slice, first_row)?,
-        });
+        each(row_valuer.values(slice, first_row, leave_one_out)?);
         start += slice.len();
         if begun.elapsed() < PATIENCE {
             len *= 2;
@@ -249,7 +245,7 @@ fn join(all: &mut Values, more: Values) {
 
 /// What makes values of rows.
 enum Engine {
-    Linear(Box<LinearValuer>),
+    Rows(RowValuer),
     /// All rows are read before any is valued.
     Drawing(GeneralOptions, Vec<Waiting>),
 }
@@ -286,7 +282,7 @@ fn value_waiting(
     options: GeneralOptions,
     observer: &dyn Observer,
     mut each: impl FnMut(Placed, Values) -> Result<(), Error>,
-) -> Result<(Drawn, Vec<Warning>), Error> {
+) -> Result<(Drawn, Vec<String>), Error> {
     let mut places = Vec::with_capacity(waiting.len());
     let mut batches = Vec::with_capacity(waiting.len());
     for Waiting { first_row, n_rows, carried, encoded } in waiting {
@@ -296,8 +292,10 @@ fn value_waiting(
     }
     let points = Held::new(batches, valuer.design.n_columns(), &valuer.design)?;
     let drawn = match reference {
-        Some(reference) => draw(&valuer.fit, reference, Some(&points), sizes, options, observer),
-        None => draw(&valuer.fit, &points, None, sizes, options, observer),
+        Some(reference) => {
+            draw(&valuer.model, &valuer.design, reference, Some(&points), sizes, options, observer)
+        }
+        None => draw(&valuer.model, &valuer.design, &points, None, sizes, options, observer),
     };
     let (drawn, doubts) = drawn.map_err(|e| Error::core(e, &valuer.design))?;
     let mut start = 0;
@@ -326,6 +324,7 @@ pub(crate) struct Prepared {
 #[derive(Debug)]
 pub(crate) struct Passes {
     rows: RowCounts,
+    n_passes: usize,
     extra_passes: Vec<ExtraPass>,
     sample: RowSample,
     checkpoint: Option<Checkpoint>,
@@ -348,23 +347,22 @@ fn prepare(request: &ValueRequest, points: &Source, observer: &dyn Observer) -> 
     let checkpoint = request.resources.checkpoint.as_ref();
     let mut learned = learn(source.as_ref().unwrap_or(points), model, budget, checkpoint, observer)?;
     let checkpoint = learned.checkpoint.take();
-    let again = match model.method {
-        Method::Calibrated => Some(ExtraPass::Calibration),
-        // Rows that are their own reference are there already.
-        Method::General(_) if source.is_some() => Some(ExtraPass::Rows),
-        _ => None,
-    };
+    // Rows that are their own reference are there already.
+    let needs_pass = |pass: &ExtraPass| *pass != ExtraPass::Rows || source.is_some();
+    let again = learned.model.lacks(learned.method).filter(needs_pass);
+    let n_passes = learned.n_passes + usize::from(again.is_some());
     let extra_passes = learned.extra_passes.iter().copied().chain(again).collect();
-    let passes = Passes { rows: learned.rows, extra_passes, sample: learned.sample.clone(), checkpoint };
+    let passes =
+        Passes { rows: learned.rows, n_passes, extra_passes, sample: learned.sample.clone(), checkpoint };
     let mut valuer = SavedValuer::new(learned, model, Vec::new())?;
     if again.is_some() {
         valuer = valuer.completed(source.as_ref().unwrap_or(points), budget, observer)?;
     }
-    let Model { method, sizes, selection, .. } = model.clone();
+    let Model { sizes, selection, .. } = model.clone();
     Ok(Prepared {
         design: valuer.design.clone(),
+        method: valuer.method,
         valuer,
-        method,
         choice: sizes,
         selection,
         learned: Some(passes),
@@ -374,14 +372,14 @@ fn prepare(request: &ValueRequest, points: &Source, observer: &dyn Observer) -> 
 
 fn prepare_saved(file: &Path, overrides: &Overrides, points: &Source) -> Result<Prepared, Error> {
     let valuer = SavedValuer::load(file)?;
-    let method = overrides.method.over(valuer.method).map_err(|what| Error::Misplaced { what })?;
-    if let (Method::General(_), None) = (method, &valuer.rows) {
+    let method = valuer.method_over(overrides.method)?;
+    if let (Method::General(_), None) = (method, valuer.model.rows()) {
         return Err(Error::NoRowsToDraw);
     }
     let wanted = valuer.design.wanted();
     Error::unless_has_columns(points, &wanted, file)?;
     let Overrides { id, by, keep, missing, unseen, sizes, .. } = overrides.clone();
-    let design = valuer.design.with_policies(missing, unseen, |column| valuer.moments.mean(column));
+    let design = valuer.design.with_policies(missing, unseen, |column| valuer.model.mean(column));
     Ok(Prepared {
         design,
         method,

@@ -1,6 +1,6 @@
 //! A design: how raw columns become the numbers a model sees.
 
-use crate::{Error, ReadAs, Wanted};
+use crate::{Error, Labels, ReadAs, UnknownLabel, Wanted};
 use arrow_array::cast::AsArray;
 use arrow_array::types::Float64Type;
 use arrow_array::{Array, ArrayRef, RecordBatch};
@@ -66,6 +66,10 @@ pub struct DesignParts {
     pub encodings: Vec<Encoding>,
     /// The target.
     pub target: Wanted,
+    /// What the target's cells stand for, if they are labels. Absent in files
+    /// that know regression only.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub labels: Option<Labels>,
     /// The column with the weights of reference rows.
     pub weight: Option<Wanted>,
     /// What is done with missing cells.
@@ -79,7 +83,7 @@ pub struct DesignParts {
 pub struct Encoded {
     /// One row per usable row of the batch.
     pub x: Mat<f64>,
-    /// Their targets.
+    /// Their targets; the number of the class where targets are labels.
     pub y: Vec<f64>,
     /// Their weights, where the batch has them.
     pub weights: Option<Vec<f64>>,
@@ -116,8 +120,12 @@ impl Design {
             return wrong("a feature has no encoding");
         }
         let is_number = |column: &Wanted| matches!(column.read_as, ReadAs::Number | ReadAs::Boolean);
-        if !is_number(&parts.target) || !parts.weight.iter().all(is_number) {
-            return wrong("the target or the weight is no number");
+        let has_target = match &parts.labels {
+            Some(labels) => labels.are_sound_for(parts.target.read_as),
+            None => is_number(&parts.target),
+        };
+        if !has_target || !parts.weight.iter().all(is_number) {
+            return wrong("the target or the weight is not what it is read as");
         }
         for (feature, encoding) in parts.features.iter().zip(&parts.encodings) {
             let (is_sound, fill): (bool, &[f64]) = match encoding {
@@ -224,6 +232,30 @@ impl Design {
             .filter_map(|(name, encoding)| matches!(encoding, Encoding::OneHot { .. }).then_some(name))
     }
 
+    /// What the cells of the target stand for, if they are labels.
+    pub fn labels(&self) -> Option<&Labels> {
+        self.parts.labels.as_ref()
+    }
+
+    /// The same design with another label as the positive one.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::UnknownLabel`], [`Error::PositiveOfMany`].
+    pub fn with_positive(self, positive: &str) -> Result<Self, Error> {
+        let Self { mut parts, columns } = self;
+        if let Some(labels) = parts.labels.take() {
+            parts.labels = Some(labels.with_positive(&parts.target.name, positive)?);
+        }
+        Ok(Self { parts, columns })
+    }
+
+    /// Whether design columns and target are the numbers of the table as they are.
+    pub fn is_plain(&self) -> bool {
+        let is_number = |encoding: &Encoding| matches!(encoding, Encoding::Number { .. });
+        self.parts.labels.is_none() && self.parts.encodings.iter().all(is_number)
+    }
+
     /// Name of the target.
     pub fn target(&self) -> &str {
         &self.parts.target.name
@@ -239,8 +271,8 @@ impl Design {
     ///
     /// # Errors
     ///
-    /// [`Error::Missing`], [`Error::UnseenLevel`], [`Error::NotFinite`],
-    /// [`Error::BadWeight`].
+    /// [`Error::Missing`], [`Error::UnseenLevel`], [`Error::UnknownLabel`],
+    /// [`Error::NotFinite`], [`Error::BadWeight`].
     pub fn encode(&self, batch: &RecordBatch) -> Result<Encoded, Error> {
         self.encode_rows(batch, self.remaining(batch))
     }
@@ -297,13 +329,42 @@ impl Design {
                 }
             }
         }
-        let mut y = vec![0.0; n_rows];
-        self.copy_numbers(n_features, batch.column(n_features), None, rows, &mut y)?;
+        let y = self.targets(batch.column(n_features), rows)?;
         let weights = match batch.columns().get(n_features + 1) {
             Some(cells) => Some(self.copy_weights(n_features + 1, cells, rows)?),
             None => None,
         };
         Ok(Encoded { x, y, weights, n_filled, remaining })
+    }
+
+    fn targets(&self, cells: &ArrayRef, rows: Remaining<'_>) -> Result<Vec<f64>, Error> {
+        let (index, mut y) = (self.parts.features.len(), vec![0.0; rows.n_rows]);
+        let Some(labels) = &self.parts.labels else {
+            self.copy_numbers(index, cells, None, rows, &mut y)?;
+            return Ok(y);
+        };
+        let unknown = |i: usize, label: String| Error::UnknownLabel {
+            row: Some(rows.row(i)),
+            unknown: Box::new(UnknownLabel { name: self.name(index), label, labels: labels.words() }),
+        };
+        if self.parts.target.read_as == ReadAs::Text {
+            let cells = cells.as_string::<i32>();
+            for (i, y) in y.iter_mut().enumerate() {
+                let row = rows.row(i);
+                if !cells.is_valid(row) {
+                    return Err(self.missing_at(index, row));
+                }
+                let class = labels.class_of_text(cells.value(row));
+                *y = class.ok_or_else(|| unknown(i, cells.value(row).into()))? as f64;
+            }
+        } else {
+            self.copy_numbers(index, cells, None, rows, &mut y)?;
+            for (i, y) in y.iter_mut().enumerate() {
+                let class = labels.class_of_number(*y);
+                *y = class.ok_or_else(|| unknown(i, labels.word_of_number(*y)))? as f64;
+            }
+        }
+        Ok(y)
     }
 
     fn copy_weights(&self, index: usize, cells: &ArrayRef, rows: Remaining<'_>) -> Result<Vec<f64>, Error> {
@@ -416,7 +477,7 @@ enum Code {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{ReadAs, Roles, Survey};
+    use crate::{ReadAs, Roles, Survey, TargetAs};
     use arrow_array::{Float64Array, StringArray};
     use std::sync::Arc;
 
@@ -428,6 +489,7 @@ mod tests {
         Roles {
             features: vec![wanted("age", ReadAs::Number), wanted("city", ReadAs::Text)],
             target: wanted("price", ReadAs::Number),
+            target_as: TargetAs::Numbers,
             weight: None,
             carried: vec![],
         }
@@ -525,6 +587,60 @@ mod tests {
         let error = learn(Missing::Error, Unseen::Error, &each).unwrap_err();
         assert_eq!(error, Error::TooManyLevels { name: "city".into(), n_levels: 5, more: false });
         assert!(error.to_string().contains("5 rows and 5 different values"));
+    }
+
+    fn label_design(target: ReadAs, cells: ArrayRef) -> Result<(Design, RecordBatch), Error> {
+        let roles = Roles {
+            features: vec![wanted("age", ReadAs::Number)],
+            target: wanted("y", target),
+            target_as: TargetAs::Labels,
+            weight: None,
+            carried: vec![],
+        };
+        let age: ArrayRef = Arc::new(Float64Array::from(vec![1.0; cells.len()]));
+        let batch =
+            RecordBatch::try_from_iter_with_nullable([("age", age, true), ("y", cells, true)]).unwrap();
+        let mut survey = Survey::new(roles, Missing::Error, Unseen::Error);
+        survey.look_at(&batch)?;
+        Ok((survey.into_design()?, batch))
+    }
+
+    #[test]
+    fn labels_become_classes_and_the_later_one_is_positive() {
+        let text: ArrayRef = Arc::new(StringArray::from(vec!["yes", "no", "no", "yes"]));
+        let (design, batch) = label_design(ReadAs::Text, text).unwrap();
+        assert_eq!(design.encode(&batch).unwrap().y, [1.0, 0.0, 0.0, 1.0]);
+        assert_eq!(design.labels().and_then(Labels::positive).as_deref(), Some("yes"));
+        let flipped = design.clone().with_positive("no").unwrap();
+        assert_eq!(flipped.encode(&batch).unwrap().y, [0.0, 1.0, 1.0, 0.0]);
+        let error = design.with_positive("yess").unwrap_err();
+        assert_eq!(error.hint().as_deref(), Some("did you mean `yes`?"));
+
+        let signs: ArrayRef = Arc::new(Float64Array::from(vec![1.0, -1.0, -1.0]));
+        let (design, batch) = label_design(ReadAs::Number, signs).unwrap();
+        assert_eq!(design.encode(&batch).unwrap().y, [1.0, 0.0, 0.0]);
+        assert_eq!(design.clone().with_positive("-1.0").unwrap().encode(&batch).unwrap().y, [0.0, 1.0, 1.0]);
+        assert_eq!(Design::from_parts(design.parts().clone()), Ok(design));
+
+        let booleans: ArrayRef = Arc::new(Float64Array::from(vec![1.0, 0.0]));
+        let (design, _) = label_design(ReadAs::Boolean, booleans).unwrap();
+        assert_eq!(design.labels().unwrap().words(), ["false", "true"]);
+    }
+
+    #[test]
+    fn labels_that_are_none_are_refused() {
+        let numbers = |cells: Vec<f64>| label_design(ReadAs::Number, Arc::new(Float64Array::from(cells)));
+        let one = numbers(vec![3.0; 4]).unwrap_err();
+        assert_eq!(one, Error::OneLabel { name: "y".into(), label: "3".into() });
+        let each = numbers((0..9).map(f64::from).collect()).unwrap_err();
+        assert!(matches!(each, Error::TooManyLabels { n_labels: 9, more: false, .. }));
+        let many = numbers((0..900).map(f64::from).collect()).unwrap_err();
+        assert!(matches!(many, Error::TooManyLabels { more: true, .. }));
+        let (design, batch) = numbers(vec![0.0, 1.0, 2.0, 2.0]).unwrap();
+        assert!(matches!(design.clone().with_positive("1"), Err(Error::PositiveOfMany { .. })));
+        let known = numbers(vec![0.0, 1.0]).unwrap().0;
+        let error = known.encode(&batch).unwrap_err();
+        assert_eq!((error.row(), error.to_string().contains("`2`")), (Some(2), true), "{error}");
     }
 
     #[test]

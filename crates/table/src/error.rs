@@ -60,6 +60,64 @@ pub enum Error {
         kind: Kind,
     },
 
+    /// A target that cannot be labels.
+    #[error("target `{name}` holds {kind} values, which cannot be labels")]
+    LabelKind {
+        /// The column.
+        name: String,
+        /// What it holds.
+        kind: Kind,
+    },
+
+    /// A target that names no classes.
+    #[error("target `{name}` has {} different labels", if *.more { format!("more than {}", .n_labels) } else { format!("{0} rows and {0}", .n_labels) })]
+    TooManyLabels {
+        /// The target.
+        name: String,
+        /// Labels met.
+        n_labels: usize,
+        /// Whether counting stopped there.
+        more: bool,
+    },
+
+    /// A reference without a label.
+    #[error("no usable row of the reference has a label in target `{name}`")]
+    NoLabels {
+        /// The target.
+        name: String,
+    },
+
+    /// A reference of one class.
+    #[error(
+        "every reference row has the label `{label}` in target `{name}`; classification needs two labels at least"
+    )]
+    OneLabel {
+        /// The target.
+        name: String,
+        /// The label.
+        label: String,
+    },
+
+    /// A label that the reference does not have.
+    #[error("the label `{label}` of target `{name}` is none of those of the reference: {}", quoted(&.unknown.labels), label = .unknown.label, name = .unknown.name)]
+    UnknownLabel {
+        /// Row within the batch; absent if a user named the label.
+        row: Option<usize>,
+        /// Which, and what there is instead.
+        unknown: Box<UnknownLabel>,
+    },
+
+    /// A positive label where there are more than two.
+    #[error(
+        "target `{name}` has {n_labels} labels, each of which is told from all others; none is the positive one"
+    )]
+    PositiveOfMany {
+        /// The target.
+        name: String,
+        /// How many labels.
+        n_labels: usize,
+    },
+
     /// A text column with a level for every row, or nearly.
     #[error("text column `{name}` has {} different values", if *.more { format!("more than {}", .n_levels) } else { format!("{0} rows and {0}", .n_levels) })]
     TooManyLevels {
@@ -144,6 +202,17 @@ pub enum Error {
     },
 }
 
+/// A label that the reference does not have.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct UnknownLabel {
+    /// The target.
+    pub name: String,
+    /// The label.
+    pub label: String,
+    /// The labels of the reference.
+    pub labels: Vec<String>,
+}
+
 impl Error {
     /// The row within the batch, if the error is about one.
     pub fn row(&self) -> Option<usize> {
@@ -152,6 +221,7 @@ impl Error {
             | Error::UnseenLevel { row, .. }
             | Error::NotFinite { row, .. }
             | Error::BadWeight { row, .. } => Some(*row),
+            Error::UnknownLabel { row, .. } => *row,
             _ => None,
         }
     }
@@ -164,7 +234,27 @@ impl Error {
                 format!("did you mean `{suggestion}`?")
             }
             Error::TwoRoles { name, .. } => format!("name `{name}` only once"),
+            Error::TargetKind { kind: Kind::Text, .. } => {
+                "text is for `--task classification`; or name a column of numbers with `--target`".into()
+            }
             Error::TargetKind { .. } => "name a column of numbers with `--target`".into(),
+            Error::LabelKind { .. } => "name another `--target`, or turn it into labels first".into(),
+            Error::TooManyLabels { .. } => {
+                "numbers are for `--task regression`; or name another `--target`".into()
+            }
+            Error::NoLabels { .. } => {
+                "check the target, and whether rows are left out for missing cells".into()
+            }
+            Error::OneLabel { .. } => "add rows with another label, or name another `--target`".into(),
+            Error::UnknownLabel { row: Some(_), .. } => {
+                "leave such rows out, or add rows with that label to the reference".into()
+            }
+            Error::UnknownLabel { unknown, .. } => {
+                let labels = unknown.labels.iter().map(String::as_str);
+                let suggestion = crate::closest(&unknown.label, labels)?;
+                format!("did you mean `{suggestion}`?")
+            }
+            Error::PositiveOfMany { .. } => "leave `--positive` out".into(),
             Error::NoTarget { .. } => "name the column to predict with `--target COLUMN`".into(),
             Error::NoFeatures { .. } => "check `--features` and `--exclude`".into(),
             Error::UnusableKind { name, kind: Kind::Date } => format!(

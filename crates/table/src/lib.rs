@@ -14,6 +14,7 @@
 
 mod design;
 mod error;
+mod labels;
 mod merge;
 mod raw;
 mod roles;
@@ -21,9 +22,10 @@ mod suggest;
 mod survey;
 
 pub use design::{Design, DesignParts, Encoded, Encoding, Missing, Unseen};
-pub use error::Error;
+pub use error::{Error, UnknownLabel};
+pub use labels::Labels;
 pub use merge::{Derived, MergedDesign};
 pub use raw::{Kind, RawColumn, RawSchema, ReadAs, Wanted};
-pub use roles::{Roles, Selection};
+pub use roles::{Roles, Selection, TargetAs};
 pub use suggest::closest;
 pub use survey::Survey;

@@ -230,6 +230,7 @@ mod tests {
                 },
             ],
             target: wanted("price", ReadAs::Number),
+            labels: None,
             weight: None,
             missing: if fill.is_some() { Missing::Mean } else { Missing::Error },
             unseen: Unseen::Error,

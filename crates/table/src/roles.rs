@@ -24,6 +24,16 @@ pub struct Selection {
     pub weight: Option<String>,
 }
 
+/// What the cells of the target are.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum TargetAs {
+    /// Numbers to be predicted.
+    #[default]
+    Numbers,
+    /// Labels of classes: words, numbers, or true and false.
+    Labels,
+}
+
 /// The parts of the columns of one table, settled.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Roles {
@@ -31,6 +41,8 @@ pub struct Roles {
     pub features: Vec<Wanted>,
     /// The target.
     pub target: Wanted,
+    /// What its cells are.
+    pub target_as: TargetAs,
     /// The weights.
     pub weight: Option<Wanted>,
     /// Columns to carry through: id, group, then the kept ones.
@@ -44,8 +56,8 @@ impl Roles {
     ///
     /// [`Error::NoSuchColumn`], [`Error::NoTarget`], [`Error::NoFeatures`],
     /// [`Error::TwoRoles`], [`Error::UnusableKind`], [`Error::TargetKind`],
-    /// [`Error::WeightKind`].
-    pub fn settle(schema: &RawSchema, selection: &Selection) -> Result<Self, Error> {
+    /// [`Error::LabelKind`], [`Error::WeightKind`].
+    pub fn settle(schema: &RawSchema, selection: &Selection, target_as: TargetAs) -> Result<Self, Error> {
         let available = || schema.names().map(String::from).collect::<Vec<_>>();
         let columns: HashMap<&str, &RawColumn> =
             schema.columns.iter().map(|column| (column.name.as_str(), column)).collect();
@@ -58,9 +70,22 @@ impl Roles {
         let target_name =
             selection.target.as_deref().ok_or_else(|| Error::NoTarget { available: available() })?;
         let target = find(target_name)?;
-        if !matches!(target.kind, Kind::Number | Kind::Boolean) {
-            return Err(Error::TargetKind { name: target.name.clone(), kind: target.kind.clone() });
-        }
+        let read_target_as = match (&target.kind, target_as) {
+            (Kind::Number | Kind::Boolean | Kind::Text, TargetAs::Labels)
+                if selection.categorical.contains(&target.name) =>
+            {
+                ReadAs::Text
+            }
+            (Kind::Number, _) => ReadAs::Number,
+            (Kind::Boolean, _) => ReadAs::Boolean,
+            (Kind::Text, TargetAs::Labels) => ReadAs::Text,
+            (kind, TargetAs::Labels) => {
+                return Err(Error::LabelKind { name: target.name.clone(), kind: kind.clone() });
+            }
+            (kind, TargetAs::Numbers) => {
+                return Err(Error::TargetKind { name: target.name.clone(), kind: kind.clone() });
+            }
+        };
 
         let purposes =
             [("`--id`", &selection.id), ("`--by`", &selection.by), ("`--weight`", &selection.weight)];
@@ -132,8 +157,7 @@ impl Roles {
         if features.is_empty() {
             return Err(Error::NoFeatures { target: target_name.into() });
         }
-        let read_as = if target.kind == Kind::Boolean { ReadAs::Boolean } else { ReadAs::Number };
-        let target = Wanted { name: target_name.into(), read_as };
+        let target = Wanted { name: target_name.into(), read_as: read_target_as };
         let weight = match &selection.weight {
             None => None,
             Some(name) => match &find(name)?.kind {
@@ -141,7 +165,7 @@ impl Roles {
                 kind => return Err(Error::WeightKind { name: name.clone(), kind: kind.clone() }),
             },
         };
-        Ok(Self { features, target, weight, carried: selection.carried(schema)? })
+        Ok(Self { features, target, target_as, weight, carried: selection.carried(schema)? })
     }
 }
 
@@ -205,7 +229,7 @@ mod tests {
 
     #[test]
     fn whatever_has_no_other_part_is_a_feature() {
-        let roles = Roles::settle(&schema(), &selection()).unwrap();
+        let roles = Roles::settle(&schema(), &selection(), TargetAs::Numbers).unwrap();
         assert_eq!(names(&roles.features), ["age", "city", "member"]);
         let read_as: Vec<_> = roles.features.iter().map(|feature| feature.read_as).collect();
         assert_eq!(read_as, [ReadAs::Number, ReadAs::Text, ReadAs::Boolean]);
@@ -216,15 +240,29 @@ mod tests {
     fn carried_columns_come_once_and_stay_features() {
         let selection =
             Selection { keep: vec!["age".into(), "id".into()], by: Some("city".into()), ..selection() };
-        let roles = Roles::settle(&schema(), &selection).unwrap();
+        let roles = Roles::settle(&schema(), &selection, TargetAs::Numbers).unwrap();
         assert_eq!(names(&roles.features), ["age", "member"]);
         assert_eq!(names(&roles.carried), ["id", "city", "age"]);
     }
 
     #[test]
+    fn labels_may_be_words_numbers_or_booleans() {
+        let read_as = |target: &str| {
+            let selection = Selection { target: Some(target.into()), ..selection() };
+            Roles::settle(&schema(), &selection, TargetAs::Labels).map(|roles| roles.target.read_as)
+        };
+        assert_eq!(read_as("city"), Ok(ReadAs::Text));
+        assert_eq!(read_as("member"), Ok(ReadAs::Boolean));
+        assert_eq!(read_as("age"), Ok(ReadAs::Number));
+        let selection = Selection { target: Some("seen".into()), ..Selection::default() };
+        let dates = Roles::settle(&schema(), &selection, TargetAs::Labels);
+        assert!(matches!(dates, Err(Error::LabelKind { kind: Kind::Date, .. })));
+    }
+
+    #[test]
     fn numbers_can_be_declared_categorical() {
         let selection = Selection { categorical: vec!["age".into()], ..selection() };
-        let roles = Roles::settle(&schema(), &selection).unwrap();
+        let roles = Roles::settle(&schema(), &selection, TargetAs::Numbers).unwrap();
         assert_eq!(roles.features[0], Wanted { name: "age".into(), read_as: ReadAs::Text });
     }
 
@@ -233,7 +271,7 @@ mod tests {
         let settle = |change: fn(&mut Selection)| {
             let mut selection = selection();
             change(&mut selection);
-            Roles::settle(&schema(), &selection).unwrap_err()
+            Roles::settle(&schema(), &selection, TargetAs::Numbers).unwrap_err()
         };
         assert!(matches!(settle(|s| s.target = None), Error::NoTarget { available } if available.len() == 6));
         assert!(matches!(

@@ -1,7 +1,8 @@
 //! What a design has to learn from the reference before it can encode it.
 
 use crate::design::{Design, DesignParts, Encoding, Missing, Unseen};
-use crate::{Error, ReadAs, Roles};
+use crate::labels::LabelSurvey;
+use crate::{Error, ReadAs, Roles, TargetAs};
 use arrow_array::cast::AsArray;
 use arrow_array::types::Float64Type;
 use arrow_array::{Array, RecordBatch};
@@ -10,7 +11,7 @@ use std::collections::BTreeMap;
 /// A text column with more levels than this is no category.
 pub(crate) const MAX_LEVELS: usize = 256;
 
-/// Collects levels of text columns, and means where missing cells are filled.
+/// Collects levels of text columns, labels, and means where missing cells are filled.
 ///
 /// Only needed when [`Survey::is_needed`]; a table of numbers without gaps is
 /// encoded without looking at it first.
@@ -20,6 +21,8 @@ pub struct Survey {
     missing: Missing,
     unseen: Unseen,
     columns: Vec<ColumnSurvey>,
+    /// Of a target that holds labels.
+    labels: Option<LabelSurvey>,
     n_rows: usize,
 }
 
@@ -42,7 +45,8 @@ impl Survey {
                 ReadAs::Text | ReadAs::AsIs => ColumnSurvey::Text { levels: BTreeMap::new() },
             })
             .collect();
-        Self { roles, missing, unseen, columns, n_rows: 0 }
+        let labels = (roles.target_as == TargetAs::Labels).then(|| LabelSurvey::new(roles.target.clone()));
+        Self { roles, missing, unseen, columns, labels, n_rows: 0 }
     }
 
     /// A survey of further rows for a design that was learned before: only
@@ -52,6 +56,7 @@ impl Survey {
         let roles = Roles {
             features: parts.features.clone(),
             target: parts.target.clone(),
+            target_as: TargetAs::Numbers,
             weight: parts.weight.clone(),
             carried: Vec::new(),
         };
@@ -62,6 +67,7 @@ impl Survey {
     /// Whether the reference must be read once before it can be encoded.
     pub fn is_needed(&self) -> bool {
         self.missing == Missing::Mean
+            || self.labels.is_some()
             || self.columns.iter().any(|column| matches!(column, ColumnSurvey::Text { .. }))
     }
 
@@ -71,7 +77,7 @@ impl Survey {
     ///
     /// # Errors
     ///
-    /// [`Error::TooManyLevels`].
+    /// [`Error::TooManyLevels`], [`Error::TooManyLabels`], [`Error::NotFinite`] in labels.
     pub fn look_at(&mut self, batch: &RecordBatch) -> Result<(), Error> {
         let dropped = self.missing == Missing::Drop;
         let weights = self
@@ -115,6 +121,9 @@ impl Survey {
                 }
             }
         }
+        if let Some(labels) = &mut self.labels {
+            labels.look_at(batch.column(self.roles.features.len()), usable)?;
+        }
         self.n_rows += (0..batch.num_rows()).filter(|&row| usable(row)).count();
         Ok(())
     }
@@ -135,7 +144,8 @@ impl Survey {
     /// # Errors
     ///
     /// [`Error::TooManyLevels`] for a text column with a level per row,
-    /// [`Error::AllMissing`] where a mean is needed and there is none.
+    /// [`Error::TooManyLabels`] and [`Error::OneLabel`] for a target that is no
+    /// classification, [`Error::AllMissing`] where a mean is needed and there is none.
     pub fn into_design(self) -> Result<Design, Error> {
         let mut encodings = Vec::with_capacity(self.columns.len());
         for (feature, survey) in self.roles.features.iter().zip(self.columns) {
@@ -171,6 +181,7 @@ impl Survey {
             features: self.roles.features,
             encodings,
             target: self.roles.target,
+            labels: self.labels.map(LabelSurvey::into_labels).transpose()?,
             weight: self.roles.weight,
             missing: self.missing,
             unseen: self.unseen,

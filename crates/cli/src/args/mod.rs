@@ -83,6 +83,12 @@ pub(crate) enum Command {
 /// Positive: the row is expected to help. Values of the rows of a table do not
 /// add up to its utility.
 ///
+/// Where the target holds labels (text, true and false, two values, or with
+/// `--task classification`) it is the same gain for the least-squares problem
+/// that stands in for a logistic model: coefficients and weights are those of
+/// the whole reference. It is not the gain of a model fitted anew on each set.
+/// More than two labels are told apart one from the others, and values summed.
+///
 /// Files are CSV (also .gz, .zst), Parquet, Arrow IPC, NDJSON or NPY; several
 /// files or a pattern are one table; `-` is standard input.
 #[derive(Debug, ClapArgs)]
@@ -94,6 +100,7 @@ Examples:
   dshap value wine.csv --target quality --bottom 20 --keep alcohol,pH
   dshap value new.csv --reference 'old/*.parquet' --target price --id sku -o values.parquet
   dshap value new.csv --valuer price.dshap --m 5000 --stderr -o values.arrow
+  dshap value patients.csv --target diabetic --positive yes --bottom 20
   zcat big.csv.gz | dshap value - --target y --stderr > values.csv"
 )]
 pub(crate) struct ValueArgs {
@@ -125,7 +132,9 @@ pub(crate) struct ValueArgs {
 ///
 /// The file holds how columns become numbers, the fit, the moments from which it
 /// can be updated or merged, and where the rows came from; not the rows. With it
-/// any row is valued later, seen or unseen, without the reference.
+/// any row is valued later, seen or unseen, without the reference. A valuer of
+/// a classification cannot be updated or merged, and carries up to 1024 of its
+/// rows, from which standard errors are computed.
 #[derive(Debug, ClapArgs)]
 #[command(
     allow_negative_numbers = true,

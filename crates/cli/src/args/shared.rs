@@ -29,6 +29,10 @@ pub(crate) struct ColumnArgs {
     /// Columns to be read as categories whatever they hold.
     #[arg(long, value_name = "A,B", value_delimiter = ',')]
     pub(crate) categorical: Vec<String>,
+    /// Classification: the label that counts as 1. Default: the larger or later of the two; values
+    /// do not depend on it, `prob` does.
+    #[arg(long, value_name = "LABEL", allow_hyphen_values = true)]
+    pub(crate) positive: Option<String>,
     /// Missing cells: an error, rows left out, or the mean of the reference column. Default: error.
     #[arg(long, value_name = "HOW")]
     pub(crate) missing: Option<MissingArg>,
@@ -43,7 +47,8 @@ pub(crate) struct ColumnArgs {
 #[derive(Debug, ClapArgs)]
 #[command(next_help_heading = "Method")]
 pub(crate) struct MethodArgs {
-    /// What is predicted; guessed from the target when absent.
+    /// What is predicted: a number, or a label. Guessed from the target when absent:
+    /// classification if it is text, true or false, or has two values.
     #[arg(long)]
     pub(crate) task: Option<TaskArg>,
     /// How rows are valued: exactly for Gaussian inputs, calibrated to other ones, by drawing
@@ -52,14 +57,17 @@ pub(crate) struct MethodArgs {
     pub(crate) method: Option<MethodArg>,
     #[command(flatten)]
     pub(crate) sizes: SizeArgs,
-    /// The model has no intercept: nothing is centred.
+    /// The model has no intercept: nothing is centred, and classification has no column of ones.
     #[arg(long)]
     pub(crate) no_intercept: bool,
     /// Value a model that fits its intercept anew on each set, instead of taking the reference
     /// means as known.
     #[arg(long, conflicts_with = "no_intercept")]
     pub(crate) refit_intercept: bool,
-    /// general, lower, upper: ridge penalty, added to the sum of squares of features as given (a column that depends on others is left out all the same). Default: 0.
+    /// Ridge penalty for features as given. Regression (general, lower, upper): added to the sum of
+    /// squares; a column that depends on others is left out all the same. Classification (every
+    /// method): half of it times the squared coefficients is added to the log-loss of the fit.
+    /// Default: 0.
     #[arg(long, value_name = "G", value_parser = parse_penalty)]
     pub(crate) ridge: Option<f64>,
     /// lower, upper: c of the eigenvalues' tail. Default: 0.5 (proved), 1 with --convention printed.
@@ -71,8 +79,8 @@ pub(crate) struct MethodArgs {
     /// The row-independent constant: gain, theorem or full:C. Default: gain.
     #[arg(long, value_parser = parse_constant)]
     pub(crate) constant: Option<Constant>,
-    /// The sum as defined, or as printed in the paper's Theorem 2 (off by one, with its constant).
-    /// Default: definition.
+    /// The sum as defined, or as printed in the paper's Theorem 2 (off by one, with its constant);
+    /// bounds of a classification as printed are on the authors' variables. Default: definition.
     #[arg(long)]
     pub(crate) convention: Option<ConventionArg>,
     /// algorithm-3: stop when the sum moves by less (ρ₂), 0 never; default 0.005. general: errors

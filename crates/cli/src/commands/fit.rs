@@ -2,7 +2,7 @@
 
 use super::finish::{Saying, begin_summary, conclude, in_pool};
 use super::plan;
-use super::value::weights;
+use super::value::{labels, weights};
 use crate::args::{FitArgs, MergeArgs, RunArgs, UpdateArgs};
 use crate::failure::Failure;
 use crate::progress::Progress;
@@ -94,14 +94,16 @@ fn describe(summary: &FitSummary, output: &Path, length: u64) -> String {
         facts.method,
         grouped(facts.n_reference as u64)
     );
-    text += &format!(
-        "p = {}, q = {}, m = {}, noise variance {}, R² {}\n",
-        facts.p,
-        facts.q,
-        facts.m,
-        significant(facts.noise_var),
-        significant(facts.r_squared)
-    );
+    text += &labels(facts);
+    text += &format!("p = {}, q = {}, m = {}", facts.p, facts.q, facts.m);
+    if let Some(r_squared) = facts.r_squared {
+        let noise_var = significant(facts.noise_var);
+        text += &format!(", noise variance {noise_var}, R² {}", significant(r_squared));
+    }
+    if let Some(fit) = &facts.classification {
+        text += &format!(", fitted in {} passes", fit.fit_passes);
+    }
+    text.push('\n');
     text += &weights(facts);
     if let Some(rows) = summary.resumed_rows {
         text += &format!("went on from a checkpoint; {} rows had been read before\n", grouped(rows));

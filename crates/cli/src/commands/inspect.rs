@@ -4,7 +4,7 @@ use crate::args::InspectArgs;
 use crate::failure::Failure;
 use crate::table::{grouped, render, significant, size, visible};
 use arrow_array::{ArrayRef, Float64Array, RecordBatch, StringArray};
-use dshap_run::{Action, Inspection};
+use dshap_run::{Action, ClassFacts, Inspection};
 use std::fmt::Write;
 use std::sync::Arc;
 
@@ -52,18 +52,28 @@ fn describe(found: &Inspection) -> String {
     line("p", format!("{} design columns of {} features", facts.p, facts.features.len()));
     line("q", format!("{}{}", facts.q, default(facts.q_default)));
     line("m", format!("{}{}", facts.m, default(facts.m_default)));
-    line("noise variance", significant(facts.noise_var));
-    line("R²", significant(facts.r_squared));
-    let digits = format!("values keep about {} of 16 digits", facts.value_digits);
-    line("condition", format!("{} ({digits})", significant(facts.condition)));
+    if let Some(fit) = &facts.classification {
+        line("labels", labels(fit));
+        line("deviance", format!("{}, fitted in {} passes", significant(fit.deviance), fit.fit_passes));
+    }
+    if let Some(r_squared) = facts.r_squared {
+        line("noise variance", significant(facts.noise_var));
+        line("R²", significant(r_squared));
+    }
+    if let (Some(condition), Some(digits)) = (facts.condition, facts.value_digits) {
+        let digits = format!("values keep about {digits} of 16 digits");
+        line("condition", format!("{} ({digits})", significant(condition)));
+    }
     match found.intercept_value {
         Some(value) => line("intercept", significant(value)),
+        None if facts.intercept => line("intercept", "one for each label".into()),
         None => line("intercept", "none".into()),
     }
     line("missing cells", word(&found.missing));
     line("unseen levels", word(&found.unseen));
     if found.history.iter().any(|step| step.action == Action::Forget) {
-        line("digits", format!("about {:.0} of 16, after rows were forgotten", found.digits));
+        let digits = found.digits.unwrap_or_default();
+        line("digits", format!("about {digits:.0} of 16, after rows were forgotten"));
     }
 
     let _ = write!(text, "\n{}", columns(found));
@@ -94,6 +104,17 @@ fn describe(found: &Inspection) -> String {
     text
 }
 
+/// The labels and how many rows have them.
+fn labels(fit: &ClassFacts) -> String {
+    let rows = fit.labels.iter().zip(&fit.label_rows).take(SHOWN_LEVELS);
+    let shown: Vec<String> =
+        rows.map(|(label, rows)| format!("{} ({})", label.escape_debug(), grouped(*rows as u64))).collect();
+    let more = fit.labels.len().saturating_sub(SHOWN_LEVELS);
+    let more = if more > 0 { format!(" and {more} more") } else { String::new() };
+    let positive = fit.positive.as_ref().map(|label| format!("; positive {}", label.escape_debug()));
+    format!("{}{more}{}", shown.join(", "), positive.unwrap_or_default())
+}
+
 /// A policy as it is typed.
 fn word(policy: &impl serde::Serialize) -> String {
     serde_json::to_value(policy).ok().and_then(|value| value.as_str().map(String::from)).unwrap_or_default()
@@ -104,7 +125,7 @@ fn columns(found: &Inspection) -> String {
     let numbers = |of: fn(&dshap_run::ColumnFacts) -> Option<f64>| -> ArrayRef {
         Arc::new(found.columns.iter().map(of).collect::<Float64Array>())
     };
-    let note = |column: &dshap_run::ColumnFacts| column.coefficient.is_none().then_some("dropped");
+    let note = |column: &dshap_run::ColumnFacts| column.dropped.then_some("dropped");
     let columns: Vec<(&str, ArrayRef)> = vec![
         ("column", Arc::new(StringArray::from(names))),
         ("coefficient", numbers(|column| column.coefficient)),

@@ -126,6 +126,7 @@ fn refuse_what_the_valuer_fixes(
         ("--exclude", !columns.exclude.is_empty()),
         ("--categorical", !columns.categorical.is_empty()),
         ("--weight", columns.weight.is_some()),
+        ("--positive", columns.positive.is_some()),
         ("--dependent", columns.dependent.is_some()),
         ("--task", method.task.is_some()),
         ("--no-intercept", method.no_intercept),
@@ -155,9 +156,18 @@ fn model(columns: &ColumnArgs, method: &MethodArgs, keep: &[String]) -> Result<M
     let task = match method.task {
         None => None,
         Some(TaskArg::Regression) => Some(Task::Regression),
-        Some(TaskArg::Classification | TaskArg::Density) => {
-            return Err(Failure::usage("this version of dshap values regression only; `--task regression`"));
+        Some(TaskArg::Classification) => Some(Task::Classification),
+        Some(TaskArg::Density) => {
+            return Err(Failure::usage(
+                "this version of dshap values regression and classification; density is not there yet",
+            ));
         }
+    };
+    let choice = choice_of(method);
+    let (method_said, ridge) = match task {
+        Some(Task::Regression) => (choice.settle().map_err(Failure::usage)?, None),
+        // The task may turn out to be classification, where every fit takes a ridge.
+        _ => choice.settle_beside_ridge().map_err(Failure::usage)?,
     };
     Ok(Model {
         selection: Selection {
@@ -173,7 +183,9 @@ fn model(columns: &ColumnArgs, method: &MethodArgs, keep: &[String]) -> Result<M
         missing: columns.missing.map(missing).unwrap_or_default(),
         unseen: columns.unseen.map(unseen).unwrap_or_default(),
         task,
-        method: choice_of(method).settle().map_err(Failure::usage)?.unwrap_or_default(),
+        method: method_said.unwrap_or_default(),
+        ridge,
+        positive: columns.positive.clone(),
         sizes: sizes(&method.sizes),
         fit: FitOptions {
             intercept: !method.no_intercept,

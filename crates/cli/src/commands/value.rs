@@ -7,7 +7,10 @@ use crate::failure::Failure;
 use crate::progress::Progress;
 use crate::table::{LONG_TABLE, grouped, render, significant};
 use dshap_io::Destination;
-use dshap_run::{Arrange, Collected, ExtraPass, Facts, Summary, Written, held_bytes};
+use dshap_run::{Arrange, ClassFacts, Collected, ExtraPass, Facts, Summary, Written, held_bytes};
+
+/// Labels that are listed.
+const SHOWN_LABELS: usize = 12;
 
 pub(crate) fn run(args: &ValueArgs) -> Result<(), Failure> {
     let request = plan::value_request(args)?;
@@ -74,13 +77,12 @@ pub(crate) fn describe(summary: &Summary) -> String {
         Some(file) => format!("{n_points} rows valued by `{}`, fitted to {n_reference}", file.name),
     };
     let mut text = format!("{}{guessed} of `{}`, method {}: {how}\n", facts.task, facts.target, facts.method);
-    text += &format!(
-        "p = {}, q = {}, m = {}, noise variance {}\n",
-        facts.p,
-        facts.q,
-        facts.m,
-        significant(facts.noise_var)
-    );
+    text += &labels(facts);
+    text += &format!("p = {}, q = {}, m = {}", facts.p, facts.q, facts.m);
+    if facts.classification.is_none() {
+        text += &format!(", noise variance {}", significant(facts.noise_var));
+    }
+    text.push('\n');
     text += &weights(facts);
     if summary.reference_passes > 1 {
         let what = if summary.leave_one_out { "table" } else { "reference" };
@@ -107,9 +109,12 @@ pub(crate) fn describe(summary: &Summary) -> String {
 fn reasons(passes: &[ExtraPass]) -> String {
     let word = |pass: &ExtraPass| match pass {
         ExtraPass::Levels => "text columns and means",
+        ExtraPass::Labels => "labels",
+        ExtraPass::Steps => "steps of the logistic fit",
         ExtraPass::HardColumns => "columns nearly the same as others",
         ExtraPass::Calibration => "calibration",
         ExtraPass::Rows => "keeping rows to draw sets from",
+        ExtraPass::Authors => "the authors' variables",
     };
     match passes {
         [pass @ (ExtraPass::Calibration | ExtraPass::Rows)] => {
@@ -121,6 +126,26 @@ fn reasons(passes: &[ExtraPass]) -> String {
             format!("{} take passes of their own", words.join(", and "))
         }
     }
+}
+
+/// The labels that were told apart, if there are any.
+pub(crate) fn labels(facts: &Facts) -> String {
+    let Some(ClassFacts { labels, label_rows, positive, .. }) = &facts.classification else {
+        return String::new();
+    };
+    let rows = labels.iter().zip(label_rows);
+    let shown: Vec<String> = rows
+        .take(SHOWN_LABELS)
+        .map(|(label, rows)| format!("`{label}` ({})", grouped(*rows as u64)))
+        .collect();
+    let more = labels.len().saturating_sub(SHOWN_LABELS);
+    let more = if more > 0 { format!(" and {more} more") } else { String::new() };
+    let how = match positive {
+        Some(positive) => format!("; `prob` is that of `{positive}`"),
+        None => "; each is told from all others, and the values are summed".into(),
+    };
+    let ridge = facts.ridge.filter(|ridge| *ridge > 0.0).map(|ridge| format!("; ridge {ridge}"));
+    format!("labels {}{more}{how}{}\n", shown.join(", "), ridge.unwrap_or_default())
 }
 
 /// What weights do to the reference, if there are any.

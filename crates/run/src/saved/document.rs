@@ -1,13 +1,17 @@
 //! The valuer file: a document in JSON and arrays of doubles.
 //!
-//! The arrays are the moments of the reference, from which a fit can be
-//! updated, and the fit itself, so that values have the same bits on whatever
+//! The arrays are the moments of the reference, from which a regression can be
+//! updated, and the fit itself (`document/logistic.rs` has that of a
+//! classification), so that values have the same bits on whatever
 //! machine the file is read. `docs/valuers.md` describes both.
+
+mod logistic;
 
 use super::{SavedValuer, Step};
 use crate::Error;
+use crate::fitted::{FittedModel, LinearModel};
 use crate::general::Held;
-use crate::request::{Method, SizeChoice};
+use crate::request::{Method, SizeChoice, Task};
 use dshap::linear::{
     Algorithm3, Bound, Constant, Convention, DistanceTable, FitOptions, FitParts, GeneralOptions, LinearFit,
     Side,
@@ -15,6 +19,7 @@ use dshap::linear::{
 use dshap::{Moments, MomentsForm, MomentsParts};
 use dshap_io::Container;
 use dshap_table::{Design, DesignParts};
+use logistic::LogisticDocument;
 use serde::{Deserialize, Serialize};
 use std::path::Path;
 
@@ -39,8 +44,14 @@ struct Document {
     refit_intercept: bool,
     allow_dependent: bool,
     design: DesignParts,
-    moments: MomentsDocument,
-    fit: FitDocument,
+    /// What a regression has, this and its fit.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    moments: Option<MomentsDocument>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    fit: Option<FitDocument>,
+    /// What a classification has.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    logistic: Option<LogisticDocument>,
     history: Vec<Step>,
 }
 
@@ -48,6 +59,7 @@ struct Document {
 #[serde(rename_all = "kebab-case")]
 enum TaskWord {
     Regression,
+    Classification,
 }
 
 #[derive(Serialize, Deserialize)]
@@ -135,61 +147,134 @@ struct FitDocument {
     effective_rows: f64,
 }
 
+type Arrays = Vec<(String, Vec<f64>)>;
+
+fn named(name: &str, numbers: Vec<f64>) -> (String, Vec<f64>) {
+    (name.to_string(), numbers)
+}
+
 pub(super) fn write(valuer: &SavedValuer) -> Container {
-    let moments = valuer.moments.to_parts();
-    let fit = valuer.fit.to_parts();
-    let document = Document {
+    let options = valuer.options();
+    let mut document = Document {
         dshap: valuer.written_by.clone(),
-        task: TaskWord::Regression,
+        task: match valuer.task() {
+            Task::Regression => TaskWord::Regression,
+            Task::Classification => TaskWord::Classification,
+        },
         task_guessed: valuer.task_guessed,
         method: valuer.method.into(),
         q: valuer.choice.min,
         m: valuer.choice.max,
-        intercept: valuer.options.intercept,
-        refit_intercept: valuer.options.refit_intercept,
-        allow_dependent: valuer.options.allow_dependent,
+        intercept: options.intercept,
+        refit_intercept: options.refit_intercept,
+        allow_dependent: options.allow_dependent,
         design: valuer.design.parts().clone(),
-        moments: MomentsDocument {
-            n_rows: moments.n_rows,
-            weight: moments.weight,
-            weight_sq: moments.weight_sq,
-            forgotten: moments.peak.is_some(),
-            form: moments.form.into(),
-        },
-        fit: FitDocument {
-            kept: fit.kept,
-            dropped: fit.dropped,
-            weakest: fit.weakest,
-            target_centre: fit.target_centre,
-            rss: fit.rss,
-            total: fit.total,
-            target_inflation: fit.target_inflation,
-            weight_scale: fit.weight_scale,
-            effective_rows: fit.effective_rows,
-        },
+        moments: None,
+        fit: None,
+        logistic: None,
         history: valuer.history.clone(),
     };
-    let named = |name: &str, numbers: Vec<f64>| (name.to_string(), numbers);
-    let mut arrays = vec![
+    let mut arrays = match &valuer.model {
+        FittedModel::Linear(model) => {
+            let (moments, fit, arrays) = write_linear(model);
+            (document.moments, document.fit) = (Some(moments), Some(fit));
+            arrays
+        }
+        FittedModel::Logistic(model) => {
+            let (logistic, arrays) = logistic::write(model);
+            document.logistic = Some(logistic);
+            arrays
+        }
+    };
+    if let Some(rows) = valuer.model.rows() {
+        let (x, y) = rows.to_parts();
+        arrays.extend([named("rows.x", x), named("rows.y", y)]);
+    }
+    arrays.sort_by(|one, two| one.0.cmp(&two.0));
+    let document = serde_json::to_string(&document).expect("a valuer has nothing JSON cannot hold");
+    Container { kind: KIND.into(), version: FORMAT_VERSION, document, arrays }
+}
+
+fn write_linear(model: &LinearModel) -> (MomentsDocument, FitDocument, Arrays) {
+    let fit = model.fit.to_parts();
+    let (moments, mut arrays) = write_moments("moments", &model.moments);
+    arrays.extend([
         named("fit.coef", fit.coef),
         named("fit.factor", fit.lower),
         named("fit.offset", fit.offset),
         named("fit.scale", fit.scale),
         named("fit.shift", fit.shift),
         named("fit.target_row", fit.target_row),
-        named(lower_name(moments.form), moments.lower),
-        named("moments.offset", moments.offset),
-        named("moments.shift", moments.shift),
+    ]);
+    arrays.extend(model.distances.as_ref().map(|table| named("distances", table.to_parts())));
+    let fit = FitDocument {
+        kept: fit.kept,
+        dropped: fit.dropped,
+        weakest: fit.weakest,
+        target_centre: fit.target_centre,
+        rss: fit.rss,
+        total: fit.total,
+        target_inflation: fit.target_inflation,
+        weight_scale: fit.weight_scale,
+        effective_rows: fit.effective_rows,
+    };
+    (moments, fit, arrays)
+}
+
+/// Moments, with arrays whose names begin with `prefix`.
+fn write_moments(prefix: &str, moments: &Moments) -> (MomentsDocument, Arrays) {
+    let parts = moments.to_parts();
+    let document = MomentsDocument {
+        n_rows: parts.n_rows,
+        weight: parts.weight,
+        weight_sq: parts.weight_sq,
+        forgotten: parts.peak.is_some(),
+        form: parts.form.into(),
+    };
+    let name = |array: &str| format!("{prefix}.{array}");
+    let mut arrays = vec![
+        (name(lower_name(parts.form)), parts.lower),
+        (name("offset"), parts.offset),
+        (name("shift"), parts.shift),
     ];
-    arrays.extend(moments.peak.map(|peak| named("moments.peak", peak)));
-    if let Some(rows) = &valuer.rows {
-        let (x, y) = rows.to_parts();
-        arrays.extend([named("rows.x", x), named("rows.y", y)]);
+    arrays.extend(parts.peak.map(|peak| (name("peak"), peak)));
+    (document, arrays)
+}
+
+/// Takes the arrays of a container by their names.
+struct Taking<'a>(&'a mut Container);
+
+impl Taking<'_> {
+    fn take(&mut self, name: &str) -> Result<Vec<f64>, String> {
+        self.0.take(name).ok_or_else(|| format!("its array `{name}` is missing"))
     }
-    arrays.extend(valuer.distances.as_ref().map(|table| named("distances", table.to_parts())));
-    arrays.sort_by(|one, two| one.0.cmp(&two.0));
-    let document = serde_json::to_string(&document).expect("a valuer has nothing JSON cannot hold");
-    Container { kind: KIND.into(), version: FORMAT_VERSION, document, arrays }
+
+    fn moments(&mut self, prefix: &str, stored: MomentsDocument) -> Result<Moments, String> {
+        let form = MomentsForm::from(stored.form);
+        let name = |array: &str| format!("{prefix}.{array}");
+        Moments::from_parts(MomentsParts {
+            n_rows: stored.n_rows,
+            weight: stored.weight,
+            weight_sq: stored.weight_sq,
+            shift: self.take(&name("shift"))?,
+            offset: self.take(&name("offset"))?,
+            form,
+            lower: self.take(&name(lower_name(form)))?,
+            peak: if stored.forgotten { Some(self.take(&name("peak"))?) } else { None },
+        })
+        .map_err(|error| error.to_string())
+    }
+
+    fn distances(&mut self, name: &str) -> Result<DistanceTable, String> {
+        DistanceTable::from_parts(&self.take(name)?).map_err(|error| error.to_string())
+    }
+
+    /// The reference rows of a fit.
+    fn rows(&mut self, n_features: usize, n_rows: usize) -> Result<Held, String> {
+        let (x, y) = (self.take("rows.x")?, self.take("rows.y")?);
+        let rows = Held::from_parts(&x, y, n_features).filter(|rows| rows.n_rows() == n_rows);
+        rows.ok_or_else(|| "its rows are not those of its fit".into())
+    }
 }
 
 pub(super) fn read(path: &Path) -> Result<SavedValuer, Error> {
@@ -199,26 +284,48 @@ pub(super) fn read(path: &Path) -> Result<SavedValuer, Error> {
 
 /// The valuer in a container, or what is wrong with it.
 pub(super) fn parse(container: &mut Container) -> Result<SavedValuer, String> {
-    let document: Document = serde_json::from_str(&container.document)
+    let mut document: Document = serde_json::from_str(&container.document)
         .map_err(|error| format!("its document cannot be read: {error}"))?;
-    let mut take = |name: &str| container.take(name).ok_or_else(|| format!("its array `{name}` is missing"));
-    let words = |error: dshap::Error| error.to_string();
-
-    let design = Design::from_parts(document.design).map_err(|error| error.to_string())?;
-    let stored = document.moments;
-    let form = MomentsForm::from(stored.form);
-    let moments = Moments::from_parts(MomentsParts {
-        n_rows: stored.n_rows,
-        weight: stored.weight,
-        weight_sq: stored.weight_sq,
-        shift: take("moments.shift")?,
-        offset: take("moments.offset")?,
-        form,
-        lower: take(lower_name(form))?,
-        peak: if stored.forgotten { Some(take("moments.peak")?) } else { None },
+    let format_version = container.version;
+    let design = Design::from_parts(document.design.clone()).map_err(|error| error.to_string())?;
+    let method = Method::from(std::mem::replace(&mut document.method, MethodDocument::Calibrated));
+    let mut arrays = Taking(container);
+    let missing = |what: &str| format!("its document cannot be read: missing field `{what}`");
+    let model = match document.task {
+        TaskWord::Regression => {
+            let moments = document.moments.take().ok_or_else(|| missing("moments"))?;
+            let fit = document.fit.take().ok_or_else(|| missing("fit"))?;
+            FittedModel::Linear(parse_linear(&document, method, moments, fit, &mut arrays)?)
+        }
+        TaskWord::Classification => {
+            let stored = document.logistic.take().ok_or_else(|| missing("logistic"))?;
+            let options = (document.intercept, document.allow_dependent);
+            FittedModel::Logistic(logistic::parse(&design, method, options, stored, &mut arrays)?)
+        }
+    };
+    Ok(SavedValuer {
+        design,
+        model,
+        task_guessed: document.task_guessed,
+        method,
+        choice: SizeChoice { min: document.q, max: document.m },
+        history: document.history,
+        written_by: document.dshap,
+        format_version,
     })
-    .map_err(words)?;
-    let stored = document.fit;
+}
+
+fn parse_linear(
+    document: &Document,
+    method: Method,
+    moments: MomentsDocument,
+    stored: FitDocument,
+    arrays: &mut Taking<'_>,
+) -> Result<LinearModel, String> {
+    if document.design.labels.is_some() {
+        return Err("its design has labels, which a regression has not".into());
+    }
+    let moments = arrays.moments("moments", moments)?;
     let fit = LinearFit::from_parts(FitParts {
         n_rows: moments.n_rows(),
         n_features: moments.n_features(),
@@ -227,54 +334,39 @@ pub(super) fn parse(container: &mut Container) -> Result<SavedValuer, String> {
         kept: stored.kept,
         dropped: stored.dropped,
         weakest: stored.weakest,
-        shift: take("fit.shift")?,
-        offset: take("fit.offset")?,
-        scale: take("fit.scale")?,
+        shift: arrays.take("fit.shift")?,
+        offset: arrays.take("fit.offset")?,
+        scale: arrays.take("fit.scale")?,
         target_centre: stored.target_centre,
-        lower: take("fit.factor")?,
-        target_row: take("fit.target_row")?,
-        coef: take("fit.coef")?,
+        lower: arrays.take("fit.factor")?,
+        target_row: arrays.take("fit.target_row")?,
+        coef: arrays.take("fit.coef")?,
         rss: stored.rss,
         total: stored.total,
         target_inflation: stored.target_inflation,
-        form,
+        form: moments.form(),
         weight_scale: stored.weight_scale,
         effective_rows: stored.effective_rows,
     })
-    .map_err(words)?;
-    let distances = match document.method {
-        MethodDocument::Calibrated => Some(DistanceTable::from_parts(&take("distances")?).map_err(words)?),
+    .map_err(|error| error.to_string())?;
+    let distances = match method {
+        Method::Calibrated => Some(arrays.distances("distances")?),
         _ => None,
     };
-    let rows = match document.method {
-        MethodDocument::General { .. } => {
-            let (x, y) = (take("rows.x")?, take("rows.y")?);
-            let rows = Held::from_parts(&x, y, fit.n_features()).filter(|rows| rows.n_rows() == fit.n_rows());
-            Some(rows.ok_or("its rows are not those of its fit")?)
-        }
+    let rows = match method {
+        Method::General(_) => Some(arrays.rows(fit.n_features(), fit.n_rows())?),
         _ => None,
     };
+    let design = Design::from_parts(document.design.clone()).map_err(|error| error.to_string())?;
     if design.n_columns() != fit.n_features() {
         return Err("its design has other columns than its fit".into());
     }
-    Ok(SavedValuer {
-        design,
-        moments,
-        fit,
-        options: FitOptions {
-            intercept: document.intercept,
-            refit_intercept: document.refit_intercept,
-            allow_dependent: document.allow_dependent,
-        },
-        task_guessed: document.task_guessed,
-        method: document.method.into(),
-        choice: SizeChoice { min: document.q, max: document.m },
-        distances,
-        rows,
-        history: document.history,
-        written_by: document.dshap,
-        format_version: container.version,
-    })
+    let options = FitOptions {
+        intercept: document.intercept,
+        refit_intercept: document.refit_intercept,
+        allow_dependent: document.allow_dependent,
+    };
+    Ok(LinearModel { moments, fit, options, distances, rows })
 }
 
 impl From<Method> for MethodDocument {
@@ -355,8 +447,8 @@ impl From<MethodDocument> for Method {
 /// The array of second moments.
 fn lower_name(form: MomentsForm) -> &'static str {
     match form {
-        MomentsForm::Products => "moments.gram",
-        MomentsForm::Triangle => "moments.triangle",
+        MomentsForm::Products => "gram",
+        MomentsForm::Triangle => "triangle",
     }
 }
 

@@ -14,14 +14,16 @@ pub use history::{Action, Step};
 pub(crate) use history::{files_in, forgotten_again, repeated};
 
 use crate::Error;
-use crate::general::Held;
+use crate::choice::MethodChoice;
+use crate::fitted::{Drawer, FittedModel, LinearModel, RowValuer};
 use crate::memory::Budget;
 use crate::observer::Observer;
-use crate::reference::{Learned, distances_of};
+use crate::reference::Learned;
 use crate::request::{Method, Model, SizeChoice, Task};
-use crate::summary::InputFile;
-use dshap::linear::{DistanceTable, FitOptions, GeneralOptions, GeneralValuer, LinearFit, LinearValuer};
-use dshap::{Moments, Sizes, Warning};
+use crate::summary::{ExtraPass, InputFile};
+use dshap::classification::LogisticFit;
+use dshap::linear::{FitOptions, GeneralOptions, LinearFit};
+use dshap::{Moments, Sizes};
 use dshap_io::{AtomicFile, Container, Source};
 use dshap_table::Design;
 use std::path::Path;
@@ -30,17 +32,11 @@ use std::path::Path;
 #[derive(Debug, Clone)]
 pub struct SavedValuer {
     pub(crate) design: Design,
-    pub(crate) moments: Moments,
-    pub(crate) fit: LinearFit,
-    pub(crate) options: FitOptions,
+    pub(crate) model: FittedModel,
     pub(crate) task_guessed: bool,
     pub(crate) method: Method,
     /// What was asked for; the rest is chosen by default each time.
     pub(crate) choice: SizeChoice,
-    /// How far reference rows are from their mean, for calibrated values.
-    pub(crate) distances: Option<DistanceTable>,
-    /// The reference rows, for values by drawing sets.
-    pub(crate) rows: Option<Held>,
     pub(crate) history: Vec<Step>,
     /// The dshap that wrote the file; this one if it was made just now.
     pub(crate) written_by: String,
@@ -51,62 +47,58 @@ pub struct SavedValuer {
 impl SavedValuer {
     /// A valuer of what was learned, by a model; `files` are the reference.
     pub(crate) fn new(learned: Learned, model: &Model, files: Vec<InputFile>) -> Result<Self, Error> {
-        let Learned { design, moments, fit, rows, task_guessed, .. } = learned;
-        let step = Step::new(Action::Fit, files, rows, moments.n_rows());
+        let Learned { design, model: fitted, method, rows, task_guessed, .. } = learned;
+        let step = Step::new(Action::Fit, files, rows, fitted.n_rows());
         let valuer = Self {
             design,
-            moments,
-            fit,
-            options: model.fit,
+            model: fitted,
             task_guessed,
-            method: model.method,
+            method,
             choice: model.sizes,
-            distances: None,
-            rows: None,
             history: vec![step],
             written_by: env!("CARGO_PKG_VERSION").into(),
             format_version: FORMAT_VERSION,
         };
         // What cannot value anything is not worth saving.
         valuer.sizes(valuer.method, valuer.choice)?;
-        if valuer.method.linear().is_some() {
-            valuer.linear(valuer.method, valuer.choice)?;
+        if valuer.lacks().is_none() {
+            valuer.row_valuer(valuer.method, valuer.choice, false)?;
         }
         Ok(valuer)
     }
 
-    /// With what its method needs of the reference rows beyond their moments.
+    /// What its method needs of the reference rows beyond a fit.
+    pub(crate) fn lacks(&self) -> Option<ExtraPass> {
+        self.model.lacks(self.method)
+    }
+
+    /// With what its method needs of the reference rows beyond a fit.
     pub(crate) fn completed(
         mut self,
         source: &Source,
         budget: Budget,
         observer: &dyn Observer,
     ) -> Result<Self, Error> {
-        match self.method {
-            Method::Calibrated => {
-                self.distances = Some(distances_of(source, &self.design, &self.fit, budget, observer)?);
-            }
-            Method::General(options) => {
-                self.rows = Some(Held::read(source, &self.design, budget, observer)?);
-                self.general(options, self.choice)?;
-            }
-            _ => {}
+        self.model.complete(self.method, &self.design, source, budget, observer)?;
+        if let Method::General(options) = self.method {
+            self.drawer(options, self.choice)?;
         }
         Ok(self)
     }
 
     /// The same valuer for a changed reference.
     pub(crate) fn refitted(mut self, design: Design, moments: Moments) -> Result<Self, Error> {
-        self.fit = LinearFit::new(&moments, self.options).map_err(|e| Error::core(e, &design))?;
-        (self.design, self.moments) = (design, moments);
+        let options = self.linear_model()?.options;
+        let fit = LinearFit::new(&moments, options).map_err(|e| Error::core(e, &design))?;
+        (self.design, self.model) = (design, FittedModel::Linear(LinearModel::new(moments, fit, options)));
         self.written_by = env!("CARGO_PKG_VERSION").into();
-        self.linear(self.method, self.choice)?;
+        self.row_valuer(self.method, self.choice, false)?;
         Ok(self)
     }
 
     /// What it is for.
     pub fn task(&self) -> Task {
-        Task::Regression
+        self.model.task()
     }
 
     /// How columns become numbers.
@@ -114,19 +106,58 @@ impl SavedValuer {
         &self.design
     }
 
-    /// The least-squares fit.
-    pub fn fit(&self) -> &LinearFit {
-        &self.fit
+    /// The least-squares fit of a regression.
+    pub fn fit(&self) -> Option<&LinearFit> {
+        match &self.model {
+            FittedModel::Linear(model) => Some(&model.fit),
+            FittedModel::Logistic(_) => None,
+        }
     }
 
-    /// The moments of the reference.
-    pub fn moments(&self) -> &Moments {
-        &self.moments
+    /// The logistic fits of a classification: one for two classes, else one for
+    /// each.
+    pub fn logistic_fits(&self) -> &[LogisticFit] {
+        match &self.model {
+            FittedModel::Linear(_) => &[],
+            FittedModel::Logistic(model) => &model.fits,
+        }
+    }
+
+    /// The moments of the reference of a regression.
+    pub fn moments(&self) -> Option<&Moments> {
+        match &self.model {
+            FittedModel::Linear(model) => Some(&model.moments),
+            FittedModel::Logistic(_) => None,
+        }
+    }
+
+    /// The model of a valuer whose reference can change: a sum over rows.
+    pub(crate) fn linear_model(&self) -> Result<&LinearModel, Error> {
+        match &self.model {
+            FittedModel::Linear(model) => Ok(model),
+            FittedModel::Logistic(_) => Err(Error::NoSum),
+        }
     }
 
     /// Where the reference rows came from.
     pub fn history(&self) -> &[Step] {
         &self.history
+    }
+
+    /// Its method, with what is said differently.
+    pub(crate) fn method_over(&self, said: MethodChoice) -> Result<Method, Error> {
+        if self.task() == Task::Classification {
+            let misplaced = |what: &str| Err(Error::Misplaced { what: what.into() });
+            if said.ridge.is_some() {
+                return misplaced(
+                    "in classification `--ridge` belongs to the fit, which the valuer has; leave it out",
+                );
+            }
+            if said.name == Some(crate::choice::MethodName::Algorithm3) {
+                return misplaced("`--method algorithm-3` is for regression only");
+            }
+        }
+        said.over(self.method).map_err(|what| Error::Misplaced { what })
     }
 
     /// The set sizes for a choice, defaults filled in.
@@ -136,7 +167,7 @@ impl SavedValuer {
     /// [`Error::Core`] when there are too few rows for the default `m`, or for
     /// a bound to say anything.
     pub(crate) fn sizes(&self, method: Method, choice: SizeChoice) -> Result<Sizes, Error> {
-        let (n, p) = (self.fit.n_rows(), self.fit.model_dim());
+        let (n, p) = (self.model.n_rows(), self.model.dim(method));
         if choice.max.is_none() && n < p + 3 {
             let error = dshap::Error::TooFewRows { n_rows: n, dim: p, needed: p + 3 };
             return Err(Error::core(error, &self.design));
@@ -153,36 +184,31 @@ impl SavedValuer {
         Ok(Sizes::new(choice.min.unwrap_or(default), max))
     }
 
-    /// What values rows.
-    pub(crate) fn linear(&self, method: Method, choice: SizeChoice) -> Result<LinearValuer, Error> {
-        let sizes = self.sizes(method, choice)?;
-        let linear = match (method.linear(), &self.distances) {
-            (Some(method), _) => LinearValuer::new(self.fit.clone(), sizes, method),
-            (None, Some(distances)) => LinearValuer::calibrated(self.fit.clone(), sizes, distances),
-            (None, None) => return Err(Error::NotCalibrated),
-        };
-        linear.map_err(|e| Error::core(e, &self.design))
+    /// What values rows, one by one.
+    pub(crate) fn row_valuer(
+        &self,
+        method: Method,
+        choice: SizeChoice,
+        std_error: bool,
+    ) -> Result<RowValuer, Error> {
+        self.model.row_valuer(&self.design, method, self.sizes(method, choice)?, std_error)
     }
 
     /// What values rows by drawing sets of reference rows.
-    pub(crate) fn general(
-        &self,
-        options: GeneralOptions,
-        choice: SizeChoice,
-    ) -> Result<GeneralValuer, Error> {
-        let rows = self.rows.as_ref().ok_or(Error::NoRowsToDraw)?;
+    pub(crate) fn drawer(&self, options: GeneralOptions, choice: SizeChoice) -> Result<Drawer, Error> {
+        let rows = self.model.rows().ok_or(Error::NoRowsToDraw)?;
         let sizes = self.sizes(Method::General(options), choice)?;
         rows.rows()
-            .and_then(|rows| GeneralValuer::new(self.fit.clone(), rows, sizes, options))
+            .and_then(|rows| self.model.drawer(rows, sizes, options))
             .map_err(|e| Error::core(e, &self.design))
     }
 
-    /// What is doubtful before any row was valued.
-    pub(crate) fn doubts(&self) -> Result<Vec<Warning>, Error> {
-        match self.method {
-            Method::General(options) => Ok(self.general(options, self.choice)?.warnings()),
-            method => Ok(self.linear(method, self.choice)?.warnings()),
-        }
+    /// What is doubtful before any row was valued, in words.
+    pub(crate) fn doubts(&self) -> Result<Vec<String>, Error> {
+        Ok(match self.method {
+            Method::General(options) => self.drawer(options, self.choice)?.warnings(&self.design),
+            method => self.row_valuer(method, self.choice, false)?.warnings(&self.design),
+        })
     }
 
     /// Reads a valuer file.
@@ -216,7 +242,14 @@ impl SavedValuer {
 
     /// How the reference was fitted.
     pub fn options(&self) -> FitOptions {
-        self.options
+        match &self.model {
+            FittedModel::Linear(model) => model.options,
+            FittedModel::Logistic(model) => FitOptions {
+                intercept: model.options.intercept,
+                allow_dependent: model.options.allow_dependent,
+                ..FitOptions::default()
+            },
+        }
     }
 
     /// Writes a valuer file, which appears whole or not at all; returns its

@@ -1,0 +1,234 @@
+//! `--task classification`, said or guessed.
+
+mod common;
+
+use common::{Csv, Folder};
+use insta::assert_snapshot;
+use std::fmt::Write as _;
+
+/// A feature, a city and a label that follows them but for chance.
+fn labelled(n: usize, label: impl Fn(bool) -> String) -> String {
+    let mut draws = dshap_testkit::Draws::new(23);
+    let mut csv = String::from("x,city,y\n");
+    for row in 0..n {
+        let x = draws.normal();
+        let city = ["Bonn", "Oslo", "Rome"][row % 3];
+        let positive = x + 0.3 * (row % 3) as f64 + 1.2 * draws.normal() > 0.0;
+        let _ = writeln!(csv, "{x:.6},{city},{}", label(positive));
+    }
+    csv
+}
+
+fn yes_or_no(positive: bool) -> String {
+    if positive { "yes".into() } else { "no".into() }
+}
+
+fn folder() -> Folder {
+    Folder::with("t.csv", labelled(200, yes_or_no))
+}
+
+#[test]
+fn classification_is_guessed_and_said() {
+    assert_snapshot!(folder().run("dshap value t.csv --target y --bottom 2 --stderr"), @"
+    $ dshap value t.csv --target y --bottom 2 --stderr
+    exit 0
+    --- stdout
+    row,value,stderr,potential,penalty,dist_sq,prob,weight,note
+    57,-0.0151644,0.00782567,0.00432933,0.0194937,3.73413,0.909119,0.0826213,
+    145,-0.0129209,0.00590051,0.00392791,0.0168488,3.24844,0.90425,0.0865821,
+    --- stderr
+    classification (guessed) of `y`, method gaussian: 200 rows, each valued against the others
+    labels `no` (93), `yes` (107); `prob` is that of `yes`
+    p = 4, q = 14, m = 200
+    the table was read 8 times: labels, and steps of the logistic fit take passes of their own
+    values from -0.015164 to 0.0045497; 10.5 % of rows are expected to harm
+    ");
+    let said = Folder::with("t.csv", labelled(200, |positive| u8::from(positive).to_string()));
+    assert_snapshot!(said.run("dshap value t.csv --target y --task classification --positive 0 --method lower --top 1"), @"
+    $ dshap value t.csv --target y --task classification --positive 0 --method lower --top 1
+    exit 0
+    --- stdout
+    row,value,dist_sq,prob,weight,note
+    5,0.000127616,4.575,0.843157,0.132243,
+    --- stderr
+    classification of `y`, method lower: 200 rows, each valued against the others
+    labels `1` (107), `0` (93); `prob` is that of `0`
+    p = 4, q = 32, m = 200
+    the table was read 8 times: labels, and steps of the logistic fit take passes of their own
+    values from -2.3621 to 0.00012762
+    ");
+}
+
+#[test]
+fn classification_flags_that_do_not_fit_are_wrong_usage() {
+    let folder = folder().and("numbers.csv", common::many_rows(50));
+    folder.stdout("dshap fit t.csv --target y -o v.dshap");
+    for (line, words) in [
+        ("value t.csv --target y --method algorithm-3", "`--method algorithm-3` is for regression only"),
+        ("value t.csv --target y --refit-intercept", "`--refit-intercept` is for regression"),
+        ("value t.csv --target y --checkpoint c.state", "`--checkpoint` is for regression"),
+        ("value numbers.csv --target y --ridge 1", "the closed form has no ridge"),
+        ("value numbers.csv --target y --positive 1", "`--positive` goes with classification only"),
+        ("value t.csv --valuer v.dshap --ridge 1", "`--ridge` belongs to the fit"),
+        ("value t.csv --valuer v.dshap --positive no", "`--positive` is fixed by the valuer"),
+        ("value t.csv --target y --task density", "regression and classification"),
+    ] {
+        let block = folder.run(&format!("dshap {line}"));
+        assert!(block.contains("exit 2") && block.contains(words), "{block}");
+    }
+}
+
+#[test]
+fn every_method_of_classification_takes_a_ridge() {
+    let folder = folder();
+    for method in ["gaussian", "calibrated", "lower", "upper", "lower --convention printed"] {
+        let line = format!("dshap value t.csv --target y --method {method}");
+        let plain = Csv::parse(&folder.stdout(&line)).numbers("value");
+        let ridge = Csv::parse(&folder.stdout(&format!("{line} --ridge 5"))).numbers("value");
+        assert!(plain.iter().zip(&ridge).all(|(plain, ridge)| plain != ridge), "{method}");
+    }
+}
+
+#[test]
+fn classification_bits_do_not_depend_on_threads_or_memory() {
+    let folder = Folder::with("t.csv", labelled(9000, yes_or_no));
+    let line = "dshap value t.csv --target y --stderr";
+    let expected = folder.stdout(line);
+    for flags in ["--threads 1", "--threads 3", "--memory 64MB", "--memory 40MB --threads 2"] {
+        assert_eq!(folder.stdout(&format!("{line} {flags}")), expected, "{flags}");
+    }
+}
+
+#[test]
+fn a_classification_valuer_is_saved_shown_and_not_updated() {
+    let folder = folder();
+    assert_snapshot!(folder.run("dshap fit t.csv --target y --ridge 0.5 -o v.dshap"), @"
+    $ dshap fit t.csv --target y --ridge 0.5 -o v.dshap
+    exit 0
+    --- stderr
+    classification (guessed) of `y`, method gaussian: a reference of 200 rows
+    labels `no` (93), `yes` (107); `prob` is that of `yes`; ridge 0.5
+    p = 4, q = 14, m = 200, fitted in 6 passes
+    saved to `v.dshap` (10 kB)
+    ");
+    assert_snapshot!(folder.run("dshap inspect v.dshap"), @"
+    $ dshap inspect v.dshap
+    exit 0
+    --- stdout
+    valuer          v.dshap (10 kB)
+    format          version 2, written by dshap 0.1.0
+    task            classification of `y`
+    method          gaussian, ridge 0.5, constant gain, convention definition
+    reference       200 rows
+    carries         200 rows (6.4 kB)
+    p               4 design columns of 2 features
+    q               14 (by default)
+    m               200 (by default)
+    labels          no (93), yes (107); positive yes
+    deviance        218.16, fitted in 6 passes
+    intercept       0.066695
+    missing cells   error
+    unseen levels   error
+
+    column     coefficient      mean  std_dev
+    x               1.3159  -0.11438  0.99452
+    city=Oslo      0.41580   0.33500  0.47199
+    city=Rome      0.35672   0.33000  0.47021
+
+    levels of `city`: Bonn, Oslo, Rome
+
+    where the rows came from:
+      200 rows fitted
+        t.csv  3 623 bytes  sha256 dec9da33cd6a074f…
+    ");
+    assert_snapshot!(folder.run("dshap update v.dshap t.csv -o w.dshap"), @"
+    $ dshap update v.dshap t.csv -o w.dshap
+    exit 1
+    --- stderr
+    error: cannot update `v.dshap`
+      caused by: the reference of a classification valuer cannot be changed: a logistic fit is no sum over rows
+
+    hint: fit the whole reference anew
+    ");
+    assert_eq!(
+        folder.stdout("dshap value t.csv --valuer v.dshap --stderr"),
+        folder.stdout("dshap value t.csv --reference t.csv --target y --ridge 0.5 --stderr"),
+    );
+}
+
+#[test]
+fn one_label_is_refused() {
+    let folder = Folder::with("t.csv", labelled(20, |_| "yes".into()));
+    assert_snapshot!(folder.run("dshap value t.csv --target y"), @"
+    $ dshap value t.csv --target y
+    exit 1
+    --- stderr
+    error: cannot value `t.csv`
+      caused by: every reference row has the label `yes` in target `y`; classification needs two labels at least
+
+    hint: add rows with another label, or name another `--target`
+    ");
+}
+
+#[test]
+fn separated_labels_are_refused_and_a_ridge_helps() {
+    let table: String = (0..30).map(|row| format!("{},{},{}\n", row % 7, row, row > 14)).collect();
+    let folder = Folder::with("t.csv", format!("x,z,y\n{table}"));
+    assert_snapshot!(folder.run("dshap value t.csv --target y"), @"
+    $ dshap value t.csv --target y
+    exit 1
+    --- stderr
+    error: cannot value `t.csv`
+      caused by: the features tell the labels of `y` apart without an error (separation), so the coefficients of a logistic fit grow for ever; column `z` has the largest part in it
+
+    hint: `--ridge 1` (or another penalty) keeps the coefficients finite; or is the target repeated among the features? `--exclude` leaves a column out
+    ");
+    folder.stdout("dshap value t.csv --target y --ridge 1");
+}
+
+#[test]
+fn unknown_and_missing_labels_are_refused() {
+    let folder =
+        folder().and("new.csv", "x,city,y\n1,Rome,yes\n2,Oslo,maybe\n").and("gap.csv", "x,city,y\n1,Rome,\n");
+    assert_snapshot!(folder.run("dshap value new.csv --reference t.csv --target y"), @"
+    $ dshap value new.csv --reference t.csv --target y
+    exit 1
+    --- stderr
+    error: cannot value `new.csv`
+      caused by: `new.csv` line 3, the label `maybe` of target `y` is none of those of the reference: `no`, `yes`
+
+    hint: leave such rows out, or add rows with that label to the reference
+    ");
+    assert_snapshot!(folder.run("dshap value gap.csv --reference t.csv --target y"), @"
+    $ dshap value gap.csv --reference t.csv --target y
+    exit 1
+    --- stderr
+    error: cannot value `gap.csv`
+      caused by: `gap.csv` line 2, the cell of column `y` is missing
+
+    hint: `--missing drop` leaves out rows with missing cells; a target or weight cannot be filled in
+    ");
+    assert_snapshot!(folder.run("dshap value t.csv --target y --positive yess"), @"
+    $ dshap value t.csv --target y --positive yess
+    exit 1
+    --- stderr
+    error: cannot value `t.csv`
+      caused by: the label `yess` of target `y` is none of those of the reference: `no`, `yes`
+
+    hint: did you mean `yes`?
+    ");
+}
+
+#[test]
+fn numbers_without_end_are_no_labels() {
+    let folder = Folder::with("t.csv", common::many_rows(400));
+    assert_snapshot!(folder.run("dshap value t.csv --target y --task classification"), @"
+    $ dshap value t.csv --target y --task classification
+    exit 1
+    --- stderr
+    error: cannot value `t.csv`
+      caused by: target `y` has more than 256 different labels
+
+    hint: numbers are for `--task regression`; or name another `--target`
+    ");
+}

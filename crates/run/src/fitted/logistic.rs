@@ -1,0 +1,217 @@
+//! Classification: a logistic fit, or one for each class against the others.
+
+use super::{Drawer, RowValuer};
+use crate::Error;
+use crate::general::Held;
+use crate::memory::Budget;
+use crate::observer::{Observer, Stage};
+use crate::reference::each_batch;
+use crate::request::Method;
+use crate::sample::RowSample;
+use dshap::classification::{
+    AuthorsMoments, ClassificationMethod, ClassificationValuer, GeneralClassificationValuer, LogisticFit,
+    LogisticOptions, OneVsRest, PrintedValuer,
+};
+use dshap::linear::{Bound, DistanceTable, GeneralOptions};
+use dshap::{Moments, Rows, Sizes};
+use dshap_io::Source;
+use dshap_table::Design;
+
+/// Logistic regression: of two classes one fit, of more one for each against
+/// all others.
+#[derive(Debug, Clone)]
+pub(crate) struct LogisticModel {
+    pub(crate) fits: Vec<LogisticFit>,
+    pub(crate) options: LogisticOptions,
+    pub(crate) columns: ColumnStats,
+    /// Some reference rows, which standard errors are computed from.
+    pub(crate) sample: RowSample,
+    /// How far reference rows are from the centre, fit by fit, for calibrated
+    /// values.
+    pub(crate) distances: Option<Vec<DistanceTable>>,
+    /// Moments of the authors' variables, for bounds as printed.
+    pub(crate) authors: Option<Moments>,
+    /// The reference rows, for values by drawing sets.
+    pub(crate) rows: Option<Held>,
+}
+
+/// Means and standard deviations over the reference, of the design columns and
+/// of the target: all that is kept of its moments.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct ColumnStats {
+    pub(crate) mean: Vec<f64>,
+    pub(crate) std_dev: Vec<f64>,
+}
+
+impl ColumnStats {
+    pub(crate) fn of(moments: &Moments) -> Self {
+        let columns = 0..=moments.n_features();
+        let std_dev = |j: usize| (moments.centred(j, j) / moments.weight()).sqrt();
+        Self {
+            mean: columns.clone().map(|j| moments.mean(j)).collect(),
+            std_dev: columns.map(std_dev).collect(),
+        }
+    }
+}
+
+impl LogisticModel {
+    /// The first fit, which knows what all have in common.
+    pub(crate) fn first(&self) -> &LogisticFit {
+        self.fits.first().expect("a model has at least one fit")
+    }
+
+    /// The fit of two classes.
+    pub(crate) fn only(&self) -> Option<&LogisticFit> {
+        match self.fits.as_slice() {
+            [fit] => Some(fit),
+            _ => None,
+        }
+    }
+
+    pub(super) fn dim(&self, method: Method) -> usize {
+        // The authors' variables have no column for the intercept.
+        let of = |fit: &LogisticFit| if method.is_printed_bound() { fit.kept().len() } else { fit.dim() };
+        self.fits.iter().map(of).max().unwrap_or(0)
+    }
+
+    pub(super) fn dropped(&self) -> Vec<usize> {
+        let mut dropped: Vec<usize> =
+            self.fits.iter().flat_map(|fit| fit.dropped().iter().copied()).collect();
+        dropped.sort_unstable();
+        dropped.dedup();
+        dropped
+    }
+
+    pub(super) fn calibrate(
+        &mut self,
+        source: &Source,
+        design: &Design,
+        budget: Budget,
+        observer: &dyn Observer,
+    ) -> Result<(), Error> {
+        let mut tables = vec![DistanceTable::new(); self.fits.len()];
+        each_batch(source, design, budget, Stage::Calibrate, observer, |rows| {
+            // Distances have nothing to do with labels, but are told of two.
+            let (n_classes, labels) = (self.fits.len(), vec![0.0; rows.len()]);
+            let any = if n_classes == 1 { rows } else { with_targets(rows, &labels)? };
+            for (fit, table) in self.fits.iter().zip(&mut tables) {
+                table.add(&fit.distances(any)?, rows.weights());
+            }
+            Ok(())
+        })?;
+        self.distances = Some(tables);
+        Ok(())
+    }
+
+    pub(super) fn learn_authors(
+        &mut self,
+        source: &Source,
+        design: &Design,
+        budget: Budget,
+        observer: &dyn Observer,
+    ) -> Result<(), Error> {
+        let fit = self.only().ok_or_else(|| two_labels_only("bounds as printed", design))?;
+        let mut moments = AuthorsMoments::new(fit);
+        each_batch(source, design, budget, Stage::Calibrate, observer, |rows| moments.push(rows))?;
+        self.authors = Some(moments.finish().map_err(|e| Error::core(e, design))?);
+        Ok(())
+    }
+
+    pub(super) fn row_valuer(
+        &self,
+        design: &Design,
+        method: Method,
+        sizes: Sizes,
+        std_error: bool,
+    ) -> Result<RowValuer, Error> {
+        let core = |error| Error::core(error, design);
+        if let Method::Bound(bound) = method
+            && method.is_printed_bound()
+        {
+            return self.printed(design, bound, sizes);
+        }
+        let mut classes = Vec::with_capacity(self.fits.len());
+        for (class, fit) in self.fits.iter().enumerate() {
+            classes.push(self.of_class(class, fit.clone(), method, sizes, design)?);
+        }
+        let std_error = std_error && method.has_std_error();
+        if self.only().is_some() {
+            let valuer = classes.pop().expect("there is a valuer for each fit");
+            let valuer =
+                if std_error { self.with_errors(|rows| valuer.with_std_error(rows)) } else { Ok(valuer) };
+            return Ok(RowValuer::Binary(Box::new(valuer.map_err(core)?)));
+        }
+        let all = OneVsRest::of(classes).map_err(core)?;
+        let all = if std_error { self.with_errors(|rows| all.with_std_error(rows)) } else { Ok(all) };
+        Ok(RowValuer::OneVsRest(all.map_err(core)?))
+    }
+
+    fn of_class(
+        &self,
+        class: usize,
+        fit: LogisticFit,
+        method: Method,
+        sizes: Sizes,
+        design: &Design,
+    ) -> Result<ClassificationValuer, Error> {
+        let valuer = match method {
+            Method::Gaussian { constant, convention } => {
+                ClassificationValuer::new(fit, sizes, ClassificationMethod::Gaussian { constant, convention })
+            }
+            Method::Bound(bound) => ClassificationValuer::new(fit, sizes, ClassificationMethod::Bound(bound)),
+            Method::Calibrated => {
+                let distances = self.distances.as_ref().and_then(|tables| tables.get(class));
+                ClassificationValuer::calibrated(fit, sizes, distances.ok_or(Error::NotCalibrated)?)
+            }
+            Method::General(_) | Method::Algorithm3(_) => {
+                let what = format!("`--method {}` does not value labels row by row", method.name());
+                return Err(Error::Misplaced { what });
+            }
+        };
+        valuer.map_err(|e| Error::core(e, design))
+    }
+
+    fn printed(&self, design: &Design, bound: Bound, sizes: Sizes) -> Result<RowValuer, Error> {
+        let fit = self.only().ok_or_else(|| two_labels_only("bounds as printed", design))?;
+        let authors = self.authors.as_ref().ok_or(Error::NoAuthorsMoments)?;
+        let printed = PrintedValuer::new(fit.clone(), authors, sizes, bound);
+        Ok(RowValuer::Printed(Box::new(printed.map_err(|e| Error::core(e, design))?)))
+    }
+
+    fn with_errors<T>(
+        &self,
+        then: impl FnOnce(Rows<'_>) -> Result<T, dshap::Error>,
+    ) -> Result<T, dshap::Error> {
+        self.sample.with_rows(then).unwrap_or(Err(dshap::Error::NoRows))
+    }
+
+    pub(super) fn drawer(
+        &self,
+        reference: Rows<'_>,
+        sizes: Sizes,
+        options: GeneralOptions,
+    ) -> Result<Drawer, dshap::Error> {
+        let Some(fit) = self.only() else {
+            return Err(dshap::Error::BadOption {
+                what: "method `general` draws sets for two labels only; the other methods take any number",
+            });
+        };
+        let drawer = GeneralClassificationValuer::new(fit.clone(), reference, sizes, options)?;
+        Ok(Drawer::Logistic(Box::new(drawer)))
+    }
+}
+
+/// The same rows with other targets.
+fn with_targets<'a>(rows: Rows<'a>, targets: &'a [f64]) -> Result<Rows<'a>, dshap::Error> {
+    let relabelled = Rows::new(rows.x(), targets)?;
+    match rows.weights() {
+        Some(weights) => relabelled.with_weights(weights),
+        None => Ok(relabelled),
+    }
+}
+
+fn two_labels_only(what: &str, design: &Design) -> Error {
+    let n_labels = design.labels().map_or(0, dshap_table::Labels::n_classes);
+    let what = format!("{what} are for two labels; target `{}` has {n_labels}", design.target());
+    Error::Misplaced { what }
+}

@@ -1,0 +1,218 @@
+//! What is fitted to a reference, task by task, and what values rows by it.
+//!
+//! | file | holds |
+//! |---|---|
+//! | `linear.rs` | regression: moments and least squares |
+//! | `logistic.rs` | classification: a logistic fit, or one for each class |
+//! | `learn.rs` | the passes of a logistic fit |
+//! | `row_valuer.rs` | row by row, or by drawing sets |
+//!
+//! A further task is a further variant of [`FittedModel`]; what runs over files
+//! asks it for what it needs and does not know tasks.
+
+mod learn;
+mod linear;
+mod logistic;
+mod row_valuer;
+
+pub(crate) use learn::learn_logistic;
+pub(crate) use linear::LinearModel;
+pub(crate) use logistic::{ColumnStats, LogisticModel};
+pub(crate) use row_valuer::{Drawer, RowValuer};
+
+use crate::Error;
+use crate::general::Held;
+use crate::memory::Budget;
+use crate::observer::Observer;
+use crate::request::{Method, Task};
+use crate::summary::ExtraPass;
+use dshap::linear::GeneralOptions;
+use dshap::{Part, Rows, Sizes};
+use dshap_io::Source;
+use dshap_table::Design;
+
+/// A fit of a reference, and what methods need of it.
+#[derive(Debug, Clone)]
+pub(crate) enum FittedModel {
+    Linear(LinearModel),
+    Logistic(LogisticModel),
+}
+
+impl FittedModel {
+    pub(crate) fn task(&self) -> Task {
+        match self {
+            FittedModel::Linear(_) => Task::Regression,
+            FittedModel::Logistic(_) => Task::Classification,
+        }
+    }
+
+    /// Reference rows.
+    pub(crate) fn n_rows(&self) -> usize {
+        match self {
+            FittedModel::Linear(model) => model.fit.n_rows(),
+            FittedModel::Logistic(model) => model.first().n_rows(),
+        }
+    }
+
+    pub(crate) fn effective_rows(&self) -> f64 {
+        match self {
+            FittedModel::Linear(model) => model.fit.effective_rows(),
+            FittedModel::Logistic(model) => model.first().effective_rows(),
+        }
+    }
+
+    /// `p`, the columns that a method counts.
+    pub(crate) fn dim(&self, method: Method) -> usize {
+        match self {
+            FittedModel::Linear(model) => model.fit.model_dim(),
+            FittedModel::Logistic(model) => model.dim(method),
+        }
+    }
+
+    pub(crate) fn intercept(&self) -> bool {
+        match self {
+            FittedModel::Linear(model) => model.fit.intercept(),
+            FittedModel::Logistic(model) => model.first().intercept(),
+        }
+    }
+
+    /// The intercept, where there is one fit and it has one.
+    pub(crate) fn intercept_value(&self) -> Option<f64> {
+        match self {
+            FittedModel::Linear(model) => model.fit.intercept_value(),
+            FittedModel::Logistic(model) => model.only().and_then(|fit| fit.intercept_value()),
+        }
+    }
+
+    /// The coefficient of a design column, where there is one fit and it kept
+    /// the column.
+    pub(crate) fn coefficient(&self, column: usize) -> Option<f64> {
+        let (kept, coef) = match self {
+            FittedModel::Linear(model) => (model.fit.kept(), model.fit.coef()),
+            FittedModel::Logistic(model) => model.only().map(|fit| (fit.kept(), fit.coef()))?,
+        };
+        kept.binary_search(&column).ok().map(|k| coef[k])
+    }
+
+    /// Design columns that were left out, of any fit there is.
+    pub(crate) fn dropped(&self) -> Vec<usize> {
+        match self {
+            FittedModel::Linear(model) => model.fit.dropped().to_vec(),
+            FittedModel::Logistic(model) => model.dropped(),
+        }
+    }
+
+    /// Mean of a design column over the reference.
+    pub(crate) fn mean(&self, column: usize) -> f64 {
+        match self {
+            FittedModel::Linear(model) => model.moments.mean(column),
+            FittedModel::Logistic(model) => model.columns.mean[column],
+        }
+    }
+
+    /// Its standard deviation.
+    pub(crate) fn std_dev(&self, column: usize) -> f64 {
+        match self {
+            FittedModel::Linear(LinearModel { moments, .. }) => {
+                (moments.centred(column, column) / moments.weight()).sqrt()
+            }
+            FittedModel::Logistic(model) => model.columns.std_dev[column],
+        }
+    }
+
+    /// The parts that values come with, in order.
+    pub(crate) fn parts(&self, method: Method) -> Vec<Part> {
+        let mut parts = Vec::new();
+        if method.splits_values() {
+            parts.extend([Part::Potential, Part::Penalty]);
+        }
+        match self {
+            FittedModel::Linear(_) => parts.extend([Part::DistSq, Part::ResidSq]),
+            FittedModel::Logistic(model) if model.only().is_some() => {
+                parts.extend([Part::DistSq, Part::Prob, Part::Weight]);
+            }
+            // Each class has its own; only what adds up is told.
+            FittedModel::Logistic(_) => {}
+        }
+        parts
+    }
+
+    /// The reference rows, where the model carries them.
+    pub(crate) fn rows(&self) -> Option<&Held> {
+        match self {
+            FittedModel::Linear(model) => model.rows.as_ref(),
+            FittedModel::Logistic(model) => model.rows.as_ref(),
+        }
+    }
+
+    /// How many rows of the reference it carries, all or a sample.
+    pub(crate) fn n_rows_held(&self) -> usize {
+        match self {
+            FittedModel::Linear(model) => model.rows.as_ref().map_or(0, Held::n_rows),
+            FittedModel::Logistic(model) => model.sample.len() + model.rows.as_ref().map_or(0, Held::n_rows),
+        }
+    }
+
+    /// What a method needs of the reference beyond a fit: one more pass.
+    pub(crate) fn lacks(&self, method: Method) -> Option<ExtraPass> {
+        match (self, method) {
+            (_, Method::Calibrated) => Some(ExtraPass::Calibration),
+            (_, Method::General(_)) => Some(ExtraPass::Rows),
+            (FittedModel::Logistic(_), method) if method.is_printed_bound() => Some(ExtraPass::Authors),
+            _ => None,
+        }
+    }
+
+    /// Takes that pass.
+    pub(crate) fn complete(
+        &mut self,
+        method: Method,
+        design: &Design,
+        source: &Source,
+        budget: Budget,
+        observer: &dyn Observer,
+    ) -> Result<(), Error> {
+        match (self.lacks(method), self) {
+            (None, _) => {}
+            (Some(ExtraPass::Rows), FittedModel::Linear(model)) => {
+                model.rows = Some(Held::read(source, design, budget, observer)?);
+            }
+            (Some(ExtraPass::Rows), FittedModel::Logistic(model)) => {
+                model.rows = Some(Held::read(source, design, budget, observer)?);
+            }
+            (Some(_), FittedModel::Linear(model)) => model.calibrate(source, design, budget, observer)?,
+            (Some(ExtraPass::Authors), FittedModel::Logistic(model)) => {
+                model.learn_authors(source, design, budget, observer)?;
+            }
+            (Some(_), FittedModel::Logistic(model)) => model.calibrate(source, design, budget, observer)?,
+        }
+        Ok(())
+    }
+
+    /// What values rows, one by one.
+    pub(crate) fn row_valuer(
+        &self,
+        design: &Design,
+        method: Method,
+        sizes: Sizes,
+        std_error: bool,
+    ) -> Result<RowValuer, Error> {
+        match self {
+            FittedModel::Linear(model) => model.row_valuer(design, method, sizes, std_error),
+            FittedModel::Logistic(model) => model.row_valuer(design, method, sizes, std_error),
+        }
+    }
+
+    /// What values rows by drawing sets of `reference`.
+    pub(crate) fn drawer(
+        &self,
+        reference: Rows<'_>,
+        sizes: Sizes,
+        options: GeneralOptions,
+    ) -> Result<Drawer, dshap::Error> {
+        match self {
+            FittedModel::Linear(model) => model.drawer(reference, sizes, options),
+            FittedModel::Logistic(model) => model.drawer(reference, sizes, options),
+        }
+    }
+}

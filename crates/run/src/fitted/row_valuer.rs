@@ -1,0 +1,110 @@
+//! What values rows, whatever was fitted.
+
+use crate::warnings::in_words;
+use dshap::classification::{ClassificationValuer, GeneralClassificationValuer, OneVsRest, PrintedValuer};
+use dshap::linear::{GeneralValuer, GeneralValues, LinearValuer};
+use dshap::{Rows, Sizes, Valuer, Values, Warning};
+use dshap_table::Design;
+
+/// Values rows one by one.
+#[derive(Debug)]
+pub(crate) enum RowValuer {
+    Linear(Box<LinearValuer>),
+    Binary(Box<ClassificationValuer>),
+    Printed(Box<PrintedValuer>),
+    OneVsRest(OneVsRest),
+}
+
+impl RowValuer {
+    /// Values rows, of which the first is row `first_row` of its table; against
+    /// the others of the reference if they are part of it.
+    pub(crate) fn values(
+        &self,
+        rows: Rows<'_>,
+        first_row: u64,
+        leave_one_out: bool,
+    ) -> Result<Values, dshap::Error> {
+        match (self, leave_one_out) {
+            (RowValuer::Linear(valuer), true) => valuer.leave_one_out(rows, first_row),
+            (RowValuer::Linear(valuer), false) => valuer.values_from(rows, first_row),
+            (RowValuer::Binary(valuer), true) => valuer.leave_one_out(rows),
+            (RowValuer::Binary(valuer), false) => valuer.values(rows),
+            (RowValuer::Printed(valuer), true) => valuer.leave_one_out(rows),
+            (RowValuer::Printed(valuer), false) => valuer.values(rows),
+            (RowValuer::OneVsRest(valuer), true) => valuer.leave_one_out(rows),
+            (RowValuer::OneVsRest(valuer), false) => valuer.values(rows),
+        }
+    }
+
+    /// Whether a row takes long.
+    pub(crate) fn is_slow(&self) -> bool {
+        matches!(self, RowValuer::Linear(valuer) if valuer.is_slow())
+    }
+
+    /// The set sizes averaged over.
+    pub(crate) fn sizes(&self) -> Sizes {
+        match self {
+            RowValuer::Linear(valuer) => valuer.sizes(),
+            RowValuer::Binary(valuer) => valuer.sizes(),
+            RowValuer::Printed(valuer) => valuer.sizes(),
+            RowValuer::OneVsRest(valuer) => {
+                valuer.classes().first().expect("there are two classes at least").sizes()
+            }
+        }
+    }
+
+    /// What is doubtful before a single row was valued, in words.
+    pub(crate) fn warnings(&self, design: &Design) -> Vec<String> {
+        match self {
+            RowValuer::Linear(valuer) => in_words(&valuer.warnings(), design),
+            RowValuer::Binary(valuer) => in_words(&valuer.warnings(), design),
+            RowValuer::Printed(valuer) => in_words(&valuer.warnings(), design),
+            RowValuer::OneVsRest(valuer) => valuer
+                .warnings()
+                .into_iter()
+                .map(|(class, warning)| of_class(class, warning, design))
+                .collect(),
+        }
+    }
+}
+
+fn of_class(class: Option<usize>, warning: Warning, design: &Design) -> String {
+    let words = in_words(&[warning], design).pop().unwrap_or_default();
+    match (class, design.labels()) {
+        (Some(class), Some(labels)) => format!("label `{}` against the others: {words}", labels.word(class)),
+        _ => words,
+    }
+}
+
+/// Values rows by drawing sets of reference rows.
+#[derive(Debug)]
+pub(crate) enum Drawer {
+    Linear(Box<GeneralValuer>),
+    Logistic(Box<GeneralClassificationValuer>),
+}
+
+/// Told how many rounds are done, of how many; says whether to go on.
+type Watch<'a> = &'a (dyn Fn(usize, usize) -> bool + Sync);
+
+impl Drawer {
+    /// Values `points`, or the reference rows against each other.
+    pub(crate) fn values(
+        &self,
+        points: Option<Rows<'_>>,
+        watch: Watch<'_>,
+    ) -> Result<GeneralValues, dshap::Error> {
+        match (self, points) {
+            (Drawer::Linear(valuer), Some(points)) => valuer.values(points, watch),
+            (Drawer::Linear(valuer), None) => valuer.leave_one_out(watch),
+            (Drawer::Logistic(valuer), Some(points)) => valuer.values(points, watch),
+            (Drawer::Logistic(valuer), None) => valuer.leave_one_out(watch),
+        }
+    }
+
+    pub(crate) fn warnings(&self, design: &Design) -> Vec<String> {
+        match self {
+            Drawer::Linear(valuer) => in_words(&valuer.warnings(), design),
+            Drawer::Logistic(valuer) => in_words(&valuer.warnings(), design),
+        }
+    }
+}

@@ -1,0 +1,170 @@
+//! What the valuer file of a classification holds.
+
+use super::{Arrays, MomentsDocument, Taking, named, write_moments};
+use crate::fitted::{ColumnStats, LogisticModel};
+use crate::request::Method;
+use crate::sample::{RowSample, SampleCounts};
+use dshap::classification::{LogisticFit, LogisticOptions, LogisticParts};
+use dshap_table::Design;
+use serde::{Deserialize, Serialize};
+
+#[derive(Serialize, Deserialize)]
+pub(super) struct LogisticDocument {
+    ridge: f64,
+    max_passes: usize,
+    /// One for two classes, else one for each.
+    fits: Vec<LogisticFitDocument>,
+    /// The rows that standard errors are computed from.
+    sample: SampleCounts,
+    /// For bounds as printed.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    authors: Option<MomentsDocument>,
+}
+
+#[derive(Serialize, Deserialize)]
+struct LogisticFitDocument {
+    n_rows: usize,
+    n_positive: usize,
+    kept: Vec<usize>,
+    dropped: Vec<usize>,
+    weakest: Option<(usize, f64)>,
+    loss: f64,
+    n_passes: usize,
+    weight_scale: f64,
+    effective_rows: f64,
+}
+
+pub(super) fn write(model: &LogisticModel) -> (LogisticDocument, Arrays) {
+    let (sample, cells) = model.sample.to_parts();
+    let mut arrays = vec![
+        named("columns.mean", model.columns.mean.clone()),
+        named("columns.std_dev", model.columns.std_dev.clone()),
+        named("sample", cells),
+    ];
+    let mut fits = Vec::with_capacity(model.fits.len());
+    for (class, fit) in model.fits.iter().enumerate() {
+        let (document, parts) = write_fit(class, fit.to_parts());
+        fits.push(document);
+        arrays.extend(parts);
+    }
+    for (class, table) in model.distances.iter().flatten().enumerate() {
+        arrays.push((format!("logistic.{class}.distances"), table.to_parts()));
+    }
+    let authors = model.authors.as_ref().map(|moments| {
+        let (document, parts) = write_moments("authors", moments);
+        arrays.extend(parts);
+        document
+    });
+    let LogisticOptions { ridge, max_passes, .. } = model.options;
+    (LogisticDocument { ridge, max_passes, fits, sample, authors }, arrays)
+}
+
+fn write_fit(class: usize, parts: LogisticParts) -> (LogisticFitDocument, Arrays) {
+    let name = |array: &str| format!("logistic.{class}.{array}");
+    let mut arrays = vec![
+        (name("beta"), parts.beta),
+        (name("factor"), parts.lower),
+        (name("offset"), parts.offset),
+        (name("scale"), parts.scale),
+        (name("shift"), parts.shift),
+    ];
+    arrays.extend(parts.penalised.map(|factor| (name("penalised"), factor)));
+    let document = LogisticFitDocument {
+        n_rows: parts.n_rows,
+        n_positive: parts.n_positive,
+        kept: parts.kept,
+        dropped: parts.dropped,
+        weakest: parts.weakest,
+        loss: parts.loss,
+        n_passes: parts.n_passes,
+        weight_scale: parts.weight_scale,
+        effective_rows: parts.effective_rows,
+    };
+    (document, arrays)
+}
+
+pub(super) fn parse(
+    design: &Design,
+    method: Method,
+    (intercept, allow_dependent): (bool, bool),
+    stored: LogisticDocument,
+    arrays: &mut Taking<'_>,
+) -> Result<LogisticModel, String> {
+    let n_classes = design.labels().map(dshap_table::Labels::n_classes);
+    let n_fits = match n_classes.ok_or("its design has no labels")? {
+        2 => 1,
+        n => n,
+    };
+    if stored.fits.len() != n_fits {
+        return Err("its labels are not those of its fit".into());
+    }
+    let LogisticDocument { ridge, max_passes, sample, authors, .. } = stored;
+    let options = LogisticOptions { intercept, ridge, allow_dependent, max_passes };
+    let mut fits = Vec::with_capacity(n_fits);
+    for (class, stored) in stored.fits.into_iter().enumerate() {
+        fits.push(parse_fit(class, stored, design.n_columns(), options, arrays)?);
+    }
+    let n_rows = fits[0].n_rows();
+    if fits.iter().any(|fit| fit.n_rows() != n_rows) {
+        return Err("its fits are of different references".into());
+    }
+    let columns =
+        ColumnStats { mean: arrays.take("columns.mean")?, std_dev: arrays.take("columns.std_dev")? };
+    let is_sound = |numbers: &[f64]| {
+        numbers.len() == design.n_columns() + 1 && numbers.iter().all(|number| number.is_finite())
+    };
+    if !is_sound(&columns.mean) || !is_sound(&columns.std_dev) {
+        return Err("the means of its columns do not add up".into());
+    }
+    let cells = arrays.take("sample")?;
+    let sample = RowSample::from_parts(design.n_columns(), sample, &cells)
+        .filter(|_| cells.iter().all(|cell| cell.is_finite()))
+        .ok_or("its sample of rows does not add up")?;
+    let distances = match method {
+        Method::Calibrated => {
+            let tables = (0..n_fits).map(|class| arrays.distances(&format!("logistic.{class}.distances")));
+            Some(tables.collect::<Result<Vec<_>, _>>()?)
+        }
+        _ => None,
+    };
+    let rows = match method {
+        Method::General(_) => Some(arrays.rows(design.n_columns(), n_rows)?),
+        _ => None,
+    };
+    let authors = authors.map(|moments| arrays.moments("authors", moments)).transpose()?;
+    if authors.as_ref().is_some_and(|authors| authors.n_rows() != n_rows) {
+        return Err("the moments of the authors' variables are not of its rows".into());
+    }
+    Ok(LogisticModel { fits, options, columns, sample, distances, authors, rows })
+}
+
+fn parse_fit(
+    class: usize,
+    stored: LogisticFitDocument,
+    n_features: usize,
+    options: LogisticOptions,
+    arrays: &mut Taking<'_>,
+) -> Result<LogisticFit, String> {
+    let mut take = |array: &str| arrays.take(&format!("logistic.{class}.{array}"));
+    LogisticFit::from_parts(LogisticParts {
+        n_rows: stored.n_rows,
+        n_positive: stored.n_positive,
+        n_features,
+        intercept: options.intercept,
+        kept: stored.kept,
+        dropped: stored.dropped,
+        weakest: stored.weakest,
+        shift: take("shift")?,
+        offset: take("offset")?,
+        scale: take("scale")?,
+        beta: take("beta")?,
+        lower: take("factor")?,
+        penalised: if options.ridge > 0.0 { Some(take("penalised")?) } else { None },
+        ridge: options.ridge,
+        loss: stored.loss,
+        n_passes: stored.n_passes,
+        weight_scale: stored.weight_scale,
+        effective_rows: stored.effective_rows,
+    })
+    .map_err(|error| error.to_string())
+}

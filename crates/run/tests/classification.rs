@@ -1,0 +1,213 @@
+//! Classification from files: the core's bits, whatever the labels look like.
+
+#![allow(clippy::unwrap_used, reason = "in a test a panic is the message")]
+
+mod common;
+
+use arrow_array::RecordBatch;
+use common::{Folder, column};
+use dshap::classification::{ClassificationMethod, ClassificationValuer, LogisticFit, LogisticOptions};
+use dshap::linear::{Bound, Convention, GeneralOptions, Side};
+use dshap::{Part, Rows, Sizes, Valuer, Values};
+use dshap_run::{Against, Error, ExtraPass, Method, Model, Overrides, Task};
+use dshap_testkit::{Draws, assert_same_bits};
+use faer::Mat;
+use std::fmt::Write;
+
+/// Two features, a weight and the number of a class, of which there are `n_classes`.
+struct Sample {
+    x: Mat<f64>,
+    class: Vec<f64>,
+}
+
+impl Sample {
+    fn new(seed: u64, n: usize, n_classes: usize) -> Self {
+        let mut draws = Draws::new(seed);
+        let x = Mat::from_fn(n, 2, |_, _| draws.normal());
+        let class = (0..n).map(|i| {
+            let score = x[(i, 0)] + 0.5 * x[(i, 1)] + 1.5 * draws.normal();
+            ((score + 1.0).max(0.0) as usize).min(n_classes - 1) as f64
+        });
+        let class = class.collect();
+        Self { x, class }
+    }
+
+    fn csv(&self, label: impl Fn(usize) -> String) -> String {
+        let mut csv = String::from("a,b,y\n");
+        for (i, class) in self.class.iter().enumerate() {
+            let _ = writeln!(csv, "{},{},{}", self.x[(i, 0)], self.x[(i, 1)], label(*class as usize));
+        }
+        csv
+    }
+
+    fn rows(&self) -> Rows<'_> {
+        Rows::new(self.x.as_ref(), &self.class).unwrap()
+    }
+}
+
+/// How a class is written in a file.
+type Written = fn(usize) -> String;
+
+fn words(class: usize) -> String {
+    ["no", "yes"][class].into()
+}
+
+fn model(method: Method) -> Model {
+    Model { method, ..Model::new("y") }
+}
+
+fn bound(side: Side, convention: Convention) -> Method {
+    Method::Bound(Bound::new(side, convention))
+}
+
+#[track_caller]
+fn assert_is(rows: &RecordBatch, values: &Values) {
+    assert_same_bits(&column(rows, "value"), &values.value, "value");
+    for part in [Part::Potential, Part::Penalty, Part::DistSq, Part::Prob, Part::Weight] {
+        assert_same_bits(&column(rows, part.name()), values.part(part).unwrap(), part.name());
+    }
+}
+
+#[test]
+fn classification_values_are_those_of_the_core() {
+    let folder = Folder::new();
+    let (reference, points) = (Sample::new(1, 5000, 2), Sample::new(2, 300, 2));
+    folder.write("reference.csv", &reference.csv(words));
+    folder.write("points.csv", &points.csv(words));
+    let fit = LogisticFit::of(reference.rows(), LogisticOptions::default()).unwrap();
+    let core = ClassificationValuer::new(fit, Sizes::new(13, 5000), ClassificationMethod::default()).unwrap();
+
+    let against = Against::Reference { files: vec![folder.name("reference.csv")], model: Model::new("y") };
+    let (rows, summary) = folder.value("points.csv", against);
+    assert_is(&rows, &core.values(points.rows()).unwrap());
+    assert!(column(&rows, "stderr").iter().all(|error| *error > 0.0));
+    assert_eq!((summary.facts.task, summary.facts.task_guessed), ("classification", true));
+    assert_eq!((summary.facts.p, summary.facts.q), (3, 13));
+    assert_eq!(summary.extra_passes, [ExtraPass::Labels, ExtraPass::Steps]);
+    let facts = summary.facts.classification.unwrap();
+    assert_eq!(summary.reference_passes, 1 + facts.fit_passes);
+    assert_eq!((facts.labels, facts.positive.as_deref()), (vec!["no".into(), "yes".into()], Some("yes")));
+
+    let (rows, _) = folder.value("reference.csv", Against::Themselves(Model::new("y")));
+    assert_is(&rows, &core.leave_one_out(reference.rows()).unwrap());
+}
+
+#[test]
+fn classification_does_not_depend_on_how_labels_are_written() {
+    let folder = Folder::new();
+    let sample = Sample::new(3, 400, 2);
+    let value = |name: &str, label: fn(usize) -> String, positive: Option<&str>| {
+        folder.write(name, &sample.csv(label));
+        let model = Model { positive: positive.map(String::from), ..Model::new("y") };
+        let (rows, summary) = folder.value(name, Against::Themselves(model));
+        assert!(summary.facts.task_guessed && summary.facts.task == "classification", "{name}");
+        rows
+    };
+    let expected = value("words.csv", words, None);
+    let kinds: [(&str, Written); 4] = [
+        ("bits.csv", |class| class.to_string()),
+        ("signs.csv", |class| ["-1", "1"][class].into()),
+        ("truth.csv", |class| (class == 1).to_string()),
+        ("numbers.csv", |class| ["3", "7.5"][class].into()),
+    ];
+    for (name, label) in kinds {
+        let rows = value(name, label, None);
+        for part in ["value", "stderr", "potential", "penalty", "dist_sq", "prob", "weight"] {
+            assert_same_bits(&column(&rows, part), &column(&expected, part), name);
+        }
+    }
+    let flipped = value("flipped.csv", words, Some("no"));
+    for (name, sum) in [("value", None), ("stderr", None), ("dist_sq", None), ("prob", Some(1.0))] {
+        for (found, expected) in column(&flipped, name).iter().zip(column(&expected, name)) {
+            let expected = sum.map_or(expected, |sum| sum - expected);
+            assert!((found - expected).abs() < 1e-9 * expected.abs().max(1e-3), "{name}: {found} {expected}");
+        }
+    }
+}
+
+#[test]
+fn saved_classification_valuers_give_the_bits_of_their_reference() {
+    let folder = Folder::new();
+    folder.write("reference.csv", &Sample::new(4, 600, 2).csv(words));
+    folder.write("points.csv", &Sample::new(5, 100, 2).csv(words));
+    let methods = [
+        Method::default(),
+        Method::Calibrated,
+        bound(Side::Lower, Convention::Definition),
+        bound(Side::Upper, Convention::Definition),
+        bound(Side::Lower, Convention::Printed),
+        Method::General(GeneralOptions { max_rounds: 32, ..GeneralOptions::default() }),
+    ];
+    for method in methods {
+        for ridge in [None, Some(2.0)] {
+            let model = Model { ridge, ..model(method) };
+            let files = vec![folder.name("reference.csv")];
+            let (direct, _) = folder.value("points.csv", Against::Reference { files, model: model.clone() });
+            let fitted = folder.fit(&["reference.csv"], model, "v.dshap");
+            assert_eq!(fitted.valuer.task(), Task::Classification);
+            assert_eq!(fitted.summary.facts.ridge, Some(ridge.unwrap_or(0.0)));
+            let (saved, summary) = folder.value_by("points.csv", "v.dshap", Overrides::default());
+            assert_eq!(saved, direct, "{method:?}");
+            assert_eq!(summary.reference_passes, 0);
+            assert_eq!(folder.load("v.dshap").logistic_fits()[0].ridge(), ridge.unwrap_or(0.0));
+        }
+    }
+}
+
+#[test]
+fn bounds_of_a_classification_lie_on_both_sides() {
+    let folder = Folder::new();
+    folder.write("t.csv", &Sample::new(6, 500, 2).csv(words));
+    let value = |method| {
+        let mut model = model(method);
+        model.sizes.min = Some(120);
+        column(&folder.value("t.csv", Against::Themselves(model)).0, "value")
+    };
+    let lower = value(bound(Side::Lower, Convention::Definition));
+    let exact = value(Method::default());
+    let upper = value(bound(Side::Upper, Convention::Definition));
+    assert!((0..500).all(|row| lower[row] <= exact[row] && exact[row] <= upper[row]));
+}
+
+#[test]
+fn more_than_two_labels_are_each_told_from_the_others() {
+    let folder = Folder::new();
+    let sample = Sample::new(7, 500, 3);
+    let label = |class: usize| ["red", "green", "blue"][class].to_string();
+    folder.write("t.csv", &sample.csv(label));
+    let (rows, summary) = folder.value("t.csv", Against::Themselves(Model::new("y")));
+    let facts = summary.facts.classification.unwrap();
+    assert_eq!(facts.labels, ["blue", "green", "red"]);
+    assert_eq!((facts.label_rows.iter().sum::<usize>(), facts.positive), (500, None));
+    let (value, stderr) = (column(&rows, "value"), column(&rows, "stderr"));
+    let (potential, penalty) = (column(&rows, "potential"), column(&rows, "penalty"));
+    assert!(
+        (0..500).all(|row| (value[row] - potential[row] + penalty[row]).abs() < 1e-12 && stderr[row] > 0.0)
+    );
+
+    let mut sum = vec![0.0; 500];
+    for class in 0..3 {
+        let name = format!("{class}.csv");
+        folder.write(&name, &sample.csv(|own| u8::from(own == class).to_string()));
+        let (rows, _) = folder.value(&name, Against::Themselves(Model::new("y")));
+        sum.iter_mut().zip(column(&rows, "value")).for_each(|(sum, value)| *sum += value);
+    }
+    assert!((0..500).all(|row| (value[row] - sum[row]).abs() <= 1e-12 * sum[row].abs().max(1e-6)));
+
+    folder.fit(&["t.csv"], model(Method::Calibrated), "v.dshap");
+    let files = vec![folder.name("t.csv")];
+    let (direct, _) = folder.value("t.csv", Against::Reference { files, model: model(Method::Calibrated) });
+    assert_eq!(folder.value_by("t.csv", "v.dshap", Overrides::default()).0, direct);
+    let drawn =
+        folder.try_value("t.csv", Against::Themselves(model(Method::General(GeneralOptions::default()))));
+    assert!(drawn.unwrap_err().to_string().contains("two labels only"));
+}
+
+#[test]
+fn the_reference_of_a_classification_does_not_change() {
+    let folder = Folder::new();
+    folder.write("t.csv", &Sample::new(8, 100, 2).csv(words));
+    folder.fit(&["t.csv"], Model::new("y"), "v.dshap");
+    assert!(matches!(folder.update("v.dshap", &["t.csv"], &[]), Err(Error::NoSum)));
+    assert!(matches!(folder.merge(&["v.dshap", "v.dshap"]), Err(Error::NoSum)));
+}
