@@ -72,6 +72,8 @@ def table(X: Any, y: Any, weights: Any = None, *, names: list[str] | None = None
             "RegressionValuer requires y to be passed, but the target y is None: a row is valued with its target"
         )
     called = getattr(y, "name", None)
+    _refuse_other_order(X, y, "y")
+    _refuse_other_order(X, weights, "sample_weight")
     y = _numbers(y, "y")
     weights = None if weights is None else _numbers(weights, "sample_weight")
     own = names_of(X)
@@ -122,8 +124,7 @@ def refuse_sparse(X: Any) -> None:
 
 def array(X: Any) -> NDArray[Any]:
     """X as an array of numbers with two dimensions; as it is where that will do."""
-    if not isinstance(X, np.ndarray):
-        X = np.asarray(X)
+    X = _unmasked(X) if isinstance(X, np.ma.MaskedArray) else np.asarray(X)
     if X.ndim != 2:
         raise InputError(
             f"Expected 2D array, got {X.ndim}D array instead: X has shape {X.shape}. Reshape your data either "
@@ -166,9 +167,13 @@ def _pandas(X: Any) -> Any:
 
 def _numbers(cells: Any, what: str) -> NDArray[Any]:
     """A column of doubles, or of numbers that the engine reads as such."""
+    if is_pandas(cells):
+        if cells.shape[1] != 1:
+            raise InputError(f"{what} should be one column, got a frame of shape {cells.shape} instead")
+        cells = cells.iloc[:, 0]
     if hasattr(cells, "to_numpy") and hasattr(cells, "isna"):  # pandas, where a missing cell may be an object
         cells = cells.to_numpy(dtype=np.float64, na_value=np.nan) if _is_nullable(cells) else cells.to_numpy()
-    cells = np.asarray(cells)
+    cells = _unmasked(cells) if isinstance(cells, np.ma.MaskedArray) else np.asarray(cells)
     if cells.ndim == 2 and cells.shape[1] == 1:
         cells = column_or_1d(cells, warn=True)
     if cells.ndim != 1:
@@ -183,6 +188,25 @@ def _numbers(cells: Any, what: str) -> NDArray[Any]:
         return np.ascontiguousarray(cells, dtype=np.float64)
     except (TypeError, ValueError) as error:
         raise InputError(f"{what} holds something that is no number: {error}") from None
+
+
+def _unmasked(cells: Any) -> NDArray[Any]:
+    """Masked cells are missing ones."""
+    return cells.astype(np.float64).filled(np.nan) if np.ma.is_masked(cells) else np.asarray(cells)
+
+
+def _refuse_other_order(X: Any, column: Any, what: str) -> None:
+    """Rows go by their position; the same labels in another order are a slip."""
+    if not is_pandas(X) or not hasattr(column, "index") or not hasattr(column, "isna"):
+        return
+    index, other = X.index, column.index
+    if len(index) != len(other) or index.equals(other) or not index.is_unique:
+        return
+    if index.symmetric_difference(other, sort=False).empty:
+        raise InputError(
+            f"the index of {what} has the labels of X in another order, and rows go by their position; "
+            f"give {what}.loc[X.index]"
+        )
 
 
 def _is_nullable(series: Any) -> bool:

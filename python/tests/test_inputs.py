@@ -252,3 +252,40 @@ def test_dates_and_long_text_are_refused_with_advice(rows):
         RegressionValuer().fit(frame.assign(when=pd.Timestamp("2020-01-01")), y)
     with pytest.raises(InputError, match="more than 256 different values"):
         RegressionValuer().fit(frame.assign(id=[f"row {i % 300}" for i in range(len(y))]), y)
+
+
+def test_masked_cells_are_missing(rows):
+    X, y = rows
+    high = X > np.quantile(X, 0.98)
+    masked = np.ma.masked_array(np.where(high, 1e6, X), mask=high)
+    with pytest.raises(InputError, match="is missing"):
+        RegressionValuer().fit(masked, y)
+    filled = np.where(high, np.nan, X)
+    expected = RegressionValuer(missing="drop").fit(filled, y).value(filled, y)
+    assert_same_bits(RegressionValuer(missing="drop").fit(masked, y).value(masked, y), expected)
+    assert_same_bits(
+        RegressionValuer().fit(np.ma.masked_array(X), np.ma.masked_array(y)).coef_,
+        RegressionValuer().fit(X, y).coef_,
+    )
+
+
+def test_targets_in_a_frame(rows):
+    X, y = rows
+    frame = pd.DataFrame(X)
+    expected = RegressionValuer().fit(frame, y).coef_
+    assert_same_bits(RegressionValuer().fit(frame, pd.DataFrame({"t": y})).coef_, expected)
+    with pytest.raises(InputError, match="one column"):
+        RegressionValuer().fit(frame, pd.DataFrame({"t": y, "u": y}))
+
+
+def test_labels_in_another_order_are_refused(rows):
+    X, y = rows
+    frame, target = pd.DataFrame(X), pd.Series(y)
+    with pytest.raises(InputError, match=r"y.loc\[X.index\]"):
+        RegressionValuer().fit(frame, target.sort_values())
+    with pytest.raises(InputError, match="sample_weight"):
+        RegressionValuer().fit(frame, target, sample_weight=pd.Series(np.ones(len(y))).iloc[::-1])
+    # The same rows of both, and labels that have nothing to do with each other, go by position.
+    shuffled = frame.sample(frac=1, random_state=1)
+    RegressionValuer().fit(shuffled, target[shuffled.index])
+    RegressionValuer().fit(shuffled, target.set_axis(np.arange(len(y)) + 10_000))
