@@ -26,6 +26,7 @@ pub(crate) fn model(
         return Err(input_error("`--refit-intercept` needs an intercept; leave `intercept=False` out"));
     }
     Ok(Model {
+        n_components: None,
         selection: Selection {
             target: Some(target.into()),
             weight: weight.map(String::from),

@@ -40,7 +40,7 @@ fn classification_is_guessed_and_said() {
     classification (guessed) of `y`, method gaussian: 200 rows, each valued against the others
     labels `no` (93), `yes` (107); `prob` is that of `yes`
     p = 4, q = 14, m = 200
-    the table was read 8 times: labels, and steps of the logistic fit take passes of their own
+    the table was read 8 times: labels and steps of the logistic fit take passes of their own
     values from -0.015164 to 0.0045497; 10.5 % of rows are expected to harm
     ");
     let said = Folder::with("t.csv", labelled(200, |positive| u8::from(positive).to_string()));
@@ -54,7 +54,7 @@ fn classification_is_guessed_and_said() {
     classification of `y`, method lower: 200 rows, each valued against the others
     labels `1` (107), `0` (93); `prob` is that of `0`
     p = 4, q = 32, m = 200
-    the table was read 8 times: labels, and steps of the logistic fit take passes of their own
+    the table was read 8 times: labels and steps of the logistic fit take passes of their own
     values from -2.3621 to 0.00012762
     ");
 }
@@ -231,4 +231,104 @@ fn numbers_without_end_are_no_labels() {
 
     hint: numbers are for `--task regression`; or name another `--target`
     ");
+}
+
+/// Twelve columns that follow three, and one of three labels.
+fn embedded(n: usize) -> String {
+    let mut draws = dshap_testkit::Draws::new(29);
+    let mut csv = (0..12).map(|j| format!("e{j}")).collect::<Vec<_>>().join(",") + ",animal\n";
+    for _ in 0..n {
+        let z = [3.0 * draws.normal(), 2.0 * draws.normal(), draws.normal()];
+        for j in 0..12 {
+            let _ = write!(csv, "{:.4},", z[j % 3] + 0.2 * draws.normal());
+        }
+        let score = z[0] + z[2] + 3.0 * draws.normal();
+        let _ = writeln!(csv, "{}", ["cat", "dog", "owl"][((score + 3.0).max(0.0) / 3.0).min(2.0) as usize]);
+    }
+    csv
+}
+
+#[test]
+fn embeddings_are_reduced_and_each_label_tells_its_part() {
+    let folder = Folder::with("e.csv", embedded(240));
+    assert_snapshot!(folder.run("dshap value e.csv --target animal --pca 3 --per-class --bottom 2"), @"
+    $ dshap value e.csv --target animal --pca 3 --per-class --bottom 2
+    exit 0
+    --- stdout
+    row,value,potential,penalty,value_cat,prob_cat,value_dog,prob_dog,value_owl,prob_owl,note
+    183,-0.043373,0.00901305,0.052386,-0.0136841,0.919418,0.00346713,0.130305,-0.033156,0.0261116,
+    11,-0.0203511,0.0115321,0.0318832,-0.0141851,0.908737,-0.00876918,0.131734,0.00260321,0.0298466,
+    --- stderr
+    classification (guessed) of `animal`, method gaussian: 240 rows, each valued against the others
+    labels `cat` (125), `dog` (55), `owl` (60); each is told from all others, and the values are summed
+    3 principal components of 12 columns, 99.4 % of their variance
+    p = 4, q = 14, m = 240
+    the table was read 10 times: labels, principal components and steps of the logistic fit take passes of their own
+    values from -0.043373 to 0.014889; 8.3 % of rows are expected to harm
+    ");
+    assert_snapshot!(folder.run("dshap fit e.csv --target animal --pca 3 -o v.dshap"), @"
+    $ dshap fit e.csv --target animal --pca 3 -o v.dshap
+    exit 0
+    --- stderr
+    classification (guessed) of `animal`, method gaussian: a reference of 240 rows
+    labels `cat` (125), `dog` (55), `owl` (60); each is told from all others, and the values are summed
+    3 principal components of 12 columns, 99.4 % of their variance
+    p = 4, q = 14, m = 240, fitted in 7 passes
+    saved to `v.dshap` (15 kB)
+    ");
+    assert_snapshot!(folder.run("dshap inspect v.dshap"), @"
+    $ dshap inspect v.dshap
+    exit 0
+    --- stdout
+    valuer          v.dshap (15 kB)
+    format          version 2, written by dshap 0.1.0
+    task            classification of `animal`
+    method          gaussian, constant gain, convention definition
+    reference       240 rows
+    carries         240 rows (7.7 kB)
+    p               4 design columns of 12 features
+    pca             3 principal components of 12 columns, 99.4 % of their variance
+    q               14 (by default)
+    m               240 (by default)
+    labels          cat (125), dog (55), owl (60)
+    deviance        688.32, fitted in 7 passes
+    intercept       one for each label
+    missing cells   error
+    unseen levels   error
+
+    column  mean  std_dev
+    pca_1      0   6.1115
+    pca_2      0   3.7900
+    pca_3      0   1.9870
+
+    where the rows came from:
+      240 rows fitted
+        e.csv  22 618 bytes  sha256 303f8a60ce28ea5e…
+    ");
+    for (line, words) in [
+        ("value e.csv --valuer v.dshap --pca 2", "`--pca` is fixed by the valuer"),
+        ("value e.csv --target animal --pca 0", "expected a whole number from 1"),
+        ("value e.csv --target e0 --exclude animal --per-class", "`--per-class` is for classification"),
+    ] {
+        let block = folder.run(&format!("dshap {line}"));
+        assert!(block.contains("exit 2") && block.contains(words), "{block}");
+    }
+    assert_snapshot!(folder.run("dshap value e.csv --target animal --pca 13"), @"
+    $ dshap value e.csv --target animal --pca 13
+    exit 1
+    --- stderr
+    error: cannot value `e.csv`
+      caused by: 240 reference rows of 12 columns do not have 13 principal components
+
+    hint: `--pca` goes from 1 to 12 here
+    ");
+}
+
+#[test]
+fn two_labels_have_nothing_to_tell_apart_by_class() {
+    let folder = folder();
+    let line = "dshap value t.csv --target y --per-class --top 1";
+    let block = folder.run(line);
+    assert!(block.contains("warning: two labels are told apart by one fit"), "{block}");
+    assert_eq!(folder.stdout(line), folder.stdout("dshap value t.csv --target y --top 1"));
 }

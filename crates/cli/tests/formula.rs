@@ -262,3 +262,52 @@ fn a_single_bound_comes_from_flags() {
     let wrong = folder.run("dshap formula bounds --p 10 --q 1 --m 1000 --d2 12 --e2 2 --sigma2 1");
     assert!(wrong.contains("exit 2") && wrong.contains("q = 1 leaves the empty set"), "{wrong}");
 }
+
+/// The columns of `dshap value` put into the formula give its value back.
+#[test]
+fn classification_cases_are_the_values_of_rows() {
+    let mut draws = dshap_testkit::Draws::new(31);
+    let mut table = String::from("a,b,y\n");
+    for _ in 0..80 {
+        let (a, b) = (draws.normal(), draws.normal());
+        table += &format!("{a},{b},{}\n", u8::from(a - b + 1.5 * draws.normal() > 0.0));
+    }
+    let folder = Folder::with("t.csv", &table);
+    let values =
+        Csv::parse(&folder.stdout("dshap value t.csv --reference t.csv --target y --keep y --m 60 --q 20"));
+    let (d2, prob, y) = (values.numbers("dist_sq"), values.numbers("prob"), values.numbers("y"));
+    let mut cases = String::from("p,q,m,d2,prob,y\n");
+    for row in 0..80 {
+        cases += &format!("3,20,60,{:?},{:?},{}\n", d2[row], prob[row], y[row]);
+    }
+    let folder = folder.and("cases.csv", &cases);
+    let found = Csv::parse(&folder.stdout("dshap formula classification --cases cases.csv"));
+    for (form, column) in [("gain", "value"), ("potential", "potential"), ("penalty", "penalty")] {
+        for (found, expected) in found.numbers(form).iter().zip(values.numbers(column)) {
+            assert!(
+                (found - expected).abs() < 1e-11 * expected.abs().max(1e-4),
+                "{form}: {found} {expected}"
+            );
+        }
+    }
+}
+
+#[test]
+fn a_classification_case_by_flags_and_what_is_no_case() {
+    let folder = Folder::with("t.csv", "");
+    assert_snapshot!(folder.run("dshap formula classification --p 5 --q 20 --m 500 --d2 6 --prob 0.9 --y 0"), @"
+    $ dshap formula classification --p 5 --q 20 --m 500 --d2 6 --prob 0.9 --y 0
+    exit 0
+    --- stdout
+    p,q,m,d2,prob,y,gain,potential,penalty,simple
+    5,20,500,6.0,0.9,0.0,-0.00486892,0.00163569,0.00650461,-0.0128192
+    ");
+    for (flags, words) in [
+        ("--prob 1 --y 1", "prob = 1 is not a probability between 0 and 1"),
+        ("--prob 0.2 --y 2", "y = 2 is neither 0 nor 1"),
+        ("--prob -0.1 --y 1", "prob = -0.1 is not a probability"),
+    ] {
+        let block = folder.run(&format!("dshap formula classification --p 5 --q 20 --m 500 --d2 6 {flags}"));
+        assert!(block.contains("exit 2") && block.contains(words), "{block}");
+    }
+}

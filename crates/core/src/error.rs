@@ -56,6 +56,17 @@ pub enum Error {
         needed: usize,
     },
 
+    /// Principal components that there are not.
+    #[error("{n_rows} rows of {n_features} columns do not have {wanted} principal components")]
+    TooManyComponents {
+        /// Components asked for.
+        wanted: usize,
+        /// Features of the rows.
+        n_features: usize,
+        /// Rows.
+        n_rows: usize,
+    },
+
     /// Rows to be taken away that cannot have been there, or that are all
     /// there are.
     #[error("the rows to be forgotten are not a part of the reference")]

@@ -48,6 +48,7 @@ mod error;
 mod factor;
 mod moments;
 mod packed;
+mod principal;
 mod rows;
 mod sizes;
 mod valuer;
@@ -57,6 +58,7 @@ pub use error::{Error, Warning};
 pub use moments::{
     BLOCK_ROWS, BuilderParts, Combination, Moments, MomentsBuilder, MomentsForm, MomentsParts,
 };
+pub use principal::PrincipalComponents;
 pub use rows::{Rows, WEIGHT_RANGE};
 pub use sizes::Sizes;
 pub use valuer::Valuer;

@@ -1,5 +1,7 @@
 //! What came out: one value per row, in the order of the rows.
 
+use std::borrow::Cow;
+
 /// Values of some rows, with the parts that explain them.
 ///
 /// Rows stay in the order they came in; [`ranking`](Values::ranking) is a view.
@@ -34,19 +36,26 @@ pub enum Part {
     Prob,
     /// Weight of the row in that fit, `π(1 − π)`.
     Weight,
+    /// What telling a class from all others contributes to the value.
+    ValueOf(usize),
+    /// Probability of a class against all others.
+    ProbOf(usize),
 }
 
 impl Part {
-    /// The name of the output column.
-    pub fn name(self) -> &'static str {
-        match self {
+    /// The name of the output column; classes are called by their number.
+    pub fn name(self) -> Cow<'static, str> {
+        let name = match self {
             Part::Potential => "potential",
             Part::Penalty => "penalty",
             Part::DistSq => "dist_sq",
             Part::ResidSq => "resid_sq",
             Part::Prob => "prob",
             Part::Weight => "weight",
-        }
+            Part::ValueOf(class) => return format!("value_{class}").into(),
+            Part::ProbOf(class) => return format!("prob_{class}").into(),
+        };
+        name.into()
     }
 }
 

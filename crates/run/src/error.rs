@@ -72,11 +72,11 @@ pub enum Error {
 
     /// A valuer that carries its reference, which is to change.
     #[error(
-        "the reference of a valuer by `{method}` cannot be changed: it holds more of its rows than can be added up"
+        "the reference of a valuer with {what} cannot be changed: it holds more of its rows than can be added up"
     )]
     FixedReference {
-        /// The method.
-        method: &'static str,
+        /// What the valuer carries of its reference.
+        what: String,
     },
 
     /// A valuer of a classification, whose reference is to change.
@@ -235,7 +235,7 @@ impl Error {
             Error::NotCalibrated => Some("fit it with `--method calibrated`".into()),
             Error::NoRowsToDraw => Some("fit it with `--method general`".into()),
             Error::FixedReference { .. } => {
-                Some("fit the whole reference anew, or keep a valuer by `--method gaussian` beside it".into())
+                Some("fit the whole reference anew, or keep a valuer by `--method gaussian`, without `--pca`, beside it".into())
             }
             Error::NoSum => Some("fit the whole reference anew".into()),
             Error::NoAuthorsMoments => Some("fit it with `--convention printed`".into()),
@@ -319,6 +319,13 @@ impl Error {
                 Some(format!(
                     "at least {needed} rows are needed, or fewer columns: `--features`, `--exclude`"
                 )),
+            ),
+            dshap::Error::TooManyComponents { wanted, n_features, n_rows } => (
+                format!("{n_rows} reference rows of {n_features} columns do not have {wanted} principal components"),
+                Some(match n_features.min(&n_rows.saturating_sub(1)) {
+                    0 => "more rows and columns are needed".into(),
+                    most => format!("`--pca` goes from 1 to {most} here"),
+                }),
             ),
             dshap::Error::TooFewEffectiveRows { effective, dim, needed } => (
                 format!(

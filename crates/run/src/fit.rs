@@ -114,9 +114,7 @@ pub fn update_valuer(
 ) -> Result<Fitted, Error> {
     let LinearModel { moments: moments_before, options, .. } = before.linear_model()?.clone();
     let form = (options, Some(moments_before.form()));
-    if before.method.fixes_reference() {
-        return Err(Error::FixedReference { method: before.method.name() });
-    }
+    refuse_fixed(&before)?;
     let budget = Budget::new(resources.memory);
     let sizes_before = before.sizes(before.method, before.choice)?;
     let mut history = before.history.clone();
@@ -175,6 +173,15 @@ pub fn update_valuer(
     Ok(Fitted { valuer, summary, checkpoint: None })
 }
 
+/// Refuses valuers that carry more of their reference than sums over its rows.
+fn refuse_fixed(valuer: &SavedValuer) -> Result<(), Error> {
+    match (valuer.method.fixes_reference(), valuer.design.projection()) {
+        (true, _) => Err(Error::FixedReference { what: format!("`{}` values", valuer.method.name()) }),
+        (false, Some(_)) => Err(Error::FixedReference { what: "principal components".into() }),
+        (false, None) => Ok(()),
+    }
+}
+
 /// Makes one valuer of several whose references have no row in common.
 ///
 /// # Errors
@@ -198,9 +205,7 @@ pub fn merge_valuers(parts: Vec<(&Path, SavedValuer)>, sizes: SizeChoice) -> Res
     for (_, part) in &parts {
         part.linear_model()?;
     }
-    if let Some((_, part)) = parts.iter().find(|(_, part)| part.method.fixes_reference()) {
-        return Err(Error::FixedReference { method: part.method.name() });
-    }
+    parts.iter().try_for_each(|(_, part)| refuse_fixed(part))?;
     let choice = common_choice(&parts, sizes)?;
     let mut parts = parts.into_iter();
     let (first_path, mut merged) = parts.next().ok_or(Error::NothingToMerge)?;

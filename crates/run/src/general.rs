@@ -45,7 +45,7 @@ impl Held {
         observer: &dyn Observer,
     ) -> Result<Self, Error> {
         let wanted = design.wanted_of_reference();
-        let options = budget.scan_options(source, &wanted, design.n_columns())?;
+        let options = budget.scan_options(source, &wanted, design.n_encoded())?;
         let mut batches = Vec::new();
         let pass = Pass { source, wanted: &wanted, options, stage: Stage::Calibrate, observer };
         pass.run(|batch| {
@@ -89,7 +89,7 @@ pub(crate) fn draw(
     reference: &Held,
     points: Option<&Held>,
     sizes: Sizes,
-    options: GeneralOptions,
+    (options, by_class): (GeneralOptions, bool),
     observer: &dyn Observer,
 ) -> Result<(GeneralValues, Vec<String>), dshap::Error> {
     let n_rows = reference.y.len();
@@ -97,8 +97,8 @@ pub(crate) fn draw(
         // Said before a larger limit, that of points which are not among them.
         return Err(dshap::Error::SetsTooLarge { max: sizes.max(), most: n_rows });
     }
-    let valuer = model.drawer(reference.rows()?, sizes, options)?;
-    observer.begin(Stage::Draw, options.max_rounds as u64);
+    let valuer = model.drawer(reference.rows()?, sizes, options, by_class)?;
+    observer.begin(Stage::Draw, (options.max_rounds * valuer.n_fits()) as u64);
     let watch = |done: usize, _: usize| {
         observer.advance(done as u64, done as u64);
         !observer.is_interrupted()

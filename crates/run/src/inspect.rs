@@ -77,10 +77,16 @@ pub fn inspect(path: &Path) -> Result<Inspection, Error> {
             (1..levels.len()).map(|level| fill.as_ref().map(|fill| fill[level - 1])).collect()
         }
     });
+    let fills: Vec<Option<f64>> = match design.projection() {
+        None => fills.collect(),
+        // A cell is filled before it becomes part of a component.
+        Some(_) => vec![None; design.n_columns()],
+    };
     let dropped = model.dropped();
     let column = |(column, fill): (usize, Option<f64>)| ColumnFacts {
         name: design.column_name(column).into(),
-        mean: model.mean(column),
+        // Components are about the mean; what is left of it is rounding.
+        mean: if design.projection().is_some() { 0.0 } else { model.mean(column) },
         std_dev: model.std_dev(column),
         coefficient: model.coefficient(column),
         dropped: dropped.contains(&column),
@@ -100,7 +106,7 @@ pub fn inspect(path: &Path) -> Result<Inspection, Error> {
         intercept_value: model.intercept_value(),
         missing: design.parts().missing,
         unseen: design.parts().unseen,
-        columns: fills.enumerate().map(column).collect(),
+        columns: fills.into_iter().enumerate().map(column).collect(),
         levels: levels.collect(),
         rows_held: model.n_rows_held(),
         digits: valuer.moments().map(dshap::Moments::digits),

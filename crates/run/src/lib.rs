@@ -40,7 +40,10 @@ mod warnings;
 pub use choice::{MethodChoice, MethodName, parse_constant};
 pub use error::Error;
 pub use fit::{Fitted, fit, fit_source, merge, merge_valuers, update, update_valuer};
-pub use formula::{BoundCase, BoundForms, RegressionCase, RegressionForms, bound_cases, regression_cases};
+pub use formula::{
+    BoundCase, BoundForms, ClassificationCase, ClassificationForms, RegressionCase, RegressionForms,
+    bound_cases, classification_cases, regression_cases,
+};
 pub use inspect::{ColumnFacts, Inspection, inspect};
 pub use memory::held_bytes;
 pub use observer::{Observer, Stage, Unwatched};
@@ -51,5 +54,5 @@ pub use request::{
     UpdateRequest, ValueRequest,
 };
 pub use saved::{Action, FORMAT_VERSION, SavedValuer, Step};
-pub use summary::{ClassFacts, ExtraPass, Facts, FitSummary, InputFile, Spread, Summary};
+pub use summary::{ClassFacts, ComponentFacts, ExtraPass, Facts, FitSummary, InputFile, Spread, Summary};
 pub use value::value;

@@ -5,6 +5,8 @@
 pub enum Stage {
     /// Levels and means of the reference are collected.
     Survey,
+    /// Moments of all columns are collected, for their principal components.
+    Components,
     /// Moments of the reference are collected.
     Fit,
     /// A fit made in steps takes its next one.
@@ -24,6 +26,7 @@ impl Stage {
     pub fn name(self) -> &'static str {
         match self {
             Stage::Survey => "surveying",
+            Stage::Components => "reducing",
             Stage::Fit => "fitting",
             Stage::Refine => "refining",
             Stage::Calibrate => "calibrating",

@@ -4,6 +4,7 @@ use arrow_array::builder::StringBuilder;
 use arrow_array::{ArrayRef, Float64Array, RecordBatch, UInt64Array};
 use arrow_schema::{DataType, Field, Schema, SchemaRef};
 use dshap::{Note, Part, Values};
+use dshap_table::Design;
 use std::sync::Arc;
 
 /// Name of the value column.
@@ -22,13 +23,14 @@ pub(crate) struct OutputTable {
 impl OutputTable {
     /// `carried` are the columns carried through from the input. One that has
     /// the name of an output column gets `_input` behind it.
-    pub(crate) fn new(carried: &[Field], parts: &[Part], std_error: bool) -> Self {
+    pub(crate) fn new(carried: &[Field], parts: &[Part], design: &Design, std_error: bool) -> Self {
         let own = |name: &str| Field::new(name, DataType::Float64, true);
+        let of_part = |part: &Part| own(&part_name(*part, design));
         let mut computed = vec![own(VALUE)];
         if std_error {
             computed.push(own("stderr"));
         }
-        computed.extend(parts.iter().map(|part| own(part.name())));
+        computed.extend(parts.iter().map(of_part));
         computed.push(Field::new("note", DataType::Utf8, true));
         let mut fields = vec![Field::new("row", DataType::UInt64, false)];
         for field in carried {
@@ -65,6 +67,16 @@ impl OutputTable {
         }
         columns.push(Arc::new(notes(&values.notes, n_rows, remaining)));
         RecordBatch::try_new(self.schema.clone(), columns).expect("columns were built to the schema")
+    }
+}
+
+/// The name of a part in the output, classes called by their labels.
+pub(crate) fn part_name(part: Part, design: &Design) -> String {
+    let label = |class: usize| design.labels().map_or_else(|| class.to_string(), |labels| labels.word(class));
+    match part {
+        Part::ValueOf(class) => format!("value_{}", label(class)),
+        Part::ProbOf(class) => format!("prob_{}", label(class)),
+        part => part.name().into_owned(),
     }
 }
 

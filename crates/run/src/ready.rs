@@ -2,7 +2,7 @@
 
 use crate::Error;
 use crate::dense::Dense;
-use crate::fitted::{ColumnStats, FittedModel, RowValuer};
+use crate::fitted::{ColumnStats, Extras, FittedModel, RowValuer};
 use crate::memory::Budget;
 use crate::observer::{Observer, Stage};
 use crate::receiver::Receiver;
@@ -44,7 +44,8 @@ pub struct How {
     pub leave_one_out: bool,
     /// Standard errors are wanted.
     pub std_error: bool,
-    /// What explains the values is wanted.
+    /// What explains the values is wanted, class by class where there are more
+    /// than two.
     pub parts: bool,
 }
 
@@ -81,7 +82,7 @@ impl Ready {
                 valuer.drawer(options, choice)?;
                 None
             }
-            _ => Some(valuer.row_valuer(method, choice, false)?),
+            _ => Some(valuer.row_valuer(method, choice, Extras::default())?),
         };
         let prepared = Prepared {
             valuer,
@@ -172,6 +173,7 @@ impl Ready {
             points: Vec::new(),
             against: Against::Fitted { leave_one_out: how.leave_one_out },
             std_error: how.std_error,
+            per_class: how.parts,
             digests: false,
             outputs: Vec::new(),
             resources: Resources::default(),
@@ -208,7 +210,7 @@ impl Ready {
             return Ok(Some(row_valuer));
         }
         let Prepared { valuer, method, choice, .. } = &self.prepared;
-        let row_valuer = valuer.row_valuer(*method, *choice, true)?;
+        let row_valuer = valuer.row_valuer(*method, *choice, Extras { std_error: true, by_class: false })?;
         Ok(Some(self.with_errors.get_or_init(|| row_valuer)))
     }
 }
@@ -223,7 +225,7 @@ impl Valued {
         }
         if how.parts {
             for (part, column) in parts {
-                append(self.part(part.name()), column);
+                append(self.part(&part.name()), column);
             }
         }
         self.notes.extend(notes.into_iter().map(|(row, note)| (first_row + row, note.text().into())));

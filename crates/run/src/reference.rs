@@ -13,9 +13,9 @@ use crate::sample::RowSample;
 use crate::summary::ExtraPass;
 use dshap::classification::LogisticOptions;
 use dshap::linear::{DistanceTable, FitOptions, LinearFit, LinearValuer};
-use dshap::{Moments, MomentsBuilder, MomentsForm, Rows};
+use dshap::{Moments, MomentsBuilder, MomentsForm, PrincipalComponents, Rows};
 use dshap_io::{Batch, ScanOptions, Source};
-use dshap_table::{Design, Encoded, Roles, Selection, Survey, TargetAs, Wanted};
+use dshap_table::{Design, Encoded, Projection, Roles, Selection, Survey, TargetAs, Wanted};
 
 /// With more columns than this, rows are counted before anything is allocated
 /// for each pair of columns.
@@ -82,6 +82,7 @@ pub(crate) fn learn(
             // What does not go together is known before the first pass.
             let (method, ridge) = model.settled_for(task)?;
             let (design, extra_passes) = survey(source, model, task, budget, observer)?;
+            let (design, extra_passes) = reduce(source, model, design, extra_passes, budget, observer)?;
             if task == Task::Classification {
                 let surveyed = Surveyed { design, extra_passes, method, task_guessed };
                 return match checkpoint {
@@ -108,7 +109,7 @@ pub(crate) fn learn(
         if let Some(found) = in_place {
             (moments, sample, rows) = found;
         } else {
-            let mut options = budget.scan_options(source, &wanted, design.n_columns())?;
+            let mut options = budget.scan_options(source, &wanted, design.n_encoded())?;
             options.skip_rows = rows.n_read;
             let pass = Pass { source, wanted: &wanted, options, stage: Stage::Fit, observer };
             pass.run(|batch| {
@@ -307,7 +308,7 @@ pub(crate) fn each_batch(
     mut each: impl FnMut(Rows<'_>) -> Result<(), dshap::Error> + Send,
 ) -> Result<RowCounts, Error> {
     let wanted = design.wanted_of_reference();
-    let options = budget.scan_options(source, &wanted, design.n_columns())?;
+    let options = budget.scan_options(source, &wanted, design.n_encoded())?;
     let mut counts = RowCounts::default();
     let pass = Pass { source, wanted: &wanted, options, stage, observer };
     pass.run(|batch| take_batch(&batch, source, design, &mut counts, &mut each))?;
@@ -369,6 +370,34 @@ fn survey(
     if let Some(positive) = &model.positive {
         design = design.with_positive(positive).map_err(|e| Error::at(e, source, 0))?;
     }
+    Ok((design, extra_passes))
+}
+
+/// Puts principal components in the place of the columns, where that was asked
+/// for: a pass.
+fn reduce(
+    source: &Source,
+    model: &Model,
+    design: Design,
+    mut extra_passes: Vec<ExtraPass>,
+    budget: Budget,
+    observer: &dyn Observer,
+) -> Result<(Design, Vec<ExtraPass>), Error> {
+    let Some(n_components) = model.n_components else { return Ok((design, extra_passes)) };
+    let mut moments = MomentsBuilder::new(design.n_columns()).with_form(MomentsForm::Products);
+    let rows = each_batch(source, &design, budget, Stage::Components, observer, |rows| moments.push(rows))?;
+    let moments = match moments.finish() {
+        Err(dshap::Error::NoRows) if rows.n_usable == 0 => return Err(Error::NothingLeft),
+        finished => finished.map_err(|e| Error::core(e, &design))?,
+    };
+    let components = PrincipalComponents::of(&moments, n_components).map_err(|e| Error::core(e, &design))?;
+    let projection = Projection {
+        mean: components.mean().to_vec(),
+        axes: components.axes().col_iter().map(|axis| axis.iter().copied().collect()).collect(),
+        explained: components.explained(),
+    };
+    extra_passes.push(ExtraPass::Components);
+    let design = design.with_projection(projection).map_err(|e| Error::at(e, source, 0))?;
     Ok((design, extra_passes))
 }
 

@@ -145,6 +145,9 @@ pub struct Model {
     pub ridge: Option<f64>,
     /// The label that counts as 1, if said: classification only.
     pub positive: Option<String>,
+    /// How many principal components of the reference take the place of the
+    /// columns, if they do.
+    pub n_components: Option<usize>,
     /// The set sizes.
     pub sizes: SizeChoice,
     /// Centring, and what becomes of dependent columns.
@@ -162,6 +165,7 @@ impl Model {
             method: Method::default(),
             ridge: None,
             positive: None,
+            n_components: None,
             sizes: SizeChoice::default(),
             fit: FitOptions::default(),
         }
@@ -273,6 +277,8 @@ pub struct ValueRequest {
     pub against: Against,
     /// Whether standard errors are wanted.
     pub std_error: bool,
+    /// Whether it is told what each of more than two classes contributes.
+    pub per_class: bool,
     /// Whether the summary should have digests of the inputs.
     pub digests: bool,
     /// Files that are about to be written, which must not be inputs.
@@ -288,6 +294,7 @@ impl ValueRequest {
             points,
             against: Against::Themselves(Model::new(target)),
             std_error: false,
+            per_class: false,
             digests: false,
             outputs: Vec::new(),
             resources: Resources::default(),

@@ -70,8 +70,33 @@ pub struct Facts {
     /// What only a classification has.
     #[serde(flatten)]
     pub classification: Option<ClassFacts>,
+    /// What the columns were reduced to.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub pca: Option<ComponentFacts>,
     /// Columns left out of the design because they are constant or dependent.
     pub dropped_columns: Vec<String>,
+}
+
+/// What is known about principal components in the place of columns.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct ComponentFacts {
+    /// How many there are.
+    pub components: usize,
+    /// How many columns they replace.
+    pub columns: usize,
+    /// Share of those columns' variance that they keep.
+    pub explained: f64,
+}
+
+impl ComponentFacts {
+    fn of(design: &Design) -> Option<Self> {
+        let projection = design.projection()?;
+        Some(Self {
+            components: design.n_columns(),
+            columns: design.n_encoded(),
+            explained: projection.explained,
+        })
+    }
 }
 
 /// What is known about a fitted classification.
@@ -151,6 +176,7 @@ impl Facts {
             condition: fit.map(LinearFit::condition),
             value_digits: fit.map(LinearFit::digits),
             classification: logistic.map(|model| ClassFacts::of(model, design)),
+            pca: ComponentFacts::of(design),
             dropped_columns: design.constant_features().map(String::from).chain(dropped).collect(),
         })
     }
@@ -183,6 +209,8 @@ pub enum ExtraPass {
     Levels,
     /// Labels, and what [`Levels`](Self::Levels) are.
     Labels,
+    /// Moments of all columns, for their principal components.
+    Components,
     /// Steps of a logistic fit, a pass each.
     Steps,
     /// Moments anew: columns turned out to be nearly combinations of others.

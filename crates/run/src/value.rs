@@ -2,7 +2,7 @@
 
 use crate::Error;
 use crate::checkpoint::Checkpoint;
-use crate::fitted::RowValuer;
+use crate::fitted::{Extras, RowValuer};
 use crate::general::{Held, draw, slice};
 use crate::memory::Budget;
 use crate::observer::{Observer, Stage};
@@ -11,7 +11,7 @@ use crate::overwriting::refuse_overwriting;
 use crate::passes::Pass;
 use crate::receiver::Receiver;
 use crate::reference::{RowCounts, learn, rows_of};
-use crate::request::{Against, Method, Model, Overrides, SizeChoice, ValueRequest};
+use crate::request::{Against, Method, Model, Overrides, SizeChoice, Task, ValueRequest};
 use crate::sample::RowSample;
 use crate::saved::{SavedValuer, files_in};
 use crate::summary::{ExtraPass, Facts, InputFile, Spread, Summary};
@@ -47,6 +47,10 @@ pub fn value(
     let points = Source::open(&request.points)?;
     refuse_overwriting(&points, &request.outputs)?;
     let prepared = prepare(request, &points, observer)?;
+    if request.per_class && prepared.valuer.task() == Task::Regression {
+        let what = "`--per-class` is for classification: a regression has no labels".into();
+        return Err(Error::Misplaced { what });
+    }
     value_prepared(request, &points, &prepared, observer, receiver)
 }
 
@@ -64,7 +68,10 @@ pub(crate) fn value_prepared(
     let leave_one_out = request.against.is_leave_one_out();
     let engine = match method {
         Method::General(options) => Engine::Drawing(*options, Vec::new()),
-        _ => Engine::Rows(valuer.row_valuer(*method, *choice, request.std_error)?),
+        _ => {
+            let extras = Extras { std_error: request.std_error, by_class: request.per_class };
+            Engine::Rows(valuer.row_valuer(*method, *choice, extras)?)
+        }
     };
 
     let mut wanted = if leave_one_out { design.wanted_of_reference() } else { design.wanted() };
@@ -75,14 +82,15 @@ pub(crate) fn value_prepared(
         .map(|field| field.as_ref().clone())
         .collect();
     let with_std_error = request.std_error && method.has_std_error();
-    let table = OutputTable::new(&carried_fields, &valuer.model.parts(*method), with_std_error);
+    let parts = valuer.model.parts(*method, request.per_class);
+    let table = OutputTable::new(&carried_fields, &parts, design, with_std_error);
     receiver.begin(table.schema())?;
 
     let (mut engine, mut tally) = (engine, Tally::new());
     let mut n_usable = 0_u64;
     let held = receiver.held_bytes(table.schema().fields().len());
     let budget = Budget::new(request.resources.memory).reserving(held);
-    let options = budget.scan_options(points, &wanted, design.n_columns())?;
+    let options = budget.scan_options(points, &wanted, design.n_encoded())?;
     let pass = Pass { source: points, wanted: &wanted, options, stage: Stage::Value, observer };
     let n_points = pass.run(|batch| {
         let (design_part, rest) = split(&batch.rows, n_design);
@@ -129,12 +137,19 @@ pub(crate) fn value_prepared(
         Engine::Drawing(options, waiting) => {
             let sizes = valuer.sizes(*method, *choice)?;
             let reference = if leave_one_out { None } else { valuer.model.rows() };
-            let (drawn, doubts) =
-                value_waiting(waiting, reference, valuer, sizes, options, observer, |rows, values| {
+            let (drawn, doubts) = value_waiting(
+                waiting,
+                reference,
+                valuer,
+                sizes,
+                (options, request.per_class),
+                observer,
+                |rows, values| {
                     tally.add(rows.n_rows, &values);
                     let remaining = rows.remaining.as_deref();
                     receiver.rows(table.batch(rows.first_row, rows.n_rows, rows.carried, &values, remaining))
-                })?;
+                },
+            )?;
             (doubts, sizes, Some(drawn))
         }
     };
@@ -149,6 +164,9 @@ pub(crate) fn value_prepared(
         said.extend(warnings::of_constant_text(design));
     }
     said.extend(doubts);
+    if request.per_class && design.labels().is_some_and(|labels| labels.n_classes() == 2) && !is_fitted {
+        said.push("two labels are told apart by one fit: `--per-class` has nothing to add".into());
+    }
     said.extend(warnings::in_words(&tally.warnings(sizes), design));
     if let (Some(Drawn { n_rounds, reached: false, .. }), Method::General(options)) = (&rounds, method) {
         said.push(format!(
@@ -279,7 +297,7 @@ fn value_waiting(
     reference: Option<&Held>,
     valuer: &SavedValuer,
     sizes: Sizes,
-    options: GeneralOptions,
+    options: (GeneralOptions, bool),
     observer: &dyn Observer,
     mut each: impl FnMut(Placed, Values) -> Result<(), Error>,
 ) -> Result<(Drawn, Vec<String>), Error> {

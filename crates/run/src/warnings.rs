@@ -1,7 +1,7 @@
 //! Doubts, in words.
 
 use crate::Error;
-use crate::fitted::FittedModel;
+use crate::fitted::Extras;
 use crate::request::{Method, SizeChoice};
 use crate::sample::RowSample;
 use crate::saved::{SavedValuer, Step, forgotten_again, repeated};
@@ -78,9 +78,8 @@ pub(crate) fn of_other_inputs(
     if !matches!(method, Method::Gaussian { .. }) {
         return Ok(None);
     }
-    let FittedModel::Linear(model) = &valuer.model else { return Ok(None) };
-    let linear = model.linear_valuer(&valuer.design, method, valuer.sizes(method, choice)?)?;
-    let doubt = sample.with_rows(|rows| linear.doubt_gaussian(rows)).transpose();
+    let row_valuer = valuer.row_valuer(method, choice, Extras::default())?;
+    let doubt = sample.with_rows(|rows| row_valuer.doubt_gaussian(rows)).transpose();
     let doubt = doubt.map_err(|e| Error::core(e, &valuer.design))?.flatten();
     Ok(in_words(doubt.as_slice(), &valuer.design).pop())
 }

@@ -64,7 +64,7 @@ fn bound(side: Side, convention: Convention) -> Method {
 fn assert_is(rows: &RecordBatch, values: &Values) {
     assert_same_bits(&column(rows, "value"), &values.value, "value");
     for part in [Part::Potential, Part::Penalty, Part::DistSq, Part::Prob, Part::Weight] {
-        assert_same_bits(&column(rows, part.name()), values.part(part).unwrap(), part.name());
+        assert_same_bits(&column(rows, &part.name()), values.part(part).unwrap(), &part.name());
     }
 }
 
@@ -198,9 +198,41 @@ fn more_than_two_labels_are_each_told_from_the_others() {
     let files = vec![folder.name("t.csv")];
     let (direct, _) = folder.value("t.csv", Against::Reference { files, model: model(Method::Calibrated) });
     assert_eq!(folder.value_by("t.csv", "v.dshap", Overrides::default()).0, direct);
-    let drawn =
-        folder.try_value("t.csv", Against::Themselves(model(Method::General(GeneralOptions::default()))));
-    assert!(drawn.unwrap_err().to_string().contains("two labels only"));
+}
+
+#[test]
+fn every_method_takes_more_than_two_labels_and_tells_what_each_contributes() {
+    let folder = Folder::new();
+    let label = |class: usize| ["red", "green", "blue"][class].to_string();
+    folder.write("t.csv", &Sample::new(9, 300, 3).csv(label));
+    folder.write("new.csv", &Sample::new(10, 40, 3).csv(label));
+    let methods = [
+        Method::default(),
+        Method::Calibrated,
+        bound(Side::Upper, Convention::Definition),
+        bound(Side::Lower, Convention::Printed),
+        Method::General(GeneralOptions { max_rounds: 32, ..GeneralOptions::default() }),
+    ];
+    for method in methods {
+        let files = vec![folder.name("t.csv")];
+        let against = Against::Reference { files, model: model(method) };
+        let (plain, _) = folder.value("new.csv", against.clone());
+        assert!(plain.column_by_name("value_red").is_none(), "unasked");
+        folder.fit(&["t.csv"], model(method), "v.dshap");
+        assert_eq!(folder.value_by("new.csv", "v.dshap", Overrides::default()).0, plain, "{method:?}");
+        let (rows, _) = folder.value_per_class("new.csv", against);
+        assert_same_bits(&column(&rows, "value"), &column(&plain, "value"), method.name());
+        let own = folder.value_per_class("t.csv", Against::Themselves(model(method))).0;
+        for rows in [rows, own] {
+            for row in 0..rows.num_rows() {
+                let of =
+                    |what: &str| ["blue", "green", "red"].map(|l| column(&rows, &format!("{what}_{l}"))[row]);
+                let sum: f64 = of("value").iter().sum();
+                assert!((sum - column(&rows, "value")[row]).abs() < 1e-12 * sum.abs().max(1e-3));
+                assert!(of("prob").iter().all(|prob| (0.0..=1.0).contains(prob)));
+            }
+        }
+    }
 }
 
 #[test]

@@ -1,6 +1,6 @@
 //! A design: how raw columns become the numbers a model sees.
 
-use crate::{Error, Labels, ReadAs, UnknownLabel, Wanted};
+use crate::{Error, Labels, Projection, ReadAs, UnknownLabel, Wanted};
 use arrow_array::cast::AsArray;
 use arrow_array::types::Float64Type;
 use arrow_array::{Array, ArrayRef, RecordBatch};
@@ -53,8 +53,10 @@ pub enum Encoding {
 #[derive(Debug, Clone, PartialEq)]
 pub struct Design {
     parts: DesignParts,
-    /// Per design column, its name and the raw feature it comes from.
-    columns: Vec<(String, usize)>,
+    /// The columns that raw features are encoded as.
+    encoded: Vec<String>,
+    /// The principal components in their place, if there are any.
+    components: Option<Vec<String>>,
 }
 
 /// All that a [`Design`] knows, to be written to files and read back.
@@ -70,6 +72,9 @@ pub struct DesignParts {
     /// that know regression only.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub labels: Option<Labels>,
+    /// What the encoded columns are reduced to, if they are.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub projection: Option<Projection>,
     /// The column with the weights of reference rows.
     pub weight: Option<Wanted>,
     /// What is done with missing cells.
@@ -95,18 +100,18 @@ pub struct Encoded {
 
 impl Design {
     pub(crate) fn new(parts: DesignParts) -> Self {
-        let mut columns = Vec::new();
-        for (index, (feature, encoding)) in parts.features.iter().zip(&parts.encodings).enumerate() {
+        let mut encoded = Vec::new();
+        for (feature, encoding) in parts.features.iter().zip(&parts.encodings) {
             match encoding {
-                Encoding::Number { .. } => columns.push((feature.name.clone(), index)),
+                Encoding::Number { .. } => encoded.push(feature.name.clone()),
                 Encoding::OneHot { levels, .. } => {
-                    columns.extend(
-                        levels.iter().skip(1).map(|level| (format!("{}={level}", feature.name), index)),
-                    );
+                    encoded.extend(levels.iter().skip(1).map(|level| format!("{}={level}", feature.name)));
                 }
             }
         }
-        Self { parts, columns }
+        let names = |projection: &Projection| (1..=projection.axes.len()).map(component_name).collect();
+        let components = parts.projection.as_ref().map(names);
+        Self { parts, encoded, components }
     }
 
     /// A design from what it knows.
@@ -143,7 +148,26 @@ impl Design {
                 return wrong("the encoding of a feature contradicts itself");
             }
         }
-        Ok(Self::new(parts))
+        let design = Self::new(parts);
+        match &design.parts.projection {
+            Some(projection) => projection.check(design.encoded.len()).map(|()| design),
+            None => Ok(design),
+        }
+    }
+
+    /// The same design with its columns reduced to a few.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Contradiction`] for a projection of other columns.
+    pub fn with_projection(mut self, projection: Projection) -> Result<Self, Error> {
+        self.parts.projection = Some(projection);
+        Self::from_parts(self.parts)
+    }
+
+    /// What the encoded columns are reduced to, if they are.
+    pub fn projection(&self) -> Option<&Projection> {
+        self.parts.projection.as_ref()
     }
 
     /// What the design knows.
@@ -166,7 +190,7 @@ impl Design {
 
     /// The same design with other policies. Where missing cells are to be
     /// filled and no mean was learned for it, `mean` of the design column is
-    /// put in.
+    /// put in; principal components know the means of what they replace.
     pub fn with_policies(
         &self,
         missing: Option<Missing>,
@@ -176,6 +200,8 @@ impl Design {
         let mut parts = self.parts.clone();
         parts.missing = missing.unwrap_or(parts.missing);
         parts.unseen = unseen.unwrap_or(parts.unseen);
+        let means = parts.projection.as_ref().map(|projection| projection.mean.clone());
+        let mean = |column: usize| means.as_ref().map_or_else(|| mean(column), |means| means[column]);
         let mut next = 0;
         for encoding in &mut parts.encodings {
             let from = next;
@@ -203,13 +229,19 @@ impl Design {
 
     /// Number of design columns.
     pub fn n_columns(&self) -> usize {
-        self.columns.len()
+        self.components.as_ref().unwrap_or(&self.encoded).len()
     }
 
-    /// The name of a design column, such as `age` or `city=Paris`; the target's
-    /// after the last.
+    /// Number of columns that a row takes while it is encoded: before they are
+    /// reduced to fewer.
+    pub fn n_encoded(&self) -> usize {
+        self.encoded.len()
+    }
+
+    /// The name of a design column, such as `age`, `city=Paris` or `pca_1`; the
+    /// target's after the last.
     pub fn column_name(&self, column: usize) -> &str {
-        self.columns.get(column).map_or(self.target(), |(name, _)| name)
+        self.components.as_ref().unwrap_or(&self.encoded).get(column).map_or(self.target(), String::as_str)
     }
 
     /// Names of the raw features.
@@ -242,18 +274,18 @@ impl Design {
     /// # Errors
     ///
     /// [`Error::UnknownLabel`], [`Error::PositiveOfMany`].
-    pub fn with_positive(self, positive: &str) -> Result<Self, Error> {
-        let Self { mut parts, columns } = self;
-        if let Some(labels) = parts.labels.take() {
-            parts.labels = Some(labels.with_positive(&parts.target.name, positive)?);
+    pub fn with_positive(mut self, positive: &str) -> Result<Self, Error> {
+        if let Some(labels) = self.parts.labels.take() {
+            self.parts.labels = Some(labels.with_positive(&self.parts.target.name, positive)?);
         }
-        Ok(Self { parts, columns })
+        Ok(self)
     }
 
     /// Whether design columns and target are the numbers of the table as they are.
     pub fn is_plain(&self) -> bool {
         let is_number = |encoding: &Encoding| matches!(encoding, Encoding::Number { .. });
-        self.parts.labels.is_none() && self.parts.encodings.iter().all(is_number)
+        let is_as_it_is = self.parts.labels.is_none() && self.parts.projection.is_none();
+        is_as_it_is && self.parts.encodings.iter().all(is_number)
     }
 
     /// Name of the target.
@@ -304,7 +336,7 @@ impl Design {
         let n_rows = remaining.as_ref().map_or(batch.num_rows(), Vec::len);
         let rows = Remaining { rows: remaining.as_deref(), n_rows };
 
-        let mut x = Mat::<f64>::zeros(n_rows, self.columns.len());
+        let mut x = Mat::<f64>::zeros(n_rows, self.encoded.len());
         let (mut next, mut n_filled) = (0, 0);
         for (index, encoding) in self.parts.encodings.iter().enumerate() {
             let cells = batch.column(index);
@@ -334,6 +366,9 @@ impl Design {
             Some(cells) => Some(self.copy_weights(n_features + 1, cells, rows)?),
             None => None,
         };
+        if let Some(projection) = &self.parts.projection {
+            x = projection.apply(x.as_ref());
+        }
         Ok(Encoded { x, y, weights, n_filled, remaining })
     }
 
@@ -453,6 +488,10 @@ impl Design {
             })
             .collect()
     }
+}
+
+fn component_name(number: usize) -> String {
+    format!("pca_{number}")
 }
 
 /// Maps encoded rows to rows of the batch.

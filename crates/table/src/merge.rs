@@ -231,6 +231,7 @@ mod tests {
             ],
             target: wanted("price", ReadAs::Number),
             labels: None,
+            projection: None,
             weight: None,
             missing: if fill.is_some() { Missing::Mean } else { Missing::Error },
             unseen: Unseen::Error,

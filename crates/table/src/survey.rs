@@ -178,6 +178,7 @@ impl Survey {
             });
         }
         Ok(Design::new(DesignParts {
+            projection: None,
             features: self.roles.features,
             encodings,
             target: self.roles.target,

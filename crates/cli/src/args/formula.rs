@@ -15,6 +15,16 @@ Examples:
   dshap formula regression --p 10 --q 50 --m 1000 --d2 12 --e2 2 --sigma2 1
   dshap formula regression --cases cases.csv     columns p,q,m,d2,e2,sigma2 and C_lin if wanted")]
     Regression(RegressionFormulaArgs),
+    /// Corollary 4: the value of a labelled row from its distance and its probability.
+    #[command(after_help = "\
+Prints gain, its parts potential and penalty, and simple (Theorem 2's constant); p counts
+the intercept, d2 is the `dist_sq` and prob the `prob` of `dshap value`, y is 1 for the
+positive label.
+
+Examples:
+  dshap formula classification --p 5 --q 20 --m 500 --d2 6 --prob 0.9 --y 0
+  dshap formula classification --cases cases.csv     columns p,q,m,d2,prob,y")]
+    Classification(ClassificationFormulaArgs),
     /// Theorem 3: bounds on the value of a row for sub-Gaussian inputs.
     #[command(after_help = "\
 Prints lower and upper (valid) and printed_lower and printed_upper (as printed, which
@@ -65,6 +75,37 @@ pub(crate) struct BoundFormulaArgs {
     /// Noise variance.
     #[arg(long, required_unless_present = "cases", allow_negative_numbers = true)]
     pub(crate) sigma2: Option<f64>,
+    /// Write to a file (.csv, .json, .ndjson, .parquet, .arrow, .npy).
+    #[arg(short, long, value_name = "FILE")]
+    pub(crate) output: Option<PathBuf>,
+    /// Format of the output.
+    #[arg(long)]
+    pub(crate) format: Option<FormatArg>,
+}
+
+#[derive(Debug, ClapArgs)]
+pub(crate) struct ClassificationFormulaArgs {
+    /// A table of cases with columns p, q, m, d2, prob, y.
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["p", "q", "m", "d2", "prob", "y"])]
+    pub(crate) cases: Option<String>,
+    /// Design columns, the intercept included.
+    #[arg(long, required_unless_present = "cases", allow_negative_numbers = true)]
+    pub(crate) p: Option<f64>,
+    /// Smallest set whose utility counts.
+    #[arg(long, required_unless_present = "cases", allow_negative_numbers = true)]
+    pub(crate) q: Option<f64>,
+    /// Largest set size, the row included.
+    #[arg(long, required_unless_present = "cases", allow_negative_numbers = true)]
+    pub(crate) m: Option<f64>,
+    /// Squared Mahalanobis distance on the working variables.
+    #[arg(long, required_unless_present = "cases", allow_negative_numbers = true)]
+    pub(crate) d2: Option<f64>,
+    /// Probability of label 1 under the fit, between 0 and 1.
+    #[arg(long, required_unless_present = "cases", allow_negative_numbers = true)]
+    pub(crate) prob: Option<f64>,
+    /// The label, 0 or 1.
+    #[arg(long, required_unless_present = "cases", allow_negative_numbers = true)]
+    pub(crate) y: Option<f64>,
     /// Write to a file (.csv, .json, .ndjson, .parquet, .arrow, .npy).
     #[arg(short, long, value_name = "FILE")]
     pub(crate) output: Option<PathBuf>,

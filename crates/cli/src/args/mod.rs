@@ -3,7 +3,9 @@
 mod formula;
 mod shared;
 
-pub(crate) use formula::{BoundFormulaArgs, FormulaCommand, RegressionFormulaArgs};
+pub(crate) use formula::{
+    BoundFormulaArgs, ClassificationFormulaArgs, FormulaCommand, RegressionFormulaArgs,
+};
 pub(crate) use shared::{
     CheckpointArgs, ColumnArgs, ConventionArg, DependentArg, FormatArg, MemoryArgs, MethodArg, MethodArgs,
     MissingArg, OutputArgs, RunArgs, SizeArgs, SortArg, TaskArg, UnseenArg,

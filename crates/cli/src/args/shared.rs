@@ -33,6 +33,10 @@ pub(crate) struct ColumnArgs {
     /// do not depend on it, `prob` does.
     #[arg(long, value_name = "LABEL", allow_hyphen_values = true)]
     pub(crate) positive: Option<String>,
+    /// Reduce the columns to the K leading principal components of the reference: for embeddings,
+    /// such as the last layer of a network. Columns are centred, not scaled.
+    #[arg(long, value_name = "K", value_parser = parse_size)]
+    pub(crate) pca: Option<usize>,
     /// Missing cells: an error, rows left out, or the mean of the reference column. Default: error.
     #[arg(long, value_name = "HOW")]
     pub(crate) missing: Option<MissingArg>,
@@ -121,6 +125,10 @@ pub(crate) struct OutputArgs {
     /// Report standard errors (from the reference being a sample).
     #[arg(long)]
     pub(crate) stderr: bool,
+    /// More than two labels: also what telling each label from the others contributes to the value
+    /// (value_LABEL), and how likely it is (prob_LABEL).
+    #[arg(long)]
+    pub(crate) per_class: bool,
     /// Write to a file (.csv, .json, .ndjson, .parquet, .arrow, .npy), which appears whole or not at all.
     #[arg(short, long, value_name = "FILE")]
     pub(crate) output: Option<PathBuf>,

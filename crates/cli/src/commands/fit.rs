@@ -2,7 +2,7 @@
 
 use super::finish::{Saying, begin_summary, conclude, in_pool};
 use super::plan;
-use super::value::{labels, weights};
+use super::value::{labels, reduced, weights};
 use crate::args::{FitArgs, MergeArgs, RunArgs, UpdateArgs};
 use crate::failure::Failure;
 use crate::progress::Progress;
@@ -95,6 +95,7 @@ fn describe(summary: &FitSummary, output: &Path, length: u64) -> String {
         grouped(facts.n_reference as u64)
     );
     text += &labels(facts);
+    text += &reduced(facts);
     text += &format!("p = {}, q = {}, m = {}", facts.p, facts.q, facts.m);
     if let Some(r_squared) = facts.r_squared {
         let noise_var = significant(facts.noise_var);

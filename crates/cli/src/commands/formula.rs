@@ -1,12 +1,13 @@
 //! `dshap formula`.
 
 use super::plan::{self, Target};
-use crate::args::{BoundFormulaArgs, FormatArg, RegressionFormulaArgs};
+use crate::args::{BoundFormulaArgs, ClassificationFormulaArgs, FormatArg, RegressionFormulaArgs};
 use crate::failure::Failure;
 use crate::table::render;
 use arrow_array::{ArrayRef, Float64Array, RecordBatch, UInt64Array};
 use dshap_run::{
-    Arrange, BoundCase, Collected, Receiver, RegressionCase, Written, bound_cases, regression_cases,
+    Arrange, BoundCase, ClassificationCase, Collected, Receiver, RegressionCase, Written, bound_cases,
+    classification_cases, regression_cases,
 };
 use std::path::Path;
 use std::sync::Arc;
@@ -14,6 +15,11 @@ use std::sync::Arc;
 pub(crate) fn regression(args: &RegressionFormulaArgs) -> Result<(), Failure> {
     let (cases, output, format) = (args.cases.as_deref(), args.output.as_deref(), args.format);
     evaluate(cases, output, format, regression_cases, || regression_case(args))
+}
+
+pub(crate) fn classification(args: &ClassificationFormulaArgs) -> Result<(), Failure> {
+    let (cases, output, format) = (args.cases.as_deref(), args.output.as_deref(), args.format);
+    evaluate(cases, output, format, classification_cases, || classification_case(args))
 }
 
 pub(crate) fn bounds(args: &BoundFormulaArgs) -> Result<(), Failure> {
@@ -99,6 +105,27 @@ fn bound_case(args: &BoundFormulaArgs) -> Result<RecordBatch, Failure> {
         ("printed_upper", forms.printed_upper),
     ];
     columns.extend(numbers.map(|(name, value)| (name, number(Some(value)))));
+    Ok(one_row(columns))
+}
+
+fn classification_case(args: &ClassificationFormulaArgs) -> Result<RecordBatch, Failure> {
+    let (d2, prob, y) = (given(args.d2), given(args.prob), given(args.y));
+    let case = ClassificationCase::new(given(args.p), given(args.q), given(args.m), d2, prob, y)
+        .map_err(Failure::usage)?;
+    let forms = case.evaluate();
+    let sizes = case.working.sizes;
+    let mut columns =
+        vec![("p", count(case.working.dim)), ("q", count(sizes.min())), ("m", count(sizes.max()))];
+    let numbers = [
+        ("d2", Some(d2)),
+        ("prob", Some(prob)),
+        ("y", Some(y)),
+        ("gain", forms.gain),
+        ("potential", forms.potential),
+        ("penalty", forms.penalty),
+        ("simple", forms.simple),
+    ];
+    columns.extend(numbers.map(|(name, value)| (name, number(value))));
     Ok(one_row(columns))
 }
 

@@ -4,7 +4,7 @@ use crate::args::InspectArgs;
 use crate::failure::Failure;
 use crate::table::{grouped, render, significant, size, visible};
 use arrow_array::{ArrayRef, Float64Array, RecordBatch, StringArray};
-use dshap_run::{Action, ClassFacts, Inspection};
+use dshap_run::{Action, ClassFacts, ComponentFacts, Inspection};
 use std::fmt::Write;
 use std::sync::Arc;
 
@@ -50,6 +50,9 @@ fn describe(found: &Inspection) -> String {
         line("carries", format!("{} rows ({})", grouped(found.rows_held as u64), size(8 * cells)));
     }
     line("p", format!("{} design columns of {} features", facts.p, facts.features.len()));
+    if let Some(pca) = &facts.pca {
+        line("pca", components(pca));
+    }
     line("q", format!("{}{}", facts.q, default(facts.q_default)));
     line("m", format!("{}{}", facts.m, default(facts.m_default)));
     if let Some(fit) = &facts.classification {
@@ -113,6 +116,15 @@ fn labels(fit: &ClassFacts) -> String {
     let more = if more > 0 { format!(" and {more} more") } else { String::new() };
     let positive = fit.positive.as_ref().map(|label| format!("; positive {}", label.escape_debug()));
     format!("{}{more}{}", shown.join(", "), positive.unwrap_or_default())
+}
+
+/// What columns were reduced to.
+pub(crate) fn components(pca: &ComponentFacts) -> String {
+    let ComponentFacts { components, columns, explained } = pca;
+    format!(
+        "{components} principal components of {columns} columns, {:.1} % of their variance",
+        100.0 * explained
+    )
 }
 
 /// A policy as it is typed.

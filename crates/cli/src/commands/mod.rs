@@ -21,6 +21,7 @@ pub(crate) fn run(args: Args) -> Result<(), Failure> {
         Some(Command::Merge(args)) => fit::merge(&args),
         Some(Command::Inspect(args)) => inspect::run(&args),
         Some(Command::Formula(FormulaCommand::Regression(args))) => formula::regression(&args),
+        Some(Command::Formula(FormulaCommand::Classification(args))) => formula::classification(&args),
         Some(Command::Formula(FormulaCommand::Bounds(args))) => formula::bounds(&args),
         Some(Command::Completions { shell }) => pages::completions(shell),
         Some(Command::Man { command }) => pages::man(command.as_deref()),

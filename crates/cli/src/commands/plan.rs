@@ -50,6 +50,7 @@ pub(crate) fn value_request(args: &ValueArgs) -> Result<ValueRequest, Failure> {
         points: points.clone(),
         against,
         std_error: output.stderr,
+        per_class: output.per_class,
         digests: run.summary.is_some(),
         outputs,
         resources: resources(memory, checkpoint, &all_inputs)?,
@@ -127,6 +128,7 @@ fn refuse_what_the_valuer_fixes(
         ("--categorical", !columns.categorical.is_empty()),
         ("--weight", columns.weight.is_some()),
         ("--positive", columns.positive.is_some()),
+        ("--pca", columns.pca.is_some()),
         ("--dependent", columns.dependent.is_some()),
         ("--task", method.task.is_some()),
         ("--no-intercept", method.no_intercept),
@@ -186,6 +188,7 @@ fn model(columns: &ColumnArgs, method: &MethodArgs, keep: &[String]) -> Result<M
         method: method_said.unwrap_or_default(),
         ridge,
         positive: columns.positive.clone(),
+        n_components: columns.pca,
         sizes: sizes(&method.sizes),
         fit: FitOptions {
             intercept: !method.no_intercept,

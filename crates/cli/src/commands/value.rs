@@ -1,6 +1,7 @@
 //! `dshap value`.
 
 use super::finish::{Saying, begin_summary, conclude, in_pool};
+use super::inspect::components;
 use super::plan::{self, Target};
 use crate::args::ValueArgs;
 use crate::failure::Failure;
@@ -78,6 +79,7 @@ pub(crate) fn describe(summary: &Summary) -> String {
     };
     let mut text = format!("{}{guessed} of `{}`, method {}: {how}\n", facts.task, facts.target, facts.method);
     text += &labels(facts);
+    text += &reduced(facts);
     text += &format!("p = {}, q = {}, m = {}", facts.p, facts.q, facts.m);
     if facts.classification.is_none() {
         text += &format!(", noise variance {}", significant(facts.noise_var));
@@ -110,6 +112,7 @@ fn reasons(passes: &[ExtraPass]) -> String {
     let word = |pass: &ExtraPass| match pass {
         ExtraPass::Levels => "text columns and means",
         ExtraPass::Labels => "labels",
+        ExtraPass::Components => "principal components",
         ExtraPass::Steps => "steps of the logistic fit",
         ExtraPass::HardColumns => "columns nearly the same as others",
         ExtraPass::Calibration => "calibration",
@@ -123,7 +126,8 @@ fn reasons(passes: &[ExtraPass]) -> String {
         [pass] => format!("{} take a pass of their own", word(pass)),
         _ => {
             let words: Vec<_> = passes.iter().map(word).collect();
-            format!("{} take passes of their own", words.join(", and "))
+            let (last, before) = words.split_last().map_or(("", &[][..]), |(last, before)| (*last, before));
+            format!("{} and {last} take passes of their own", before.join(", "))
         }
     }
 }
@@ -146,6 +150,11 @@ pub(crate) fn labels(facts: &Facts) -> String {
     };
     let ridge = facts.ridge.filter(|ridge| *ridge > 0.0).map(|ridge| format!("; ridge {ridge}"));
     format!("labels {}{more}{how}{}\n", shown.join(", "), ridge.unwrap_or_default())
+}
+
+/// What columns were reduced to, if they were.
+pub(crate) fn reduced(facts: &Facts) -> String {
+    facts.pca.as_ref().map(|pca| format!("{}\n", components(pca))).unwrap_or_default()
 }
 
 /// What weights do to the reference, if there are any.

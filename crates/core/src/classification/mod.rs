@@ -61,7 +61,7 @@
 //! | `working.rs` | what a row is on the working variables, also left out |
 //! | `valuer.rs`, `influence.rs` | values and their standard errors |
 //! | `general.rs`, `printed.rs` | by drawing sets; as printed |
-//! | `one_vs_rest.rs` | more than two classes |
+//! | `one_vs_rest/` | more than two classes |
 //! | `blocks.rs` | sums with the same bits for any chunks and threads |
 
 mod blocks;
@@ -81,7 +81,9 @@ mod working;
 pub use fit::LogisticFit;
 pub use general::GeneralClassificationValuer;
 pub use irls::{Irls, LogisticOptions, PassBuilder, Step};
-pub use one_vs_rest::{OneVsRest, OneVsRestIrls, OneVsRestPass, sum_of_classes};
+pub use one_vs_rest::{
+    GeneralOneVsRest, OneVsRest, OneVsRestIrls, OneVsRestPass, PrintedOneVsRest, sum_of_classes, with_class,
+};
 pub use parts::LogisticParts;
 pub use printed::PrintedValuer;
 pub use valuer::{ClassificationMethod, ClassificationValuer};

@@ -3,6 +3,7 @@
 use super::fit::{LogisticFit, PanelWork};
 use super::influence::{Influence, InfluencePanel};
 use super::working::RowGeometry;
+use crate::linear::calibrated::{FEWEST_TO_DOUBT, doubt};
 use crate::linear::fit::PANEL_ROWS;
 use crate::linear::{
     Bound, BoundForm, Calibration, Constant, Convention, DistanceTable, GaussianForm, PointValue,
@@ -131,6 +132,34 @@ impl ClassificationValuer {
             }
         }
         warnings
+    }
+
+    /// Whether values of these reference rows, a sample of all, would be others
+    /// if the working variables were not taken for Gaussian; see
+    /// [`LinearValuer::doubt_gaussian`](crate::linear::LinearValuer::doubt_gaussian).
+    ///
+    /// # Errors
+    ///
+    /// As for [`values`](Valuer::values).
+    pub fn doubt_gaussian(&self, sample: Rows<'_>) -> Result<Option<Warning>, Error> {
+        let Some((plain, calibrated)) = self.plain_and_calibrated(sample)? else { return Ok(None) };
+        let plain = plain.with_std_error(sample)?.leave_one_out(sample)?;
+        Ok(doubt(&plain, &calibrated.leave_one_out(sample)?))
+    }
+
+    /// Valuers by the default formula and by what a sample of the reference
+    /// makes of it, if the sample is large enough to tell.
+    pub(super) fn plain_and_calibrated(&self, sample: Rows<'_>) -> Result<Option<(Self, Self)>, Error> {
+        let mut table = DistanceTable::new();
+        table.add(&self.fit.distances(sample)?, sample.weights());
+        let is_exact = matches!(self.form, Form::Exact(_));
+        if !is_exact || sample.len() < FEWEST_TO_DOUBT || table.is_empty() {
+            return Ok(None);
+        }
+        // Sizes that the default constant does not allow are not doubted.
+        let plain = Self::new(self.fit.clone(), self.sizes(), ClassificationMethod::default());
+        let calibrated = Self::calibrated(self.fit.clone(), self.sizes(), &table);
+        Ok(plain.ok().zip(calibrated.ok()))
     }
 
     /// Values `rows`, which are some or all of the reference rows themselves:

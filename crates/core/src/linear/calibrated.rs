@@ -18,8 +18,14 @@
 //! off by 1 to 5 % of the spread of values where plain Gaussian is off by 12 to
 //! 39 % (uniform, two-point, heavy-tailed, skewed inputs).
 
-use crate::Error;
+use crate::{Error, Values, Warning};
 use std::collections::BTreeMap;
+
+/// Fewer rows than this do not tell a distribution.
+pub(crate) const FEWEST_TO_DOUBT: usize = 50;
+
+/// Smaller differences than this share of the spread are not worth a word.
+const SHARE_TO_DOUBT: f64 = 0.05;
 
 /// Bits of a distance that tell its bin: 512 bins per factor of two.
 const BIN_BITS: u32 = 9;
@@ -190,6 +196,22 @@ impl Calibration {
         }
         (theta * self.dim * share, self.dim * slope)
     }
+}
+
+/// Whether values of a sample of reference rows, with standard errors, differ
+/// from calibrated ones by more than those errors and by more than a little.
+pub(crate) fn doubt(plain: &Values, calibrated: &Values) -> Option<Warning> {
+    let n = plain.len() as f64;
+    let known = |values: &[f64]| values.iter().copied().filter(|v| v.is_finite()).collect::<Vec<_>>();
+    let mean_square = |numbers: &[f64]| numbers.iter().map(|v| v * v).sum::<f64>() / n;
+    let values = known(&plain.value);
+    let mean = values.iter().sum::<f64>() / n;
+    let spread = mean_square(&values.iter().map(|v| v - mean).collect::<Vec<_>>());
+    let off: Vec<f64> = plain.value.iter().zip(&calibrated.value).map(|(p, c)| p - c).collect();
+    let off = mean_square(&known(&off));
+    let errors = mean_square(&known(plain.std_error.as_deref().unwrap_or_default()));
+    let share = (off / spread).sqrt();
+    (off > errors && share > SHARE_TO_DOUBT).then_some(Warning::NotGaussian { share })
 }
 
 #[cfg(test)]

@@ -27,7 +27,7 @@
 
 mod algorithm3;
 mod bounds;
-mod calibrated;
+pub(crate) mod calibrated;
 pub(crate) mod fit;
 mod gaussian;
 mod general;

@@ -3,6 +3,7 @@
 use super::algorithm3::Algorithm3;
 use super::bounds::{Bound, BoundForm};
 use super::calibrated::{Calibration, DistanceTable};
+use super::calibrated::{FEWEST_TO_DOUBT, doubt};
 use super::fit::{LinearFit, PANEL_ROWS, PanelWork};
 use super::gaussian::{Constant, Convention, GaussianForm, PointStats};
 use crate::values::{Note, Part, Values};
@@ -16,12 +17,6 @@ const LEVERAGE_ROOM: f64 = 1e-10;
 
 /// So few rows get by with a short panel, if that changes no bit.
 const SHORT_ROWS: usize = 8;
-
-/// Fewer rows than this do not tell a distribution.
-const FEWEST_TO_DOUBT: usize = 50;
-
-/// Smaller differences than this share of the spread are not worth a word.
-const SHARE_TO_DOUBT: f64 = 0.05;
 
 /// How a row's statistics become a value.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -197,17 +192,7 @@ impl LinearValuer {
         let calibrated = Self::calibrated(self.fit.clone(), self.sizes(), &table)?;
         let plain = plain.with_std_error(true).leave_one_out(sample, 0)?;
         let calibrated = calibrated.leave_one_out(sample, 0)?;
-        let n = sample.len() as f64;
-        let known = |values: &[f64]| values.iter().copied().filter(|v| v.is_finite()).collect::<Vec<_>>();
-        let mean_square = |numbers: &[f64]| numbers.iter().map(|v| v * v).sum::<f64>() / n;
-        let values = known(&plain.value);
-        let mean = values.iter().sum::<f64>() / n;
-        let spread = mean_square(&values.iter().map(|v| v - mean).collect::<Vec<_>>());
-        let off: Vec<f64> = plain.value.iter().zip(&calibrated.value).map(|(p, c)| p - c).collect();
-        let off = mean_square(&known(&off));
-        let errors = mean_square(&known(plain.std_error.as_deref().unwrap_or_default()));
-        let share = (off / spread).sqrt();
-        Ok((off > errors && share > SHARE_TO_DOUBT).then_some(Warning::NotGaussian { share }))
+        Ok(doubt(&plain, &calibrated))
     }
 
     /// Squared distances of reference rows, none of them left out.

@@ -1,6 +1,6 @@
 //! Classification: a logistic fit, or one for each class against the others.
 
-use super::{Drawer, RowValuer};
+use super::{Drawer, Extras, RowValuer};
 use crate::Error;
 use crate::general::Held;
 use crate::memory::Budget;
@@ -9,8 +9,8 @@ use crate::reference::each_batch;
 use crate::request::Method;
 use crate::sample::RowSample;
 use dshap::classification::{
-    AuthorsMoments, ClassificationMethod, ClassificationValuer, GeneralClassificationValuer, LogisticFit,
-    LogisticOptions, OneVsRest, PrintedValuer,
+    AuthorsMoments, ClassificationMethod, ClassificationValuer, GeneralClassificationValuer,
+    GeneralOneVsRest, LogisticFit, LogisticOptions, OneVsRest, PrintedOneVsRest, PrintedValuer, with_class,
 };
 use dshap::linear::{Bound, DistanceTable, GeneralOptions};
 use dshap::{Moments, Rows, Sizes};
@@ -29,8 +29,8 @@ pub(crate) struct LogisticModel {
     /// How far reference rows are from the centre, fit by fit, for calibrated
     /// values.
     pub(crate) distances: Option<Vec<DistanceTable>>,
-    /// Moments of the authors' variables, for bounds as printed.
-    pub(crate) authors: Option<Moments>,
+    /// Moments of the authors' variables, fit by fit, for bounds as printed.
+    pub(crate) authors: Option<Vec<Moments>>,
     /// The reference rows, for values by drawing sets.
     pub(crate) rows: Option<Held>,
 }
@@ -110,10 +110,18 @@ impl LogisticModel {
         budget: Budget,
         observer: &dyn Observer,
     ) -> Result<(), Error> {
-        let fit = self.only().ok_or_else(|| two_labels_only("bounds as printed", design))?;
-        let mut moments = AuthorsMoments::new(fit);
-        each_batch(source, design, budget, Stage::Calibrate, observer, |rows| moments.push(rows))?;
-        self.authors = Some(moments.finish().map_err(|e| Error::core(e, design))?);
+        let mut moments: Vec<AuthorsMoments<'_>> = self.fits.iter().map(AuthorsMoments::new).collect();
+        each_batch(source, design, budget, Stage::Calibrate, observer, |rows| {
+            match moments.as_mut_slice() {
+                [only] => only.push(rows),
+                each => {
+                    let mut each = each.iter_mut().enumerate();
+                    each.try_for_each(|(class, moments)| with_class(rows, class, |rows| moments.push(rows)))
+                }
+            }
+        })?;
+        let finished: Result<Vec<Moments>, _> = moments.into_iter().map(AuthorsMoments::finish).collect();
+        self.authors = Some(finished.map_err(|e| Error::core(e, design))?);
         Ok(())
     }
 
@@ -122,19 +130,19 @@ impl LogisticModel {
         design: &Design,
         method: Method,
         sizes: Sizes,
-        std_error: bool,
+        extras: Extras,
     ) -> Result<RowValuer, Error> {
         let core = |error| Error::core(error, design);
         if let Method::Bound(bound) = method
             && method.is_printed_bound()
         {
-            return self.printed(design, bound, sizes);
+            return self.printed(design, bound, sizes, extras);
         }
         let mut classes = Vec::with_capacity(self.fits.len());
         for (class, fit) in self.fits.iter().enumerate() {
             classes.push(self.of_class(class, fit.clone(), method, sizes, design)?);
         }
-        let std_error = std_error && method.has_std_error();
+        let std_error = extras.std_error && method.has_std_error();
         if self.only().is_some() {
             let valuer = classes.pop().expect("there is a valuer for each fit");
             let valuer =
@@ -142,6 +150,7 @@ impl LogisticModel {
             return Ok(RowValuer::Binary(Box::new(valuer.map_err(core)?)));
         }
         let all = OneVsRest::of(classes).map_err(core)?;
+        let all = if extras.by_class { all.with_parts_by_class() } else { all };
         let all = if std_error { self.with_errors(|rows| all.with_std_error(rows)) } else { Ok(all) };
         Ok(RowValuer::OneVsRest(all.map_err(core)?))
     }
@@ -171,11 +180,26 @@ impl LogisticModel {
         valuer.map_err(|e| Error::core(e, design))
     }
 
-    fn printed(&self, design: &Design, bound: Bound, sizes: Sizes) -> Result<RowValuer, Error> {
-        let fit = self.only().ok_or_else(|| two_labels_only("bounds as printed", design))?;
+    fn printed(
+        &self,
+        design: &Design,
+        bound: Bound,
+        sizes: Sizes,
+        extras: Extras,
+    ) -> Result<RowValuer, Error> {
+        let core = |error| Error::core(error, design);
         let authors = self.authors.as_ref().ok_or(Error::NoAuthorsMoments)?;
-        let printed = PrintedValuer::new(fit.clone(), authors, sizes, bound);
-        Ok(RowValuer::Printed(Box::new(printed.map_err(|e| Error::core(e, design))?)))
+        let printed =
+            |(fit, moments): (&LogisticFit, &Moments)| PrintedValuer::new(fit.clone(), moments, sizes, bound);
+        let mut classes: Vec<PrintedValuer> =
+            self.fits.iter().zip(authors).map(printed).collect::<Result<_, _>>().map_err(core)?;
+        if self.only().is_some() {
+            let valuer = classes.pop().expect("there is a valuer for each fit");
+            return Ok(RowValuer::Printed(Box::new(valuer)));
+        }
+        let all = PrintedOneVsRest::of(classes).map_err(core)?;
+        let all = if extras.by_class { all.with_parts_by_class() } else { all };
+        Ok(RowValuer::PrintedOneVsRest(all))
     }
 
     fn with_errors<T>(
@@ -190,11 +214,11 @@ impl LogisticModel {
         reference: Rows<'_>,
         sizes: Sizes,
         options: GeneralOptions,
+        by_class: bool,
     ) -> Result<Drawer, dshap::Error> {
         let Some(fit) = self.only() else {
-            return Err(dshap::Error::BadOption {
-                what: "method `general` draws sets for two labels only; the other methods take any number",
-            });
+            let all = GeneralOneVsRest::new(self.fits.clone(), reference, sizes, options)?;
+            return Ok(Drawer::OneVsRest(if by_class { all.with_parts_by_class() } else { all }));
         };
         let drawer = GeneralClassificationValuer::new(fit.clone(), reference, sizes, options)?;
         Ok(Drawer::Logistic(Box::new(drawer)))
@@ -208,10 +232,4 @@ fn with_targets<'a>(rows: Rows<'a>, targets: &'a [f64]) -> Result<Rows<'a>, dsha
         Some(weights) => relabelled.with_weights(weights),
         None => Ok(relabelled),
     }
-}
-
-fn two_labels_only(what: &str, design: &Design) -> Error {
-    let n_labels = design.labels().map_or(0, dshap_table::Labels::n_classes);
-    let what = format!("{what} are for two labels; target `{}` has {n_labels}", design.target());
-    Error::Misplaced { what }
 }

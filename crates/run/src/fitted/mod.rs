@@ -18,7 +18,7 @@ mod row_valuer;
 pub(crate) use learn::learn_logistic;
 pub(crate) use linear::LinearModel;
 pub(crate) use logistic::{ColumnStats, LogisticModel};
-pub(crate) use row_valuer::{Drawer, RowValuer};
+pub(crate) use row_valuer::{Drawer, Extras, RowValuer};
 
 use crate::Error;
 use crate::general::Held;
@@ -121,7 +121,7 @@ impl FittedModel {
     }
 
     /// The parts that values come with, in order.
-    pub(crate) fn parts(&self, method: Method) -> Vec<Part> {
+    pub(crate) fn parts(&self, method: Method, by_class: bool) -> Vec<Part> {
         let mut parts = Vec::new();
         if method.splits_values() {
             parts.extend([Part::Potential, Part::Penalty]);
@@ -131,7 +131,12 @@ impl FittedModel {
             FittedModel::Logistic(model) if model.only().is_some() => {
                 parts.extend([Part::DistSq, Part::Prob, Part::Weight]);
             }
-            // Each class has its own; only what adds up is told.
+            // Each class has its own; only what adds up is told unasked.
+            FittedModel::Logistic(model) if by_class => {
+                parts.extend(
+                    (0..model.fits.len()).flat_map(|class| [Part::ValueOf(class), Part::ProbOf(class)]),
+                );
+            }
             FittedModel::Logistic(_) => {}
         }
         parts
@@ -195,11 +200,11 @@ impl FittedModel {
         design: &Design,
         method: Method,
         sizes: Sizes,
-        std_error: bool,
+        extras: Extras,
     ) -> Result<RowValuer, Error> {
         match self {
-            FittedModel::Linear(model) => model.row_valuer(design, method, sizes, std_error),
-            FittedModel::Logistic(model) => model.row_valuer(design, method, sizes, std_error),
+            FittedModel::Linear(model) => model.row_valuer(design, method, sizes, extras.std_error),
+            FittedModel::Logistic(model) => model.row_valuer(design, method, sizes, extras),
         }
     }
 
@@ -209,10 +214,11 @@ impl FittedModel {
         reference: Rows<'_>,
         sizes: Sizes,
         options: GeneralOptions,
+        by_class: bool,
     ) -> Result<Drawer, dshap::Error> {
         match self {
             FittedModel::Linear(model) => model.drawer(reference, sizes, options),
-            FittedModel::Logistic(model) => model.drawer(reference, sizes, options),
+            FittedModel::Logistic(model) => model.drawer(reference, sizes, options, by_class),
         }
     }
 }

@@ -1,10 +1,22 @@
 //! What values rows, whatever was fitted.
 
 use crate::warnings::in_words;
-use dshap::classification::{ClassificationValuer, GeneralClassificationValuer, OneVsRest, PrintedValuer};
+use dshap::classification::{
+    ClassificationValuer, GeneralClassificationValuer, GeneralOneVsRest, OneVsRest, PrintedOneVsRest,
+    PrintedValuer,
+};
 use dshap::linear::{GeneralValuer, GeneralValues, LinearValuer};
 use dshap::{Rows, Sizes, Valuer, Values, Warning};
 use dshap_table::Design;
+
+/// What values are to come with.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(crate) struct Extras {
+    /// Standard errors, where the method has them.
+    pub(crate) std_error: bool,
+    /// What each of more than two classes contributes.
+    pub(crate) by_class: bool,
+}
 
 /// Values rows one by one.
 #[derive(Debug)]
@@ -13,6 +25,7 @@ pub(crate) enum RowValuer {
     Binary(Box<ClassificationValuer>),
     Printed(Box<PrintedValuer>),
     OneVsRest(OneVsRest),
+    PrintedOneVsRest(PrintedOneVsRest),
 }
 
 impl RowValuer {
@@ -33,6 +46,19 @@ impl RowValuer {
             (RowValuer::Printed(valuer), false) => valuer.values(rows),
             (RowValuer::OneVsRest(valuer), true) => valuer.leave_one_out(rows),
             (RowValuer::OneVsRest(valuer), false) => valuer.values(rows),
+            (RowValuer::PrintedOneVsRest(valuer), true) => valuer.leave_one_out(rows),
+            (RowValuer::PrintedOneVsRest(valuer), false) => valuer.values(rows),
+        }
+    }
+
+    /// Whether values of a sample of the reference would be others if inputs
+    /// were not taken for Gaussian.
+    pub(crate) fn doubt_gaussian(&self, sample: Rows<'_>) -> Result<Option<Warning>, dshap::Error> {
+        match self {
+            RowValuer::Linear(valuer) => valuer.doubt_gaussian(sample),
+            RowValuer::Binary(valuer) => valuer.doubt_gaussian(sample),
+            RowValuer::OneVsRest(valuer) => valuer.doubt_gaussian(sample),
+            RowValuer::Printed(_) | RowValuer::PrintedOneVsRest(_) => Ok(None),
         }
     }
 
@@ -50,6 +76,7 @@ impl RowValuer {
             RowValuer::OneVsRest(valuer) => {
                 valuer.classes().first().expect("there are two classes at least").sizes()
             }
+            RowValuer::PrintedOneVsRest(valuer) => valuer.sizes(),
         }
     }
 
@@ -59,21 +86,23 @@ impl RowValuer {
             RowValuer::Linear(valuer) => in_words(&valuer.warnings(), design),
             RowValuer::Binary(valuer) => in_words(&valuer.warnings(), design),
             RowValuer::Printed(valuer) => in_words(&valuer.warnings(), design),
-            RowValuer::OneVsRest(valuer) => valuer
-                .warnings()
-                .into_iter()
-                .map(|(class, warning)| of_class(class, warning, design))
-                .collect(),
+            RowValuer::OneVsRest(valuer) => of_classes(valuer.warnings(), design),
+            RowValuer::PrintedOneVsRest(valuer) => of_classes(valuer.warnings(), design),
         }
     }
 }
 
-fn of_class(class: Option<usize>, warning: Warning, design: &Design) -> String {
-    let words = in_words(&[warning], design).pop().unwrap_or_default();
-    match (class, design.labels()) {
-        (Some(class), Some(labels)) => format!("label `{}` against the others: {words}", labels.word(class)),
-        _ => words,
-    }
+fn of_classes(warnings: Vec<(Option<usize>, Warning)>, design: &Design) -> Vec<String> {
+    let of_class = |(class, warning): (Option<usize>, Warning)| {
+        let words = in_words(&[warning], design).pop().unwrap_or_default();
+        match (class, design.labels()) {
+            (Some(class), Some(labels)) => {
+                format!("label `{}` against the others: {words}", labels.word(class))
+            }
+            _ => words,
+        }
+    };
+    warnings.into_iter().map(of_class).collect()
 }
 
 /// Values rows by drawing sets of reference rows.
@@ -81,6 +110,7 @@ fn of_class(class: Option<usize>, warning: Warning, design: &Design) -> String {
 pub(crate) enum Drawer {
     Linear(Box<GeneralValuer>),
     Logistic(Box<GeneralClassificationValuer>),
+    OneVsRest(GeneralOneVsRest),
 }
 
 /// Told how many rounds are done, of how many; says whether to go on.
@@ -98,6 +128,16 @@ impl Drawer {
             (Drawer::Linear(valuer), None) => valuer.leave_one_out(watch),
             (Drawer::Logistic(valuer), Some(points)) => valuer.values(points, watch),
             (Drawer::Logistic(valuer), None) => valuer.leave_one_out(watch),
+            (Drawer::OneVsRest(valuer), Some(points)) => valuer.values(points, watch),
+            (Drawer::OneVsRest(valuer), None) => valuer.leave_one_out(watch),
+        }
+    }
+
+    /// How many times sets are drawn: for each fit.
+    pub(crate) fn n_fits(&self) -> usize {
+        match self {
+            Drawer::Linear(_) | Drawer::Logistic(_) => 1,
+            Drawer::OneVsRest(valuer) => valuer.classes().len(),
         }
     }
 
@@ -105,6 +145,7 @@ impl Drawer {
         match self {
             Drawer::Linear(valuer) => in_words(&valuer.warnings(), design),
             Drawer::Logistic(valuer) => in_words(&valuer.warnings(), design),
+            Drawer::OneVsRest(valuer) => of_classes(valuer.warnings(), design),
         }
     }
 }

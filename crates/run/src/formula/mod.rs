@@ -1,9 +1,11 @@
 //! The closed forms themselves, for given numbers.
 
 mod bounds;
+mod classification;
 mod regression;
 
 pub use bounds::{BoundCase, BoundForms, bound_cases};
+pub use classification::{ClassificationCase, ClassificationForms, classification_cases};
 pub use regression::{RegressionCase, RegressionForms, regression_cases};
 
 use crate::output::free_name;

@@ -15,7 +15,7 @@ pub(crate) use history::{files_in, forgotten_again, repeated};
 
 use crate::Error;
 use crate::choice::MethodChoice;
-use crate::fitted::{Drawer, FittedModel, LinearModel, RowValuer};
+use crate::fitted::{Drawer, Extras, FittedModel, LinearModel, RowValuer};
 use crate::memory::Budget;
 use crate::observer::Observer;
 use crate::reference::Learned;
@@ -62,7 +62,7 @@ impl SavedValuer {
         // What cannot value anything is not worth saving.
         valuer.sizes(valuer.method, valuer.choice)?;
         if valuer.lacks().is_none() {
-            valuer.row_valuer(valuer.method, valuer.choice, false)?;
+            valuer.row_valuer(valuer.method, valuer.choice, Extras::default())?;
         }
         Ok(valuer)
     }
@@ -92,7 +92,7 @@ impl SavedValuer {
         let fit = LinearFit::new(&moments, options).map_err(|e| Error::core(e, &design))?;
         (self.design, self.model) = (design, FittedModel::Linear(LinearModel::new(moments, fit, options)));
         self.written_by = env!("CARGO_PKG_VERSION").into();
-        self.row_valuer(self.method, self.choice, false)?;
+        self.row_valuer(self.method, self.choice, Extras::default())?;
         Ok(self)
     }
 
@@ -189,9 +189,9 @@ impl SavedValuer {
         &self,
         method: Method,
         choice: SizeChoice,
-        std_error: bool,
+        extras: Extras,
     ) -> Result<RowValuer, Error> {
-        self.model.row_valuer(&self.design, method, self.sizes(method, choice)?, std_error)
+        self.model.row_valuer(&self.design, method, self.sizes(method, choice)?, extras)
     }
 
     /// What values rows by drawing sets of reference rows.
@@ -199,7 +199,7 @@ impl SavedValuer {
         let rows = self.model.rows().ok_or(Error::NoRowsToDraw)?;
         let sizes = self.sizes(Method::General(options), choice)?;
         rows.rows()
-            .and_then(|rows| self.model.drawer(rows, sizes, options))
+            .and_then(|rows| self.model.drawer(rows, sizes, options, false))
             .map_err(|e| Error::core(e, &self.design))
     }
 
@@ -207,7 +207,7 @@ impl SavedValuer {
     pub(crate) fn doubts(&self) -> Result<Vec<String>, Error> {
         Ok(match self.method {
             Method::General(options) => self.drawer(options, self.choice)?.warnings(&self.design),
-            method => self.row_valuer(method, self.choice, false)?.warnings(&self.design),
+            method => self.row_valuer(method, self.choice, Extras::default())?.warnings(&self.design),
         })
     }
 

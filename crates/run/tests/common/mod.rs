@@ -80,11 +80,23 @@ impl Folder {
         self.try_value(table, against).expect("is valued")
     }
 
+    /// With what each class contributes.
+    pub(crate) fn value_per_class(&self, table: &str, against: Against) -> (RecordBatch, Summary) {
+        let request = ValueRequest { per_class: true, ..self.request(table, against) };
+        Self::valued(&request).expect("is valued")
+    }
+
     pub(crate) fn try_value(&self, table: &str, against: Against) -> Result<(RecordBatch, Summary), Error> {
-        let request =
-            ValueRequest { against, std_error: true, ..ValueRequest::new(vec![self.name(table)], "") };
+        Self::valued(&self.request(table, against))
+    }
+
+    fn request(&self, table: &str, against: Against) -> ValueRequest {
+        ValueRequest { against, std_error: true, ..ValueRequest::new(vec![self.name(table)], "") }
+    }
+
+    fn valued(request: &ValueRequest) -> Result<(RecordBatch, Summary), Error> {
         let mut collected = Collected::default();
-        let summary = value(&request, &Unwatched, &mut collected)?;
+        let summary = value(request, &Unwatched, &mut collected)?;
         Ok((collected.arranged(Arrange::ByRow)?, summary))
     }
 }

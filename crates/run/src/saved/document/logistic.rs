@@ -16,9 +16,12 @@ pub(super) struct LogisticDocument {
     fits: Vec<LogisticFitDocument>,
     /// The rows that standard errors are computed from.
     sample: SampleCounts,
-    /// For bounds as printed.
+    /// For bounds as printed, with one fit.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     authors: Option<MomentsDocument>,
+    /// The same for each of several.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    authors_of_classes: Vec<MomentsDocument>,
 }
 
 #[derive(Serialize, Deserialize)]
@@ -50,13 +53,23 @@ pub(super) fn write(model: &LogisticModel) -> (LogisticDocument, Arrays) {
     for (class, table) in model.distances.iter().flatten().enumerate() {
         arrays.push((format!("logistic.{class}.distances"), table.to_parts()));
     }
-    let authors = model.authors.as_ref().map(|moments| {
-        let (document, parts) = write_moments("authors", moments);
+    let mut authors = Vec::new();
+    for (class, moments) in model.authors.iter().flatten().enumerate() {
+        let (document, parts) = write_moments(&authors_prefix(class, fits.len()), moments);
         arrays.extend(parts);
-        document
-    });
+        authors.push(document);
+    }
+    let (authors, authors_of_classes) = match fits.len() {
+        1 => (authors.pop(), Vec::new()),
+        _ => (None, authors),
+    };
     let LogisticOptions { ridge, max_passes, .. } = model.options;
-    (LogisticDocument { ridge, max_passes, fits, sample, authors }, arrays)
+    (LogisticDocument { ridge, max_passes, fits, sample, authors, authors_of_classes }, arrays)
+}
+
+/// What the arrays of the authors' moments are called.
+fn authors_prefix(class: usize, n_fits: usize) -> String {
+    if n_fits == 1 { "authors".into() } else { format!("authors.{class}") }
 }
 
 fn write_fit(class: usize, parts: LogisticParts) -> (LogisticFitDocument, Arrays) {
@@ -98,7 +111,7 @@ pub(super) fn parse(
     if stored.fits.len() != n_fits {
         return Err("its labels are not those of its fit".into());
     }
-    let LogisticDocument { ridge, max_passes, sample, authors, .. } = stored;
+    let LogisticDocument { ridge, max_passes, sample, authors, authors_of_classes, .. } = stored;
     let options = LogisticOptions { intercept, ridge, allow_dependent, max_passes };
     let mut fits = Vec::with_capacity(n_fits);
     for (class, stored) in stored.fits.into_iter().enumerate() {
@@ -131,10 +144,14 @@ pub(super) fn parse(
         Method::General(_) => Some(arrays.rows(design.n_columns(), n_rows)?),
         _ => None,
     };
-    let authors = authors.map(|moments| arrays.moments("authors", moments)).transpose()?;
-    if authors.as_ref().is_some_and(|authors| authors.n_rows() != n_rows) {
+    let authors = authors.into_iter().chain(authors_of_classes).enumerate();
+    let authors = authors.map(|(class, moments)| arrays.moments(&authors_prefix(class, n_fits), moments));
+    let authors = authors.collect::<Result<Vec<_>, _>>()?;
+    let are_whole = authors.is_empty() || authors.len() == n_fits;
+    if !are_whole || authors.iter().any(|authors| authors.n_rows() != n_rows) {
         return Err("the moments of the authors' variables are not of its rows".into());
     }
+    let authors = (!authors.is_empty()).then_some(authors);
     Ok(LogisticModel { fits, options, columns, sample, distances, authors, rows })
 }
 

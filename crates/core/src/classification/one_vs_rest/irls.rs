@@ -1,0 +1,104 @@
+//! A logistic fit of each class against the others, in common passes.
+
+use super::{check_classes, with_class};
+use crate::classification::fit::LogisticFit;
+use crate::classification::irls::{Irls, LogisticOptions, PassBuilder, Step};
+use crate::{Error, Rows};
+
+/// Logistic fits of each class against the others, under way. Labels are whole
+/// numbers from 0 to one less than the number of classes.
+#[derive(Debug)]
+pub struct OneVsRestIrls {
+    classes: Vec<ClassIrls>,
+}
+
+#[derive(Debug)]
+enum ClassIrls {
+    Running(Irls),
+    Done(Box<LogisticFit>),
+}
+
+/// A pass for all classes that are not fitted yet.
+#[derive(Debug)]
+pub struct OneVsRestPass {
+    classes: Vec<Option<PassBuilder>>,
+}
+
+impl OneVsRestIrls {
+    /// For rows of `n_features` features and a label below `n_classes`.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::BadOption`] for fewer than two classes, or as for [`Irls::new`].
+    pub fn new(n_features: usize, n_classes: usize, options: LogisticOptions) -> Result<Self, Error> {
+        if n_classes < 2 {
+            return Err(Error::BadOption { what: "there must be two classes at least" });
+        }
+        let irls = || Ok(ClassIrls::Running(Irls::new(n_features, options)?));
+        Ok(Self { classes: (0..n_classes).map(|_| irls()).collect::<Result<_, Error>>()? })
+    }
+
+    /// A pass over all rows, to be handed to [`finish_pass`](Self::finish_pass).
+    pub fn begin_pass(&self) -> OneVsRestPass {
+        let pass = |class: &ClassIrls| match class {
+            ClassIrls::Running(irls) => Some(irls.begin_pass()),
+            ClassIrls::Done(_) => None,
+        };
+        OneVsRestPass { classes: self.classes.iter().map(pass).collect() }
+    }
+
+    /// Takes a pass over all rows in; returns whether another one is needed.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::InClass`] with what [`Irls::finish_pass`] says of a class.
+    pub fn finish_pass(&mut self, pass: OneVsRestPass) -> Result<bool, Error> {
+        let mut again = false;
+        for (class, (state, pass)) in self.classes.iter_mut().zip(pass.classes).enumerate() {
+            let (ClassIrls::Running(irls), Some(pass)) = (&mut *state, pass) else { continue };
+            match irls.finish_pass(pass).map_err(in_class(class))? {
+                Step::Again => again = true,
+                Step::Converged(fit) => *state = ClassIrls::Done(fit),
+            }
+        }
+        Ok(again)
+    }
+
+    /// The fits, one per class.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::NotConverged`] while passes are still needed.
+    pub fn finish(self) -> Result<Vec<LogisticFit>, Error> {
+        let fit = |class| match class {
+            ClassIrls::Done(fit) => Ok(*fit),
+            ClassIrls::Running(irls) => Err(Error::NotConverged { n_passes: irls.n_passes() }),
+        };
+        self.classes.into_iter().map(fit).collect()
+    }
+}
+
+impl OneVsRestPass {
+    /// Adds rows; see [`PassBuilder::push`].
+    ///
+    /// # Errors
+    ///
+    /// [`Error::NotAClass`], and as for [`PassBuilder::push`].
+    pub fn push(&mut self, rows: Rows<'_>) -> Result<(), Error> {
+        check_classes(rows, self.classes.len())?;
+        for (class, pass) in self.classes.iter_mut().enumerate() {
+            if let Some(pass) = pass {
+                with_class(rows, class, |rows| pass.push(rows))?;
+            }
+        }
+        Ok(())
+    }
+}
+
+fn in_class(class: usize) -> impl Fn(Error) -> Error {
+    move |error| match error {
+        // These are about the rows as such.
+        Error::NoRows | Error::TooLarge | Error::NoFeatures { .. } | Error::TooFewRows { .. } => error,
+        error => Error::InClass { class, error: Box::new(error) },
+    }
+}
