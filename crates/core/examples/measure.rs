@@ -6,13 +6,16 @@
 //! measure forms ROWS COLUMNS         moments as products and as a triangle, best of three
 //! measure sizes                      build the closed form and value 10 000 rows, m from 1e2 to 1e7
 //! measure algorithm-3                Algorithm 3 beside the closed form at p = 10, m = 1000
+//! measure classification ROWS COLUMNS   fit and value labels in memory, best of three
+//! measure algorithm-4                the printed lower bound row by row beside its table, p = 30, m = 1000
 //! ```
 //!
 //! Runs on as many threads as `RAYON_NUM_THREADS` says.
 
+use dshap::classification::{ClassificationMethod, ClassificationValuer, LogisticFit, LogisticOptions};
 use dshap::linear::{
-    Algorithm3, Bound, Constant, Convention, DistanceTable, FitOptions, GaussianForm, GeneralOptions,
-    GeneralValuer, LinearFit, LinearMethod, LinearValuer, PointStats, Side,
+    Algorithm3, Bound, BoundForm, Constant, Convention, DistanceTable, FitOptions, GaussianForm,
+    GeneralOptions, GeneralValuer, LinearFit, LinearMethod, LinearValuer, PointStats, Side,
 };
 use dshap::{Moments, MomentsBuilder, MomentsForm, Rows, Sizes, Valuer};
 use faer::Mat;
@@ -27,7 +30,10 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         ["forms", rows, columns] => forms(rows.parse()?, columns.parse()?),
         ["sizes"] => sizes(),
         ["algorithm-3"] => algorithm_3(),
-        _ => Err("usage: measure in-memory|methods|forms ROWS COLUMNS | sizes | algorithm-3".into()),
+        ["classification", rows, columns] => classification(rows.parse()?, columns.parse()?),
+        ["algorithm-4"] => algorithm_4(),
+        _ => Err("usage: measure in-memory|methods|forms|classification ROWS COLUMNS | sizes | algorithm-3 | algorithm-4"
+            .into()),
     }
 }
 
@@ -195,5 +201,74 @@ fn algorithm_3() -> Outcome {
         lines.push(format!("\"{name}\": {{\"seconds\": {seconds}, \"share\": {share}, \"error\": {error}}}"));
     }
     println!("{{{}}}", lines.join(", "));
+    Ok(())
+}
+
+fn classification(n: usize, p: usize) -> Outcome {
+    let (x, _) = table(n, p);
+    let mut number = numbers(3);
+    // About as noisy as people's labels are: the odds change by a factor of e or so.
+    let y: Vec<f64> = (0..n)
+        .map(|i| {
+            let odds = (2.0 * (x[(i, 0)] - x[(i, p - 1)])).exp();
+            f64::from(u8::from(number() + 0.5 < odds / (1.0 + odds)))
+        })
+        .collect();
+    let rows = Rows::new(x.as_ref(), &y)?;
+    let fit = LogisticFit::of(rows, LogisticOptions::default())?;
+    let n_passes = fit.n_passes();
+    let valuer = ClassificationValuer::new(fit, Sizes::new(2 * p, n), ClassificationMethod::default())?;
+    let fit_seconds = best_of_three(|| {
+        black_box(LogisticFit::of(rows, LogisticOptions::default())?);
+        Ok(())
+    })?;
+    let value_seconds = best_of_three(|| {
+        black_box(valuer.leave_one_out(rows)?);
+        Ok(())
+    })?;
+    println!("{{\"fit\": {fit_seconds}, \"value\": {value_seconds}, \"passes\": {n_passes}}}");
+    Ok(())
+}
+
+/// The sum of Algorithm 4 term by term, as a program would write it down, until
+/// a term is below `stop` of the sum.
+fn term_by_term(row: PointStats, p: usize, sizes: Sizes, stop: f64) -> f64 {
+    let (a, e2, sigma2, m) = (row.dist_sq, row.resid_sq, row.noise_var, sizes.max() as f64);
+    let mut sum = 0.0_f64;
+    for j in sizes.min() - 1..sizes.max() {
+        let j = j as f64;
+        let delta = ((p as f64).sqrt() + (j * m.sqrt()).ln().sqrt()) / j.sqrt();
+        let (low, high) = (1.0 / (j * (1.0 + delta).powi(2)), 1.0 / (j * (1.0 - delta).powi(2)));
+        let ratio = ((1.0 + a * low) / (1.0 + a * high)).powi(2);
+        let term = a * (low / (1.0 + a * high)).powi(2) * ((2.0 + a * low) * sigma2 - e2 / ratio);
+        sum += term;
+        if term.abs() <= stop * sum.abs() {
+            break;
+        }
+    }
+    sum / m
+}
+
+fn algorithm_4() -> Outcome {
+    let (p, sizes) = (30, Sizes::new(100, 1000));
+    let form = BoundForm::new(p, sizes, Bound::new(Side::Lower, Convention::Printed), (1.0, 1.0))?;
+    let rows = some_rows(20_000);
+    let per_row = |seconds: f64| seconds / rows.len() as f64;
+    let loop_seconds = |stop: f64| {
+        best_of_three(|| {
+            black_box(rows.iter().map(|&row| term_by_term(row, p, sizes, stop)).sum::<f64>());
+            Ok(())
+        })
+    };
+    let worst = rows
+        .iter()
+        .map(|&row| (form.value(row) / term_by_term(row, p, sizes, 0.0) - 1.0).abs())
+        .fold(0.0, f64::max);
+    let table = per_row(best_of_three(|| {
+        black_box(rows.iter().map(|&row| form.value(row)).sum::<f64>());
+        Ok(())
+    })?);
+    let (complete, stopped) = (per_row(loop_seconds(0.0)?), per_row(loop_seconds(0.005)?));
+    println!("{{\"table\": {table}, \"complete\": {complete}, \"stopped\": {stopped}, \"worst\": {worst}}}");
     Ok(())
 }

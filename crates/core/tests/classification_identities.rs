@@ -15,7 +15,7 @@ use dshap::linear::{
     Bound, Convention, DistanceTable, FitOptions, GeneralOptions, LinearFit, LinearMethod, LinearValuer, Side,
 };
 use dshap::{Error, Moments, Note, Part, Rows, Sizes, Valuer, Values, Warning};
-use dshap_testkit::{Draws, Sample, assert_close, assert_same_bits};
+use dshap_testkit::{Sample, assert_close, assert_same_bits};
 use faer::Mat;
 use setting::{NO_INTERCEPT, PLAIN, labelled, logistic, table, valuer};
 

@@ -23,6 +23,7 @@
 
 use super::fit::LinearFit;
 use super::gaussian::{Convention, PointStats};
+use super::printed_sums::PrintedSums;
 use crate::numeric::BranchedRule;
 use crate::{Error, Sizes};
 
@@ -108,13 +109,29 @@ pub struct BoundForm {
     /// What `γ` is multiplied by in `U` and in `L`.
     lambda: (f64, f64),
     rule: BranchedRule,
+    printed: PrintedSums,
 }
 
 /// The ends of the interval of eigenvalues, and whether it was clipped.
-struct Ends {
+pub(super) struct Ends {
     low: f64,
     high: f64,
     clipped: bool,
+}
+
+impl Ends {
+    pub(super) fn low(&self) -> f64 {
+        self.low
+    }
+
+    pub(super) fn high(&self) -> f64 {
+        self.high
+    }
+
+    /// Formulas change where the interval is clipped.
+    pub(super) fn branch(&self) -> u8 {
+        u8::from(self.clipped)
+    }
 }
 
 impl BoundForm {
@@ -127,7 +144,7 @@ impl BoundForm {
     pub fn new(dim: usize, sizes: Sizes, bound: Bound, lambda: (f64, f64)) -> Result<Self, Error> {
         sizes.check(dim, 2)?;
         let rule = BranchedRule::new(sizes.min() as u64 - 1, sizes.max() as u64 - 1);
-        Ok(Self { dim, sizes, bound, lambda, rule })
+        Ok(Self { dim, sizes, bound, lambda, rule, printed: PrintedSums::new(bound.side) })
     }
 
     /// The form for a fitted reference.
@@ -160,7 +177,10 @@ impl BoundForm {
         match (self.bound.convention, self.bound.side, self.bound.stop) {
             (Convention::Definition, Side::Upper, _) => self.rule.sum(|j| self.upper(row, j)) / m,
             (Convention::Definition, Side::Lower, _) => self.rule.sum(|j| self.lower(row, j)) / m,
-            (Convention::Printed, side, None) => self.rule.sum(|j| self.printed(row, side, j)) / m,
+            (Convention::Printed, _, None) => {
+                let [noise, residual] = self.printed.at(row.dist_sq, &self.rule, |j| self.ends(j));
+                row.dist_sq * (noise * row.noise_var - residual * row.resid_sq) / m
+            }
             (Convention::Printed, side, Some(stop)) => self.printed_until(row, side, stop) / m,
         }
     }
@@ -212,22 +232,21 @@ impl BoundForm {
         least
     }
 
-    fn printed(&self, row: PointStats, side: Side, j: f64) -> (u8, f64) {
-        let Ends { low, high, clipped } = self.ends(j);
+    fn printed_term(&self, row: PointStats, side: Side, j: f64) -> f64 {
+        let Ends { low, high, .. } = self.ends(j);
         let PointStats { dist_sq: a, resid_sq: e2, noise_var: sigma2 } = row;
         let ratio = ((1.0 + a * low) / (1.0 + a * high)).powi(2);
-        let term = match side {
+        match side {
             Side::Lower => a * (low / (1.0 + a * high)).powi(2) * ((2.0 + a * low) * sigma2 - e2 / ratio),
             Side::Upper => a * (high / (1.0 + a * low)).powi(2) * ((2.0 + a * high) * sigma2 - e2 * ratio),
-        };
-        (u8::from(clipped), term)
+        }
     }
 
     /// Algorithm 4: term by term until one is small.
     fn printed_until(&self, row: PointStats, side: Side, stop: f64) -> f64 {
         let mut sum = 0.0;
         for j in self.sizes.min() - 1..self.sizes.max() {
-            let (_, term) = self.printed(row, side, j as f64);
+            let term = self.printed_term(row, side, j as f64);
             sum += term;
             if term.abs() <= stop * sum.abs() {
                 break;

@@ -32,6 +32,7 @@ pub(crate) mod fit;
 mod gaussian;
 mod general;
 mod parts;
+mod printed_sums;
 mod valuer;
 
 pub use algorithm3::Algorithm3;

@@ -6,5 +6,6 @@ mod counting;
 mod size_sums;
 
 pub(crate) use branched::BranchedRule;
+pub(crate) use chebyshev::Chebyshev;
 pub(crate) use counting::CountingRule;
 pub use size_sums::{SizeSums, Sums};
