@@ -324,6 +324,12 @@ def machine():
     print(f"NumPy {np.__version__}, pyarrow {pa.__version__}.\n")
 
 
+def labels():
+    import label_noise
+
+    label_noise.run()
+
+
 PARTS = {
     "in-memory": in_memory,
     "methods": methods,
@@ -335,6 +341,7 @@ PARTS = {
     "classification": classification,
     "algorithm-4": algorithm_4,
     "python": python,
+    "label-noise": labels,
 }
 
 machine()

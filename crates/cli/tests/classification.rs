@@ -332,3 +332,26 @@ fn two_labels_have_nothing_to_tell_apart_by_class() {
     assert!(block.contains("warning: two labels are told apart by one fit"), "{block}");
     assert_eq!(folder.stdout(line), folder.stdout("dshap value t.csv --target y --top 1"));
 }
+
+/// Labels flipped on purpose come first when rows are sorted by penalty.
+#[test]
+fn rows_are_sorted_by_penalty() {
+    let folder = folder();
+    let csv = Csv::parse(&folder.stdout("dshap value t.csv --target y --sort penalty --top 30"));
+    let penalty = csv.numbers("penalty");
+    assert!(penalty.len() == 30 && penalty.windows(2).all(|pair| pair[0] >= pair[1]));
+    let mut all = Csv::parse(&folder.stdout("dshap value t.csv --target y")).numbers("penalty");
+    all.sort_by(|a, b| b.total_cmp(a));
+    assert_eq!(penalty, all[..30]);
+    assert_eq!(
+        Csv::parse(&folder.stdout("dshap value t.csv --target y --sort penalty")).numbers("penalty"),
+        all
+    );
+    for (flags, words) in [
+        ("--bottom 3", "`--bottom` is for values"),
+        ("--method lower", "`--sort penalty` goes with `gaussian` and `calibrated`"),
+    ] {
+        let block = folder.run(&format!("dshap value t.csv --target y --sort penalty {flags}"));
+        assert!(block.contains("exit 2") && block.contains(words), "{block}");
+    }
+}

@@ -59,6 +59,18 @@ pub enum Arrange {
     Highest(Option<usize>),
     /// From the lowest value to the highest, at most so many.
     Lowest(usize),
+    /// From the largest penalty to the smallest, at most so many.
+    Penalty(Option<usize>),
+}
+
+impl Arrange {
+    /// The column that rows are arranged by.
+    fn column(self) -> &'static str {
+        match self {
+            Arrange::Penalty(_) => "penalty",
+            _ => VALUE,
+        }
+    }
 }
 
 impl Collected {
@@ -78,14 +90,14 @@ impl Collected {
         let schema = self.schema.clone().unwrap_or_else(|| Arc::new(Schema::empty()));
         let too_much = |_| Error::TooMuchText;
         let all = concat_batches(&schema, &self.batches).map_err(too_much)?;
-        let Some(cells) = all.column_by_name(VALUE) else { return Ok(all) };
+        let Some(cells) = all.column_by_name(arrange.column()) else { return Ok(all) };
         let cells = cells.as_primitive::<Float64Type>();
         let value: Vec<f64> =
             (0..cells.len()).map(|i| if cells.is_valid(i) { cells.value(i) } else { f64::NAN }).collect();
         let flip = |value: Vec<f64>| value.into_iter().map(|v| -v).collect();
         let (value, limit) = match arrange {
             Arrange::ByRow => return Ok(all),
-            Arrange::Highest(limit) => (value, limit.unwrap_or(usize::MAX)),
+            Arrange::Highest(limit) | Arrange::Penalty(limit) => (value, limit.unwrap_or(usize::MAX)),
             Arrange::Lowest(limit) => (flip(value), limit),
         };
         let ranking = Values { value, ..Values::default() }.ranking();
@@ -96,6 +108,10 @@ impl Collected {
 
 impl Receiver for Collected {
     fn begin(&mut self, schema: &SchemaRef) -> Result<(), Error> {
+        if matches!(self.arrange, Arrange::Penalty(_)) && schema.column_with_name("penalty").is_none() {
+            let what = "`--sort penalty` goes with `gaussian` and `calibrated`, whose values have a penalty";
+            return Err(Error::Misplaced { what: what.into() });
+        }
         self.schema = Some(schema.clone());
         Ok(())
     }
@@ -105,8 +121,10 @@ impl Receiver for Collected {
         self.n_bytes += rows.get_array_memory_size() as u64;
         self.batches.push(rows);
         let most = match self.arrange {
-            Arrange::Highest(Some(limit)) | Arrange::Lowest(limit) => limit.max(FEW_ROWS),
-            Arrange::ByRow | Arrange::Highest(None) => usize::MAX,
+            Arrange::Highest(Some(limit)) | Arrange::Penalty(Some(limit)) | Arrange::Lowest(limit) => {
+                limit.max(FEW_ROWS)
+            }
+            Arrange::ByRow | Arrange::Highest(None) | Arrange::Penalty(None) => usize::MAX,
         };
         if self.n_rows / 2 > most {
             // Ranked among themselves they stay in front of what comes later

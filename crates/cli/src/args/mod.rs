@@ -91,6 +91,10 @@ pub(crate) enum Command {
 /// the whole reference. It is not the gain of a model fitted anew on each set.
 /// More than two labels are told apart one from the others, and values summed.
 ///
+/// To find wrong labels, sort by penalty (`--sort penalty --top 50`), not by
+/// value: a row far inside its class has a large penalty if its label is wrong,
+/// but its position may be worth something all the same.
+///
 /// Files are CSV (also .gz, .zst), Parquet, Arrow IPC, NDJSON or NPY; several
 /// files or a pattern are one table; `-` is standard input.
 #[derive(Debug, ClapArgs)]
@@ -102,7 +106,8 @@ Examples:
   dshap value wine.csv --target quality --bottom 20 --keep alcohol,pH
   dshap value new.csv --reference 'old/*.parquet' --target price --id sku -o values.parquet
   dshap value new.csv --valuer price.dshap --m 5000 --stderr -o values.arrow
-  dshap value patients.csv --target diabetic --positive yes --bottom 20
+  dshap value patients.csv --target diabetic --positive yes --sort penalty --top 20
+  dshap value embeddings.parquet --target animal --pca 32 --per-class -o values.parquet
   zcat big.csv.gz | dshap value - --target y --stderr > values.csv"
 )]
 pub(crate) struct ValueArgs {

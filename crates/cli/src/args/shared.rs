@@ -135,10 +135,12 @@ pub(crate) struct OutputArgs {
     /// Format of the output. Default: by the name of the file; a table on a terminal, CSV in a pipe.
     #[arg(long)]
     pub(crate) format: Option<FormatArg>,
-    /// Order of the rows: as in the input, or by value from the highest down.
+    /// Order of the rows: as in the input, by value from the highest down, or by penalty from the
+    /// largest down, which finds wrong labels and targets best (docs/labels.md).
     #[arg(long, default_value = "row")]
     pub(crate) sort: SortArg,
-    /// Only the N rows of highest value, from the highest down.
+    /// Only the N rows of highest value, from the highest down; with --sort penalty those of the
+    /// largest penalty.
     #[arg(long, value_name = "N", conflicts_with = "bottom")]
     pub(crate) top: Option<usize>,
     /// Only the N rows of lowest value, from the lowest up.
@@ -242,6 +244,7 @@ pub(crate) enum FormatArg {
 pub(crate) enum SortArg {
     Row,
     Value,
+    Penalty,
 }
 
 fn parse_size(text: &str) -> Result<usize, String> {

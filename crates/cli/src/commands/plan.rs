@@ -280,11 +280,17 @@ pub(crate) fn target(output: Option<&Path>, format: Option<FormatArg>) -> Result
 }
 
 /// Settles the order of rows.
-pub(crate) fn arrange(output: &OutputArgs) -> Arrange {
-    match (output.top, output.bottom, output.sort) {
+pub(crate) fn arrange(output: &OutputArgs) -> Result<Arrange, Failure> {
+    Ok(match (output.top, output.bottom, output.sort) {
+        (_, Some(_), SortArg::Penalty) => {
+            return Err(Failure::usage(
+                "`--bottom` is for values; `--sort penalty --top N` gives the rows of the largest penalty",
+            ));
+        }
+        (limit, None, SortArg::Penalty) => Arrange::Penalty(limit),
         (Some(n), _, _) => Arrange::Highest(Some(n)),
         (None, Some(n), _) => Arrange::Lowest(n),
         (None, None, SortArg::Value) => Arrange::Highest(None),
         (None, None, SortArg::Row) => Arrange::ByRow,
-    }
+    })
 }

@@ -16,7 +16,7 @@ const SHOWN_LABELS: usize = 12;
 pub(crate) fn run(args: &ValueArgs) -> Result<(), Failure> {
     let request = plan::value_request(args)?;
     let target = plan::target(args.output.output.as_deref(), args.output.format)?;
-    let arrange = plan::arrange(&args.output);
+    let arrange = plan::arrange(&args.output)?;
     let doing = format!("cannot value `{}`", args.points.join("`, `"));
     let failed = |error: dshap_run::Error| Failure::run(doing.clone(), &error);
     let observer = Progress::new(args.run.quiet);
