@@ -34,6 +34,10 @@ pub enum Part {
     Prob,
     /// Weight of the row in that fit, `π(1 − π)`.
     Weight,
+    /// Logarithm of the density of the reference at the row.
+    LogDensity,
+    /// A density value without the constant all rows share.
+    Relative,
 }
 
 impl Part {
@@ -46,6 +50,8 @@ impl Part {
             Part::ResidSq => "resid_sq",
             Part::Prob => "prob",
             Part::Weight => "weight",
+            Part::LogDensity => "log_density",
+            Part::Relative => "relative",
         }
     }
 }
