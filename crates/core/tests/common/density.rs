@@ -1,4 +1,5 @@
 //! Kernel sums and values in the plainest way, to compare with.
+#![allow(dead_code, reason = "each test binary uses some of it")]
 
 use dshap::density::{
     Bandwidth, DensityFit, DensityMethod, DensityOptions, DensityValuer, Kernel, Scaling, Search, SizeWeights,
