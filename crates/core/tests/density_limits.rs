@@ -7,8 +7,8 @@ mod density;
 
 use density::{fit, given, normal_rows, valuer};
 use dshap::density::{
-    Bandwidth, Border, DensityBuilder, DensityFit, DensityMethod, DensityOptions, DensityValuer, Kernel,
-    PairIntegrals, Scaling, SetValuer, SizeWeights, UniformExample,
+    Bandwidth, Border, DensityBuilder, DensityFit, DensityMethod, DensityOptions, DensityParts,
+    DensityValuer, Kernel, PairIntegrals, Scaling, Search, SetValuer, SizeWeights, UniformExample,
 };
 use dshap::{Error, Part, Warning};
 use faer::{Mat, mat};
@@ -162,4 +162,46 @@ fn cross_validation_can_be_interrupted_and_says_when_it_ends_at_an_edge() {
     assert_eq!(fit.warnings(), [Warning::BandwidthAtEdge { bandwidth: 0.01 }]);
     let given = DensityOptions { bandwidth: Bandwidth::Scott, ..DensityOptions::default() };
     assert!(DensityFit::of(rows.as_ref(), given).unwrap().warnings().is_empty());
+}
+
+/// What is written to a file and read back values rows with the same bits.
+#[test]
+fn a_fit_from_its_numbers_has_its_bits() {
+    for (search, h) in [(Search::All, 0.4), (Search::Tree, 0.05)] {
+        let mut rows = normal_rows(9, 700, 3);
+        rows.col_mut(1).iter_mut().for_each(|cell| *cell = 2.5);
+        let options = DensityOptions { search, scaling: Scaling::Standard, ..given(Kernel::Gaussian, h) };
+        let fit = fit(&rows, options);
+        let again = DensityFit::from_parts(fit.to_parts()).unwrap();
+        assert_eq!(again.to_parts(), fit.to_parts());
+        assert_eq!((again.constant_columns(), again.has_tree()), (&[1][..], search == Search::Tree));
+        let values = |fit: DensityFit| {
+            let valuer = DensityValuer::new(fit, 99, DensityMethod::Closed).unwrap();
+            let points = normal_rows(10, 30, 3);
+            (valuer.values_from(points.as_ref(), 0).unwrap(), valuer.leave_one_out(0, 700).unwrap())
+        };
+        assert_eq!(values(again), values(fit));
+    }
+}
+
+#[test]
+fn numbers_that_are_no_fit_are_refused() {
+    let parts = fit(&normal_rows(11, 50, 2), given(Kernel::Gaussian, 0.5)).to_parts();
+    let changes: [fn(&mut DensityParts); 9] = [
+        |parts| parts.kept = vec![1, 0],
+        |parts| parts.kept = vec![0, 2],
+        |parts| parts.kept = vec![],
+        |parts| parts.centre.push(0.0),
+        |parts| _ = parts.rows.pop(),
+        |parts| parts.rows.clear(),
+        |parts| parts.rows[3] = f64::NAN,
+        |parts| parts.factor[0] = 0.0,
+        |parts| parts.bandwidth = -0.5,
+    ];
+    for (i, change) in changes.into_iter().enumerate() {
+        let mut parts = parts.clone();
+        change(&mut parts);
+        let refused = DensityFit::from_parts(parts).map(|_| ());
+        assert!(matches!(refused, Err(Error::Contradiction { .. })), "change {i}: {refused:?}");
+    }
 }

@@ -1,5 +1,7 @@
 //! Theorem 5 and Examples 1 and 2 against tables with 22 digits.
 
+#![allow(clippy::unwrap_used, reason = "in a test a panic is the message")]
+
 #[path = "common/density.rs"]
 mod density;
 

@@ -1,7 +1,8 @@
 //! How wide the kernel is.
 
 use super::kernel::Kernel;
-use super::sums::{CHUNK_POINTS, KernelSums, Skip, Smoother};
+use super::lanes::KernelSums;
+use super::sums::{CHUNK_POINTS, Skip, Smoother};
 use super::tiles::Tiles;
 use crate::Error;
 use rayon::prelude::*;
@@ -61,10 +62,9 @@ pub(crate) fn choose(
             let curve = cross_validate(tiles, kernel, keep_going)?;
             // The first of equals. In hundreds of columns the least squares of small
             // bandwidths overflow; what is not a number never wins.
-            let better = |best: Option<Trial>, trial: &Trial| match best {
-                Some(best) if !(trial.score > best.score) => Some(best),
-                _ if trial.score.is_finite() => Some(*trial),
-                best => best,
+            let better = |best: Option<Trial>, trial: &Trial| {
+                let is_better = best.is_none_or(|best| trial.score > best.score);
+                if trial.score.is_finite() && is_better { Some(*trial) } else { best }
             };
             let best = curve.iter().fold(None, better).ok_or(Error::TooLarge)?;
             Ok((best.bandwidth, curve))

@@ -1,146 +1,41 @@
 //! A reference: rows scaled and packed, and a kernel to smooth them with.
 
-use super::bandwidth::{self, Bandwidth, KeepGoing, Trial};
+use super::bandwidth::{self, KeepGoing, Trial};
+use super::builder::DensityBuilder;
+use super::column_scale::ColumnScale;
 use super::kernel::Kernel;
-use super::sums::{CHUNK_POINTS, KernelSums, Skip, Smoother};
+use super::lanes::KernelSums;
+use super::options::{DensityOptions, Scaling, Search};
+use super::sums::{Skip, Smoother};
 use super::tiles::{LARGEST, Tiles, check_columns, explain};
 use super::tree::Tree;
+use super::unit::evenly;
 use crate::{Error, Warning};
 use faer::MatRef;
 use rayon::prelude::*;
-
-/// A spread below so many units in the last place of the largest cell is rounding.
-const CONSTANT_ULPS: f64 = 8.0;
 
 /// With more columns boxes hold everything, with fewer tiles there is nothing to save.
 const MOST_TREE_COLUMNS: usize = 8;
 const FEWEST_TREE_TILES: usize = 16;
 
 /// Rows that try out the tree, and how much dearer a tile is when points visit it
-/// one at a time (measured: 1.6 to 2.2 for up to 8 columns).
+/// one at a time (measured: 2.0 with 3 columns, 2.2 with 6, visiting nearly all).
 const TREE_TRIALS: usize = 32;
 const TREE_COST: f64 = 2.0;
-
-/// Rows whose density is looked at first.
-const PROBES: usize = 64;
-
-/// `e^±700` are doubles, with some room.
-const LOG_RANGE: f64 = 700.0;
-
-/// Densities within `e^±600` are left in their own unit.
-const LOG_COMFORT: f64 = 600.0;
-
-/// How columns are scaled.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub enum Scaling {
-    /// Less the mean of the reference, over its standard deviation (divisor `n`).
-    #[default]
-    Standard,
-    /// Not at all.
-    None,
-}
-
-/// Which rows of the reference a sum visits.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub enum Search {
-    /// All, or by the tree where trials say that it visits far fewer.
-    #[default]
-    Auto,
-    /// All.
-    All,
-    /// Those that matter, by a tree of boxes: sums lack at most
-    /// [`TREE_TOLERANCE`](super::TREE_TOLERANCE) of themselves.
-    Tree,
-}
-
-/// How a reference is smoothed.
-///
-/// | field | default | purpose |
-/// |---|---|---|
-/// | `kernel` | Gaussian | the kernel |
-/// | `bandwidth` | cross-validated | its width, in units of the scaled columns |
-/// | `scaling` | standard | what makes columns comparable |
-/// | `search` | auto | whether sums may leave out what cannot matter |
-#[derive(Debug, Clone, Copy, PartialEq, Default)]
-pub struct DensityOptions {
-    /// The kernel.
-    pub kernel: Kernel,
-    /// How wide it is.
-    pub bandwidth: Bandwidth,
-    /// How columns are scaled.
-    pub scaling: Scaling,
-    /// Which rows a sum visits.
-    pub search: Search,
-}
-
-/// Collects the rows of a reference, in chunks of any size.
-#[derive(Debug, Clone)]
-pub struct DensityBuilder {
-    tiles: Tiles,
-}
-
-impl DensityBuilder {
-    /// For rows of `n_features` columns.
-    pub fn new(n_features: usize) -> Self {
-        Self { tiles: Tiles::new(n_features) }
-    }
-
-    /// Rows so far.
-    pub fn n_rows(&self) -> usize {
-        self.tiles.n_rows()
-    }
-
-    /// Adds rows. They are kept: a density estimate is its sample. After an error
-    /// the builder must not be used further.
-    ///
-    /// # Errors
-    ///
-    /// [`Error::FeatureCount`]; [`Error::NotFinite`] with the row counted within
-    /// `rows`, [`Error::TooLarge`].
-    pub fn push(&mut self, rows: MatRef<'_, f64>) -> Result<(), Error> {
-        self.tiles.push(rows)
-    }
-
-    /// The fit.
-    ///
-    /// # Errors
-    ///
-    /// [`Error::NoRows`]; [`Error::NoFeatures`] when all columns are constant;
-    /// [`Error::BadBandwidth`]; [`Error::FewRows`] when cross-validation has fewer
-    /// rows than folds; [`Error::NoDensity`] when the bandwidth is so small that
-    /// no row is near another.
-    pub fn finish(self, options: DensityOptions) -> Result<DensityFit, Error> {
-        self.finish_while(options, &|_, _| true)
-    }
-
-    /// The fit, as long as `keep_going` agrees: it is told how much of
-    /// cross-validation is done and how much there is, from several threads.
-    ///
-    /// # Errors
-    ///
-    /// As for [`finish`](Self::finish), and [`Error::Interrupted`].
-    pub fn finish_while(
-        self,
-        options: DensityOptions,
-        keep_going: &(dyn Fn(usize, usize) -> bool + Sync),
-    ) -> Result<DensityFit, Error> {
-        DensityFit::new(self.tiles, options, keep_going)
-    }
-}
 
 /// A kernel density estimate, ready to value rows against.
 #[derive(Debug, Clone)]
 pub struct DensityFit {
-    n_features: usize,
-    kept: Vec<usize>,
-    constant: Vec<usize>,
-    centre: Vec<f64>,
-    factor: Vec<f64>,
-    smoother: Smoother,
-    curve: Vec<Trial>,
-    tiles: Tiles,
-    tree: Option<Tree>,
-    log_unit: f64,
+    pub(super) n_features: usize,
+    pub(super) kept: Vec<usize>,
+    pub(super) constant: Vec<usize>,
+    pub(super) centre: Vec<f64>,
+    pub(super) factor: Vec<f64>,
+    pub(super) smoother: Smoother,
+    pub(super) curve: Vec<Trial>,
+    pub(super) tiles: Tiles,
+    pub(super) tree: Option<Tree>,
+    pub(super) log_unit: f64,
 }
 
 impl DensityFit {
@@ -155,7 +50,11 @@ impl DensityFit {
         builder.finish(options)
     }
 
-    fn new(mut tiles: Tiles, options: DensityOptions, keep_going: KeepGoing<'_>) -> Result<Self, Error> {
+    pub(crate) fn new(
+        mut tiles: Tiles,
+        options: DensityOptions,
+        keep_going: KeepGoing<'_>,
+    ) -> Result<Self, Error> {
         let n_features = tiles.dim();
         if tiles.n_rows() == 0 {
             return Err(Error::NoRows);
@@ -194,7 +93,7 @@ impl DensityFit {
     }
 
     /// Makes the tree, if it is wanted and worth it.
-    fn plant(&mut self, search: Search) {
+    pub(super) fn plant(&mut self, search: Search) {
         let is_small = self.dim() > MOST_TREE_COLUMNS || self.tiles.n_tiles() < FEWEST_TREE_TILES;
         if search == Search::All || search == Search::Auto && is_small {
             return;
@@ -211,70 +110,6 @@ impl DensityFit {
         if search == Search::Tree || mean * TREE_COST < tiles.n_tiles() as f64 {
             self.tiles = tiles;
             self.tree = Some(tree);
-        }
-    }
-
-    /// The logarithm of the unit in which densities and values are doubles: 0 where
-    /// that will do. Refuses bandwidths with which every row is alone.
-    fn find_unit(&self) -> Result<f64, Error> {
-        let peak = self.log_convolved_peak();
-        let n = self.n_rows();
-        if n < 2 {
-            return Ok(if peak.abs() <= LOG_COMFORT { 0.0 } else { peak.round() });
-        }
-        let probes: Vec<usize> = evenly(n, PROBES).collect();
-        let mut best = self.largest_density(&probes);
-        if best.is_none() {
-            // Rare, so it may be slow: some other row may have a neighbour.
-            let chunks = n.div_ceil(CHUNK_POINTS);
-            best = (0..chunks).find_map(|chunk| {
-                let rows: Vec<usize> = (chunk * CHUNK_POINTS..n.min((chunk + 1) * CHUNK_POINTS)).collect();
-                self.largest_density(&rows)
-            });
-        }
-        let Some(best) = best else {
-            let enough = self.enough_for(&probes);
-            return Err(Error::NoDensity { bandwidth: self.smoother.bandwidth, enough });
-        };
-        let fits = peak <= LOG_COMFORT && best >= -LOG_COMFORT;
-        Ok(if fits { 0.0 } else { ((peak + best) / 2.0).round() })
-    }
-
-    /// The largest log density of some rows, each left out of the reference; none if
-    /// all are too small beside the kernel's peak.
-    fn largest_density(&self, rows: &[usize]) -> Option<f64> {
-        let points = self.rows_of(rows);
-        let sums = self.kernel_sums(&self.smoother, &points, Some(rows), true);
-        let log = |sums: &KernelSums| {
-            let densities = self.log_densities(sums, self.n_rows() - 1);
-            let is_there = densities.plain > f64::NEG_INFINITY
-                && self.log_convolved_peak() - densities.convolved < LOG_RANGE;
-            is_there.then_some(densities.plain)
-        };
-        sums.iter().filter_map(log).reduce(f64::max)
-    }
-
-    /// A bandwidth with which at least one of these rows has a neighbour.
-    fn enough_for(&self, rows: &[usize]) -> f64 {
-        let points = self.rows_of(rows);
-        let kernel = self.smoother.kernel;
-        let nearest = |(&row, point): (&usize, &[f64])| {
-            let own = self.position(row);
-            let distance = |other: usize| {
-                let gaps = (0..self.dim()).map(|j| (self.tiles.cell(other, j) - point[j]).abs());
-                match kernel {
-                    Kernel::Gaussian => gaps.map(|gap| gap * gap).sum::<f64>().sqrt(),
-                    _ => gaps.fold(0.0, f64::max),
-                }
-            };
-            (0..self.n_rows()).filter(|&other| other != own).map(distance).fold(f64::INFINITY, f64::min)
-        };
-        let nearest = rows.iter().zip(points.chunks_exact(self.dim())).map(nearest);
-        let nearest = nearest.fold(f64::INFINITY, f64::min);
-        // A little more than the least that will do.
-        1.01 * match kernel {
-            Kernel::Gaussian => nearest / (4.0 * (LOG_RANGE - (self.n_rows() as f64).ln())).sqrt(),
-            _ => nearest / kernel.reach(),
         }
     }
 
@@ -477,43 +312,4 @@ impl DensityFit {
 pub(crate) struct Pair {
     pub(crate) plain: f64,
     pub(crate) convolved: f64,
-}
-
-/// Up to `most` of `0..n`, evenly spaced.
-fn evenly(n: usize, most: usize) -> impl ExactSizeIterator<Item = usize> {
-    let count = n.min(most);
-    (0..count).map(move |i| i * n / count)
-}
-
-struct ColumnScale {
-    mean: f64,
-    std: f64,
-    largest: f64,
-}
-
-impl ColumnScale {
-    /// In two sweeps: the mean, then squares about it.
-    fn of(tiles: &Tiles, column: usize) -> Self {
-        let n = tiles.n_rows() as f64;
-        let (mut sum, mut largest) = (0.0, 0.0_f64);
-        let first = tiles.cell(0, column);
-        tiles.scan(column, |cells| {
-            sum += cells.iter().map(|cell| cell - first).sum::<f64>();
-            largest = cells.iter().fold(largest, |most, cell| most.max(cell.abs()));
-        });
-        let mean = first + sum / n;
-        let (mut sum, mut squares) = (0.0, 0.0);
-        tiles.scan(column, |cells| {
-            sum += cells.iter().map(|cell| cell - mean).sum::<f64>();
-            squares += cells.iter().map(|cell| (cell - mean).powi(2)).sum::<f64>();
-        });
-        // What rounding left of the mean is taken out of the squares.
-        let var = (squares - sum * sum / n) / n;
-        Self { mean, std: var.max(0.0).sqrt(), largest }
-    }
-
-    fn is_constant(&self) -> bool {
-        // Denormal deviations have no reciprocal.
-        self.std <= CONSTANT_ULPS * f64::EPSILON * self.largest || self.std < 1e-150
-    }
 }

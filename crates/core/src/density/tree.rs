@@ -5,7 +5,9 @@
 //! leaves a box out once all its rows together cannot matter.
 
 use super::kernel::Kernel;
-use super::sums::{Groups, KernelSums, Lanes, Skip, Smoother};
+use super::lanes::{KernelSums, Lanes};
+use super::sums::{Skip, Smoother};
+use super::tile_kernels::Groups;
 use super::tiles::{TILE_ROWS, Tiles};
 
 /// What a sum may lack, relative to itself, when boxes are left out.

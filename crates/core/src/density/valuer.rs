@@ -2,8 +2,9 @@
 
 use super::algorithm5::Algorithm5;
 use super::fit::DensityFit;
+use super::lanes::KernelSums;
 use super::size_weights::SizeWeights;
-use super::sums::{CHUNK_POINTS, KernelSums, Smoother};
+use super::sums::{CHUNK_POINTS, Smoother};
 use crate::values::{Part, Values};
 use crate::{Error, Rows, Valuer, Warning};
 use faer::MatRef;

@@ -23,7 +23,7 @@ pub(crate) fn fit(rows: &Mat<f64>, options: DensityOptions) -> DensityFit {
 
 #[track_caller]
 pub(crate) fn valuer(rows: &Mat<f64>, options: DensityOptions, m: usize) -> DensityValuer {
-    DensityValuer::new(fit(rows, options), m, DensityMethod::Closed).unwrap()
+    DensityValuer::new(fit(rows, options), m, DensityMethod::Closed).expect("m is at least 1")
 }
 
 pub(crate) fn normal_rows(seed: u64, n: usize, dim: usize) -> Mat<f64> {
@@ -72,7 +72,7 @@ pub(crate) fn plain_value(
     rows: &Mat<f64>,
     own: Option<usize>,
 ) -> Plain {
-    let weights = SizeWeights::new(1, m).unwrap();
+    let weights = SizeWeights::new(1, m).expect("m is at least 1");
     let (a, b) = (weights.own, weights.joint);
     let met: Vec<[f64; 2]> = (0..rows.nrows())
         .filter(|&row| Some(row) != own)
