@@ -105,7 +105,7 @@ fn tree(n_points: usize, n_rows: usize, p: usize, h: f64) -> Outcome<()> {
     let mut lines = Vec::new();
     for kernel in [Kernel::Gaussian, Kernel::Epanechnikov] {
         let chosen = valuer(&rows, kernel, h, Search::Auto)?.fit().has_tree();
-        let mut seconds = |search| {
+        let seconds = |search| {
             let valuer = valuer(&rows, kernel, h, search)?;
             best_of_three(|| {
                 black_box(valuer.values_from(points.as_ref(), 0)?);

@@ -5,10 +5,10 @@
 #[path = "common/density.rs"]
 mod density;
 
-use density::{fit, given, log_kernels, normal_rows};
+use density::{fit, given, log_kernels, normal_rows, valuer};
 use dshap::density::{Kernel, PairIntegrals, SetValuer, SizeWeights};
 use dshap_testkit::{Draws, MeanEstimate, seeds};
-use faer::Mat;
+use faer::{Mat, mat};
 use std::f64::consts::PI;
 
 /// `N(0, var)` at `x`.
@@ -166,3 +166,38 @@ fn integrals_from_pairs_are_unbiased() {
         estimates[0].assert_rejects(with_itself, 8.0, "rows paired with themselves");
     }
 }
+
+/// Reported standard errors against the spread of values over drawn references. The
+/// spread of 1500 is known to 1.8 %, so 10 % are five standard errors; errors of sums
+/// instead of means, or a divisor of n, would be off by factors.
+#[test]
+fn standard_errors_are_the_spread_over_references() {
+    let points = mat![[0.2], [1.4], [-2.5]];
+    for seed in seeds(54) {
+        for (kernel, h) in [(Kernel::Gaussian, 0.4), (Kernel::Epanechnikov, 1.0)] {
+            let mut values = [MeanEstimate::default(); 4];
+            let mut squares = [MeanEstimate::default(); 4];
+            for i in 0..1500 {
+                let rows = normal_rows(seed + 7919 * i, 150, 1);
+                let valuer = valuer(&rows, given(kernel, h), 80).with_std_error(true);
+                let found = valuer.values_from(points.as_ref(), 0).unwrap();
+                let sets = SetValuer::new(valuer.fit(), KNOWN, 80, 0.0).unwrap();
+                let set = sets.value(points.as_ref()).unwrap();
+                let errors = found.std_error.unwrap();
+                for (k, (value, error)) in
+                    found.value.iter().zip(&errors).chain([(&set.value, &set.std_error)]).enumerate()
+                {
+                    values[k].push(*value);
+                    squares[k].push(error * error);
+                }
+            }
+            for (k, (values, squares)) in values.iter().zip(&squares).enumerate() {
+                let ratio = squares.mean().sqrt() / values.std_dev();
+                assert!((ratio - 1.0).abs() < 0.1, "{kernel:?}, point {k}: {ratio:.3}");
+            }
+        }
+    }
+}
+
+/// Integrals that are not those of a reference, so that the constant does not vary.
+const KNOWN: PairIntegrals = PairIntegrals { cross: 0.3, smoothed_square: 0.2, kernel_square: 1.0 };

@@ -269,6 +269,14 @@ fn the_tree_keeps_its_promise_and_the_ranks() {
                 "{kernel:?} {dim} {i}: the tree counts what is not there"
             );
         }
+        // Both sums of a value, the convolution's being what is left of the kernel's.
+        let weights = dshap::density::SizeWeights::new(1, 30_000).unwrap();
+        for i in 0..60 {
+            let plain = (2.0 * weights.own + weights.joint) * part(&all, Part::LogDensity)[i].exp();
+            let (all, tree) = (part(&all, Part::Relative)[i], part(&tree, Part::Relative)[i]);
+            let scale = plain + (plain - all).abs();
+            assert!((all - tree).abs() <= 2.0 * tolerance * scale, "{kernel:?} {dim} {i}: {all:e} {tree:e}");
+        }
         assert_eq!(all.ranking(), tree.ranking(), "{kernel:?} {dim}");
     }
 }

@@ -39,7 +39,7 @@ pub struct SetValue {
     pub without_constant: f64,
     /// That without `−A (k*k)_h(0)/n`, which all sets of one size share, to full precision.
     pub relative: f64,
-    /// Its standard error, from the spread over reference rows.
+    /// Its standard error, from the spread over reference rows; that of `C₀` is not in it.
     pub std_error: f64,
     /// What the members are worth one by one, added up.
     pub sum_of_members: f64,
