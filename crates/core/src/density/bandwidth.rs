@@ -75,7 +75,7 @@ pub(crate) fn choose(
 /// The bandwidths tried.
 pub(crate) fn grid() -> [f64; 7] {
     // Written out: products of roots would be a unit off in the last place.
-    [0.01, 0.031_622_776_601_683_795, 0.1, 0.316_227_766_016_837_94, 1.0, 3.162_277_660_168_379_5, 10.0]
+    [0.01, 0.031_622_776_601_683_79, 0.1, 0.316_227_766_016_837_94, 1.0, 3.162_277_660_168_379_5, 10.0]
 }
 
 fn cross_validate(tiles: &Tiles, kernel: Kernel, keep_going: KeepGoing<'_>) -> Result<Vec<Trial>, Error> {
