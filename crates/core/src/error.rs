@@ -249,6 +249,44 @@ pub enum Error {
     #[error("the method draws sets of reference rows and knows no weights")]
     Weighted,
 
+    /// A bandwidth that is none.
+    #[error("the bandwidth must be a number from 1e-30 to 1e30, got {bandwidth}")]
+    BadBandwidth {
+        /// The bandwidth.
+        bandwidth: f64,
+    },
+
+    /// A bandwidth with which every reference row is alone.
+    #[error(
+        "with bandwidth {bandwidth} no reference row is near another and every density is 0; {enough:.3e} is enough for some"
+    )]
+    NoDensity {
+        /// The bandwidth.
+        bandwidth: f64,
+        /// One with which some row has a neighbour.
+        enough: f64,
+    },
+
+    /// Fewer reference rows than a method needs, whatever the features.
+    #[error("{n_rows} reference rows are too few; at least {needed} are needed")]
+    FewRows {
+        /// Reference rows.
+        n_rows: usize,
+        /// Rows that would do.
+        needed: usize,
+    },
+
+    /// Rows of the reference that it does not have.
+    #[error("rows {first} to {} were asked for, and the reference has {n_rows}", first.saturating_add(*len))]
+    RowRange {
+        /// The first of them.
+        first: usize,
+        /// How many.
+        len: usize,
+        /// Reference rows.
+        n_rows: usize,
+    },
+
     /// A setting that makes no sense.
     #[error("{what}")]
     BadOption {
@@ -313,6 +351,16 @@ pub enum Warning {
         /// Reference rows.
         n_rows: usize,
     },
+    /// Features that are the same in every reference row, and so say nothing of density.
+    ConstantColumns {
+        /// Indices of the features.
+        columns: Vec<usize>,
+    },
+    /// Cross-validation chose the narrowest or the widest bandwidth it tried.
+    BandwidthAtEdge {
+        /// The bandwidth.
+        bandwidth: f64,
+    },
     /// Algorithm 3 stopped before the sum was complete.
     Truncated {
         /// Median number of set sizes visited.
@@ -371,6 +419,15 @@ impl Warning {
             Warning::SmallReference { dim, n_rows } => format!(
                 "values are too close to zero, by about {:.0} % or more (more where inputs have heavy tails): sets are drawn from only {n_rows} rows for {dim} columns; more reference rows help, a smaller `m` does not",
                 300.0 * *dim as f64 / *n_rows as f64
+            ),
+            Warning::ConstantColumns { columns } => format!(
+                "{} {} the same in every reference row and {} left out",
+                list(columns),
+                if columns.len() == 1 { "is" } else { "are" },
+                if columns.len() == 1 { "was" } else { "were" },
+            ),
+            Warning::BandwidthAtEdge { bandwidth } => format!(
+                "cross-validation chose bandwidth {bandwidth}, the end of what it tries; repeated rows can cause that, and `--bandwidth` sets another"
             ),
             Warning::Truncated { n_visited, n_sizes, share } => format!(
                 "Algorithm 3 stopped after {n_visited} of {n_sizes} set sizes (median over rows) and kept {:.0} % of the sum; method `gaussian` is exact",

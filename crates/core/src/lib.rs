@@ -35,12 +35,14 @@
 //! |---|---|---|
 //! | [`linear`] | the closed form for least squares, and Algorithm 3 | Theorem 2 |
 //! | [`classification`] | logistic regression, and the same on its working variables | Corollary 4 |
+//! | [`density`] | the closed form for kernel density estimates, of rows and of sets | Theorem 5 |
 //! | [`numeric`] | sums over set sizes of chi-squared expectations | its proof |
 //!
 //! Nothing here reads files, clocks or the environment; a seed is an argument.
 //! The same rows give the same bits whatever the number of threads.
 
 pub mod classification;
+pub mod density;
 pub mod linear;
 pub mod numeric;
 

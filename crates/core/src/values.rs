@@ -36,6 +36,10 @@ pub enum Part {
     Prob,
     /// Weight of the row in that fit, `π(1 − π)`.
     Weight,
+    /// Logarithm of the density of the reference at the row.
+    LogDensity,
+    /// A density value without the constant all rows share.
+    Relative,
     /// What telling a class from all others contributes to the value.
     ValueOf(usize),
     /// Probability of a class against all others.
@@ -52,6 +56,8 @@ impl Part {
             Part::ResidSq => "resid_sq",
             Part::Prob => "prob",
             Part::Weight => "weight",
+            Part::LogDensity => "log_density",
+            Part::Relative => "relative",
             Part::ValueOf(class) => return format!("value_{class}").into(),
             Part::ProbOf(class) => return format!("prob_{class}").into(),
         };

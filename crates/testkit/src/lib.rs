@@ -7,5 +7,5 @@ mod statistics;
 
 pub use close::{assert_close, assert_same_bits, relative_error};
 pub use draws::{Draws, Sample};
-pub use reference::{Case, cases};
+pub use reference::{Case, cases, cases_under};
 pub use statistics::{MAX_ABS_Z, MeanEstimate, seeds};

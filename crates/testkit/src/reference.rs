@@ -66,12 +66,18 @@ fn numbers(list: &Value) -> Option<Vec<f64>> {
 /// All rows of `testdata/<file>`.
 #[track_caller]
 pub fn cases(file: &str) -> Vec<Case> {
+    cases_under(file, "cases")
+}
+
+/// All rows of a table that stands under another name in `testdata/<file>`.
+#[track_caller]
+pub fn cases_under(file: &str, name: &str) -> Vec<Case> {
     let path = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../testdata").join(file);
     let text = std::fs::read_to_string(&path).unwrap_or_else(|e| panic!("{}: {e}", path.display()));
     let table: Value = serde_json::from_str(&text).unwrap_or_else(|e| panic!("{}: {e}", path.display()));
-    let cases: Vec<Case> = table["cases"]
+    let cases: Vec<Case> = table[name]
         .as_array()
-        .unwrap_or_else(|| panic!("{file} has no cases"))
+        .unwrap_or_else(|| panic!("{file} has no {name}"))
         .iter()
         .cloned()
         .map(Case)

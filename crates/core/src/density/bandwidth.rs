@@ -1,0 +1,184 @@
+//! How wide the kernel is.
+
+use super::kernel::Kernel;
+use super::lanes::KernelSums;
+use super::sums::{CHUNK_POINTS, Skip, Smoother};
+use super::tiles::Tiles;
+use crate::Error;
+use rayon::prelude::*;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+/// Parts the reference is cut into: row `i` is in part `i mod 5`.
+const N_FOLDS: usize = 5;
+
+/// What a bandwidth may be. Beyond it squares of distances, in units of the
+/// bandwidth, leave the range of doubles.
+pub const BANDWIDTH_RANGE: std::ops::RangeInclusive<f64> = 1e-30..=1e30;
+
+/// How the bandwidth is found.
+#[derive(Debug, Clone, Copy, PartialEq, Default)]
+pub enum Bandwidth {
+    /// The best of `10^-2, 10^-1.5, …, 10^1` by five-fold cross-validation; `O(n²)` time.
+    ///
+    /// Gaussian kernel: the mean log density of rows under an estimate made without
+    /// their fold, in the log domain. Compact kernels give `−∞` to lonely rows, so
+    /// theirs is least squares, `2·mean p̂ − ∫p̂²`.
+    #[default]
+    CrossValidated,
+    /// `n^{−1/(d+4)}`
+    Scott,
+    /// `(n(d+2)/4)^{−1/(d+4)}`
+    Silverman,
+    /// As given, in units of the scaled columns.
+    Given(f64),
+}
+
+/// One bandwidth tried in cross-validation.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Trial {
+    /// The bandwidth.
+    pub bandwidth: f64,
+    /// How well it did; larger is better.
+    pub score: f64,
+}
+
+/// Told how much of the work is done and how much there is; `false` ends it.
+pub(crate) type KeepGoing<'a> = &'a (dyn Fn(usize, usize) -> bool + Sync);
+
+/// The bandwidth for these rows, and what was tried.
+pub(crate) fn choose(
+    tiles: &Tiles,
+    kernel: Kernel,
+    bandwidth: Bandwidth,
+    keep_going: KeepGoing<'_>,
+) -> Result<(f64, Vec<Trial>), Error> {
+    let (n, d) = (tiles.n_rows() as f64, tiles.dim() as f64);
+    match bandwidth {
+        Bandwidth::Given(bandwidth) if BANDWIDTH_RANGE.contains(&bandwidth) => Ok((bandwidth, Vec::new())),
+        Bandwidth::Given(bandwidth) => Err(Error::BadBandwidth { bandwidth }),
+        Bandwidth::Scott => Ok((n.powf(-1.0 / (d + 4.0)), Vec::new())),
+        Bandwidth::Silverman => Ok(((n * (d + 2.0) / 4.0).powf(-1.0 / (d + 4.0)), Vec::new())),
+        Bandwidth::CrossValidated => {
+            let curve = cross_validate(tiles, kernel, keep_going)?;
+            // The first of equals. In hundreds of columns the least squares of small
+            // bandwidths overflow; what is not a number never wins.
+            let better = |best: Option<Trial>, trial: &Trial| {
+                let is_better = best.is_none_or(|best| trial.score > best.score);
+                if trial.score.is_finite() && is_better { Some(*trial) } else { best }
+            };
+            let best = curve.iter().fold(None, better).ok_or(Error::TooLarge)?;
+            Ok((best.bandwidth, curve))
+        }
+    }
+}
+
+/// The bandwidths tried.
+pub(crate) fn grid() -> [f64; 7] {
+    // Written out: products of roots would be a unit off in the last place.
+    [0.01, 0.031_622_776_601_683_79, 0.1, 0.316_227_766_016_837_94, 1.0, 3.162_277_660_168_379_5, 10.0]
+}
+
+fn cross_validate(tiles: &Tiles, kernel: Kernel, keep_going: KeepGoing<'_>) -> Result<Vec<Trial>, Error> {
+    let n = tiles.n_rows();
+    if n < N_FOLDS {
+        return Err(Error::FewRows { n_rows: n, needed: N_FOLDS });
+    }
+    let work = Work { tiles, n_done: AtomicUsize::new(0), keep_going };
+    let trial = |bandwidth: f64| {
+        let smoother = Smoother::new(kernel, bandwidth);
+        let score = match kernel {
+            Kernel::Gaussian => work.log_likelihood(&smoother),
+            _ => work.least_squares(&smoother),
+        };
+        score.map(|score| Trial { bandwidth, score })
+    };
+    grid().into_iter().map(trial).collect()
+}
+
+struct Work<'a> {
+    tiles: &'a Tiles,
+    n_done: AtomicUsize,
+    keep_going: KeepGoing<'a>,
+}
+
+impl Work<'_> {
+    /// `each` of the rows, in chunks; what it returns is added up in their order.
+    fn sum<const N: usize>(
+        &self,
+        each: impl Fn(usize, &[f64]) -> [f64; N] + Sync,
+    ) -> Result<[f64; N], Error> {
+        let (n, dim) = (self.tiles.n_rows(), self.tiles.dim());
+        let total = n * grid().len();
+        let chunk = |chunk: usize| {
+            let start = chunk * CHUNK_POINTS;
+            let len = CHUNK_POINTS.min(n - start);
+            let mut points = vec![0.0; len * dim];
+            for (i, point) in points.chunks_exact_mut(dim).enumerate() {
+                self.tiles.copy_row(start + i, point);
+            }
+            let sums = each(start, &points);
+            let before = self.n_done.fetch_add(len, Ordering::Relaxed);
+            if (self.keep_going)(before + len, total) { Ok(sums) } else { Err(Error::Interrupted) }
+        };
+        let chunks: Vec<[f64; N]> =
+            (0..n.div_ceil(CHUNK_POINTS)).into_par_iter().map(chunk).collect::<Result<_, _>>()?;
+        Ok(chunks.iter().fold([0.0; N], |mut sum, chunk| {
+            sum.iter_mut().zip(chunk).for_each(|(sum, part)| *sum += part);
+            sum
+        }))
+    }
+
+    /// Rows outside the fold of `row`.
+    fn n_others(&self, row: usize) -> f64 {
+        let n = self.tiles.n_rows();
+        (n - (n - row % N_FOLDS).div_ceil(N_FOLDS)) as f64
+    }
+
+    /// The mean over rows of the log density without their fold.
+    fn log_likelihood(&self, smoother: &Smoother) -> Result<f64, Error> {
+        let [sum] = self.sum(|start, points| {
+            let skip = Skip::Fold { first_point: start, n_folds: N_FOLDS };
+            let sums = smoother.sums(self.tiles, points, skip, false);
+            let log = |(i, sums): (usize, &KernelSums)| {
+                (sums.plain / self.n_others(start + i)).ln() - 2.0 * smoother.rate() * sums.base
+            };
+            [sums.iter().enumerate().map(log).sum()]
+        })?;
+        let log_peak = smoother.kernel.log_peak(smoother.bandwidth, self.tiles.dim());
+        Ok(sum / self.tiles.n_rows() as f64 + log_peak)
+    }
+
+    /// `2·mean p̂ − ∫p̂²`, estimates being made without a fold and folds being
+    /// weighted by their rows.
+    fn least_squares(&self, smoother: &Smoother) -> Result<f64, Error> {
+        // For each fold f: Σ over its rows of κ outside f, χ outside f, χ anywhere.
+        let sums: [f64; 3 * N_FOLDS] = self.sum(|start, points| {
+            let skip = Skip::Fold { first_point: start, n_folds: N_FOLDS };
+            let outside = smoother.sums(self.tiles, points, skip, false);
+            let anywhere = smoother.sums(self.tiles, points, Skip::None, false);
+            let mut sums = [0.0; 3 * N_FOLDS];
+            for (i, (outside, anywhere)) in outside.iter().zip(&anywhere).enumerate() {
+                let fold = (start + i) % N_FOLDS;
+                sums[3 * fold] += outside.plain;
+                sums[3 * fold + 1] += outside.convolved;
+                sums[3 * fold + 2] += anywhere.convolved;
+            }
+            sums
+        })?;
+        let (h, dim, n) = (smoother.bandwidth, self.tiles.dim(), self.tiles.n_rows() as f64);
+        let all: f64 = (0..N_FOLDS).map(|fold| sums[3 * fold + 2]).sum();
+        let (mut fit, mut square) = (0.0, 0.0);
+        for fold in 0..N_FOLDS {
+            let others = self.n_others(fold);
+            // Pairs outside the fold: all, less those with one member in it, twice,
+            // less those with both, which were among either.
+            let [plain, outside, anywhere] = [sums[3 * fold], sums[3 * fold + 1], sums[3 * fold + 2]];
+            let pairs = all - anywhere - outside;
+            fit += plain / others / n;
+            square += pairs / (others * others) * ((n - others) / n);
+        }
+        let peak = smoother.kernel.log_peak(h, dim).exp();
+        let convolved_peak = smoother.kernel.log_convolved_peak(h, dim).exp();
+        Ok(2.0 * fit * peak - square * convolved_peak)
+    }
+}

@@ -1,0 +1,62 @@
+//! Rows of a reference that arrive in chunks.
+
+use super::fit::DensityFit;
+use super::options::DensityOptions;
+use super::tiles::Tiles;
+use crate::Error;
+use faer::MatRef;
+
+/// Collects the rows of a reference, in chunks of any size.
+#[derive(Debug, Clone)]
+pub struct DensityBuilder {
+    tiles: Tiles,
+}
+
+impl DensityBuilder {
+    /// For rows of `n_features` columns.
+    pub fn new(n_features: usize) -> Self {
+        Self { tiles: Tiles::new(n_features) }
+    }
+
+    /// Rows so far.
+    pub fn n_rows(&self) -> usize {
+        self.tiles.n_rows()
+    }
+
+    /// Adds rows. They are kept: a density estimate is its sample. After an error
+    /// the builder must not be used further.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::FeatureCount`]; [`Error::NotFinite`] with the row counted within
+    /// `rows`, [`Error::TooLarge`].
+    pub fn push(&mut self, rows: MatRef<'_, f64>) -> Result<(), Error> {
+        self.tiles.push(rows)
+    }
+
+    /// The fit.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::NoRows`]; [`Error::NoFeatures`] when all columns are constant;
+    /// [`Error::BadBandwidth`]; [`Error::FewRows`] when cross-validation has fewer
+    /// rows than folds; [`Error::NoDensity`] when the bandwidth is so small that
+    /// no row is near another.
+    pub fn finish(self, options: DensityOptions) -> Result<DensityFit, Error> {
+        self.finish_while(options, &|_, _| true)
+    }
+
+    /// The fit, as long as `keep_going` agrees: it is told how much of
+    /// cross-validation is done and how much there is, from several threads.
+    ///
+    /// # Errors
+    ///
+    /// As for [`finish`](Self::finish), and [`Error::Interrupted`].
+    pub fn finish_while(
+        self,
+        options: DensityOptions,
+        keep_going: &(dyn Fn(usize, usize) -> bool + Sync),
+    ) -> Result<DensityFit, Error> {
+        DensityFit::new(self.tiles, options, keep_going)
+    }
+}

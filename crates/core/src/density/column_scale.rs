@@ -1,0 +1,42 @@
+//! What makes columns comparable.
+
+use super::tiles::Tiles;
+
+/// A spread below so many units in the last place of the largest cell is rounding.
+const CONSTANT_ULPS: f64 = 8.0;
+
+/// Mean and spread of a column of the reference.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct ColumnScale {
+    pub(crate) mean: f64,
+    /// With divisor `n`.
+    pub(crate) std: f64,
+    largest: f64,
+}
+
+impl ColumnScale {
+    /// In two sweeps: the mean, then squares about it.
+    pub(crate) fn of(tiles: &Tiles, column: usize) -> Self {
+        let n = tiles.n_rows() as f64;
+        let (mut sum, mut largest) = (0.0, 0.0_f64);
+        let first = tiles.cell(0, column);
+        tiles.scan(column, |cells| {
+            sum += cells.iter().map(|cell| cell - first).sum::<f64>();
+            largest = cells.iter().fold(largest, |most, cell| most.max(cell.abs()));
+        });
+        let mean = first + sum / n;
+        let (mut sum, mut squares) = (0.0, 0.0);
+        tiles.scan(column, |cells| {
+            sum += cells.iter().map(|cell| cell - mean).sum::<f64>();
+            squares += cells.iter().map(|cell| (cell - mean).powi(2)).sum::<f64>();
+        });
+        // What rounding left of the mean is taken out of the squares.
+        let var = (squares - sum * sum / n) / n;
+        Self { mean, std: var.max(0.0).sqrt(), largest }
+    }
+
+    pub(crate) fn is_constant(&self) -> bool {
+        // Denormal deviations have no reciprocal.
+        self.std <= CONSTANT_ULPS * f64::EPSILON * self.largest || self.std < 1e-150
+    }
+}
