@@ -18,6 +18,7 @@ mod labels;
 mod merge;
 mod raw;
 mod roles;
+mod spelling;
 mod suggest;
 mod survey;
 
@@ -27,5 +28,6 @@ pub use labels::Labels;
 pub use merge::{Derived, MergedDesign};
 pub use raw::{Kind, RawColumn, RawSchema, ReadAs, Wanted};
 pub use roles::{Roles, Selection, TargetAs};
+pub use spelling::{spelled, spelled_number};
 pub use suggest::closest;
 pub use survey::Survey;
