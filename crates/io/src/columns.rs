@@ -155,9 +155,7 @@ impl Conversion<'_> {
             DataType::Dictionary(_, values) => self.categories(&self.cast(array, values)?),
             DataType::Float64 => self.spelled_numbers::<Float64Type>(array),
             DataType::Float32 => self.spelled_numbers::<Float32Type>(array),
-            DataType::Float16 => {
-                self.spelled_numbers::<Float32Type>(&self.cast(array, &DataType::Float32)?)
-            }
+            DataType::Float16 => self.spelled_numbers::<Float32Type>(&self.cast(array, &DataType::Float32)?),
             data_type => {
                 let is_decimal = data_type.is_decimal();
                 let texts = self.cast(array, &DataType::Utf8)?;

@@ -68,10 +68,7 @@ fn whole_numbers_have_one_spelling_by_every_route() {
             )),
             &[],
         ),
-        (
-            Arc::new(DictionaryArray::<Int32Type>::new(keys, Arc::new(Float64Array::from(whole)))),
-            &[],
-        ),
+        (Arc::new(DictionaryArray::<Int32Type>::new(keys, Arc::new(Float64Array::from(whole)))), &[]),
     ];
     for (cells, formats) in &columns {
         for (route, source) in sources(&folder, cells, formats) {

@@ -260,9 +260,9 @@ impl Error {
             Error::UnusableKind { name, kind: Kind::Date } => format!(
                 "leave it out with `--exclude {name}`, or turn it into numbers first, such as days since a fixed date"
             ),
-            Error::UnusableKind { name, kind: Kind::Duration } => format!(
-                "leave it out with `--exclude {name}`, or turn it into numbers first, such as hours"
-            ),
+            Error::UnusableKind { name, kind: Kind::Duration } => {
+                format!("leave it out with `--exclude {name}`, or turn it into numbers first, such as hours")
+            }
             Error::UnusableKind { name, .. } => format!("leave it out with `--exclude {name}`"),
             Error::TooManyLevels { name, .. } => format!(
                 "leave it out with `--exclude {name}`, or carry it through as the name of the rows with `--id {name}`"

@@ -94,7 +94,8 @@ mod tests {
 
     #[test]
     fn text_that_is_no_plain_number_stands_as_it_is() {
-        for text in ["", "-", ".0", "01", "007.0", "1.10", "1.5", "1e3", "1.0.0", "1.0 m", "+1", "-x", "Rome", "t"]
+        for text in
+            ["", "-", ".0", "01", "007.0", "1.10", "1.5", "1e3", "1.0.0", "1.0 m", "+1", "-x", "Rome", "t"]
         {
             assert_eq!(spelled(text), text);
         }
