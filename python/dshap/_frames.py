@@ -11,6 +11,10 @@ from dshap._errors import InputError
 from dshap._kinds import is_a, is_frame, is_pandas, is_polars
 
 
+#: Numbers stand below each other, also where nobody styles the page.
+TABLE = '<table style="text-align: right; font-variant-numeric: tabular-nums; border-spacing: 0.9em 0.1em">'
+
+
 class Columns:
     """Named columns of equal length."""
 

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dshap._errors import InputError, InputTypeError
-from dshap._frames import Columns
+from dshap._frames import TABLE, Columns
 from dshap._kinds import is_series
 
 __all__ = ["Groups"]
@@ -59,7 +59,7 @@ class Groups(Columns):
             "<tr>" + "".join(f"<td>{html.escape(_short(cell))}</td>" for cell in row) + "</tr>"
             for row in zip(*columns.values())
         )
-        return f"<table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"
+        return f"{TABLE}<thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"
 
     def _columns(self) -> dict[str, Any]:
         return {

@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from dshap import _checks
 from dshap._dshap import ranking
-from dshap._frames import Columns
+from dshap._frames import TABLE, Columns
 from dshap._groups import Groups, grouped, owners_of
 from dshap._inputs import refuse_other_labels
 from dshap._kinds import is_series
@@ -211,15 +211,16 @@ class Values(Columns, np.lib.mixins.NDArrayOperatorsMixin):
         for part, end in enumerate(ends):
             if part:
                 hidden = len(self) - 2 * (SHOWN // 2)
-                body.append(f'<tr><td colspan="{len(names) + 1}">… {hidden} rows between, by value …</td></tr>')
+                body.append(f'<tr><td colspan="{len(names) + 1}" style="text-align: left">… {hidden} rows between, by value …</td></tr>')
             for i in range(len(end)):
                 label = end.row[i] if end._labels is None else end._labels[i]
-                cells = "".join(f"<td>{getattr(end, name)[i]:.5g}</td>" for name in names)
+                numbers = [getattr(end, name)[i] for name in names]
+                cells = "".join("<td>–</td>" if np.isnan(number) else f"<td>{number:.5g}</td>" for number in numbers)
                 note = f"<td>{html.escape(end.note[i])}</td>" if end.note[i] else ""
                 body.append(f"<tr><th>{html.escape(str(label))}</th>{cells}{note}</tr>")
         return (
             f"<div><p>{html.escape(self._summary())}</p>{self._svg()}"
-            f"<table><thead><tr>{head}</tr></thead><tbody>{''.join(body)}</tbody></table></div>"
+            f"{TABLE}<thead><tr>{head}</tr></thead><tbody>{''.join(body)}</tbody></table></div>"
         )
 
     def _svg(self, width: int = 360, height: int = 72, bins: int = 45) -> str:

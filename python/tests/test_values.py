@@ -41,7 +41,7 @@ def test_owners(values):
     assert groups.n_negative.sum() == (values.value < 0).sum()
     frame = groups.to_pandas()
     assert frame.columns.tolist() == ["owner", "total", "mean", "n_rows", "n_negative"]
-    assert "ann" in repr(groups) and "<table>" in groups._repr_html_()
+    assert "ann" in repr(groups) and "<table" in groups._repr_html_()
     with pytest.raises(InputError, match="700 values"):
         values.by(["ann"])
 
