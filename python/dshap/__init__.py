@@ -24,9 +24,10 @@ it has a closed form, which dshap evaluates for any row, seen or unseen.
 
 from dshap import datasets, formula
 from dshap._dshap import __version__
-from dshap._errors import DshapError, DshapWarning, FileError, InputError
-from dshap._valuer import RegressionValuer
-from dshap._values import Groups, Values
+from dshap._errors import DshapError, DshapWarning, FileError, InputError, InputTypeError
+from dshap._groups import Groups
+from dshap._regression import RegressionValuer
+from dshap._values import Values
 
 __all__ = [
     "DshapError",
@@ -34,6 +35,7 @@ __all__ = [
     "FileError",
     "Groups",
     "InputError",
+    "InputTypeError",
     "RegressionValuer",
     "Values",
     "__version__",

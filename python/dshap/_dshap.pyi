@@ -27,7 +27,11 @@ class Table:
     ) -> Table | None: ...
     @staticmethod
     def of_arrow(
-        features: Any, y: NDArray[float64], target: str, weights: NDArray[float64] | None = None
+        features: Any,
+        y: NDArray[float64],
+        target: str,
+        weights: NDArray[float64] | None = None,
+        names: Sequence[str] | None = None,
     ) -> Table: ...
     def __len__(self) -> int: ...
     @property
@@ -40,10 +44,18 @@ class Valuer:
         table: Table,
         estimator: Any,
         categorical: Sequence[str],
+        has_names: bool,
         n_jobs: int | None = None,
         progress: _Progress | None = None,
     ) -> Valuer: ...
-    def updated(self, table: Table, n_jobs: int | None = None, progress: _Progress | None = None) -> Valuer: ...
+    def updated(
+        self,
+        table: Table,
+        m: int | None = None,
+        q: int | None = None,
+        n_jobs: int | None = None,
+        progress: _Progress | None = None,
+    ) -> Valuer: ...
     def merged(self, others: Sequence[Valuer]) -> Valuer: ...
     def value_arrays(
         self, features: NDArray[Any], y: NDArray[Any], n_jobs: int | None = None

@@ -13,10 +13,23 @@ class InputError(DshapError, ValueError):
     __module__ = "dshap"
 
 
-class FileError(DshapError, OSError):
-    """A valuer file that cannot be read or written."""
+class InputTypeError(InputError, TypeError):
+    """An `InputError` about something of the wrong type, also a `TypeError`."""
 
     __module__ = "dshap"
+
+
+class FileError(DshapError, OSError):
+    """A valuer file that cannot be read or written, or is damaged.
+
+    `filename` is the file; `errno` what the operating system said, if it did.
+    """
+
+    __module__ = "dshap"
+
+    def __str__(self) -> str:
+        # Python's own would put the number before and the name behind words that have both.
+        return super().__str__() if self.strerror is None else str(self.strerror)
 
 
 class DshapWarning(UserWarning):

@@ -8,11 +8,14 @@ from typing import Any, Iterator
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from dshap import _inputs
+from dshap import _checks
 from dshap._dshap import ranking
-from dshap._errors import InputError
+from dshap._frames import TABLE, Columns
+from dshap._groups import Groups, grouped, owners_of
+from dshap._inputs import refuse_other_labels
+from dshap._kinds import is_series
 
-__all__ = ["Groups", "Values"]
+__all__ = ["Values"]
 
 #: Columns in the order of the command line's output.
 ORDER = ("value", "stderr", "potential", "penalty", "dist_sq", "resid_sq")
@@ -21,49 +24,12 @@ ORDER = ("value", "stderr", "potential", "penalty", "dist_sq", "resid_sq")
 SHOWN = 8
 
 
-class _Columns:
-    """Named columns of equal length."""
-
-    def _columns(self) -> dict[str, Any]:
-        raise NotImplementedError
-
-    def _index(self) -> Any:
-        return None
-
-    def to_pandas(self) -> Any:
-        """As a pandas DataFrame, with the index of the rows that were valued."""
-        import pandas as pd
-
-        return pd.DataFrame(self._columns(), index=self._index())
-
-    def to_polars(self) -> Any:
-        """As a polars DataFrame."""
-        import polars as pl
-
-        # Notes are text, even where there are none.
-        columns = {
-            name: pl.Series(name, list(cells), dtype=pl.String) if cells.dtype == object else cells
-            for name, cells in self._columns().items()
-        }
-        return pl.DataFrame(columns, nan_to_null=True)
-
-    def to_arrow(self) -> Any:
-        """As a pyarrow Table."""
-        import pyarrow as pa
-
-        # Arrow data tell a missing cell from a number; notes are text, even where there are none.
-        columns = {
-            name: pa.array(cells, type=pa.string() if cells.dtype == object else None, from_pandas=True)
-            for name, cells in self._columns().items()
-        }
-        return pa.table(columns)
-
-
-class Values(_Columns):
+class Values(Columns, np.lib.mixins.NDArrayOperatorsMixin):
     """Values of rows, in their order, with what explains them.
 
-    Made by `RegressionValuer.explain` and `explain_training`. An array of the
-    values where an array is expected.
+    Made by `explain` and `explain_training`. An array of the values where an array
+    is expected: `np.mean(values)`, `2 * values` and `values > 0` are those of
+    `values.value`, and what comes out are arrays.
 
     Attributes
     ----------
@@ -123,13 +89,13 @@ class Values(_Columns):
 
     def top(self, k: int) -> Values:
         """The k rows of highest value, from the highest down."""
-        return self[self.ranking()[:k]]
+        return self[self.ranking()[: _checks.whole("k", k, 0, _checks.LARGEST_SIZE)]]
 
     def bottom(self, k: int) -> Values:
         """The k rows of lowest value, from the lowest up."""
         # Rows without a value are neither low nor high.
         order = ranking(-self.value)
-        return self[order[:k]]
+        return self[order[: _checks.whole("k", k, 0, _checks.LARGEST_SIZE)]]
 
     def by(self, owner: ArrayLike) -> Groups:
         """Values added up by owner.
@@ -137,7 +103,9 @@ class Values(_Columns):
         Parameters
         ----------
         owner : array_like of shape (n_rows,)
-            Who each row belongs to.
+            Who each row belongs to: text, numbers or any objects that can be keys of
+            a dict. Owners are one if they are equal, so that 1 and "1" are two. A row
+            without an owner (None, NaN) is an error.
 
         Returns
         -------
@@ -154,10 +122,9 @@ class Values(_Columns):
         >>> groups.n_rows.tolist(), bool(np.isclose(groups.total.sum(), values.value.sum()))
         ([50, 50], True)
         """
-        owner = np.asarray(owner)
-        if owner.shape != self.value.shape:
-            raise InputError(f"there are {len(self)} values, and owner has shape {owner.shape}")
-        names, group = np.unique(owner.astype(str) if owner.dtype == object else owner, return_inverse=True)
+        if is_series(owner) and self._labels is not None and hasattr(owner, "index"):
+            refuse_other_labels(self._labels, owner.index, "owner", "X")
+        names, group = grouped(owners_of(owner, len(self)))
         valued = ~np.isnan(self.value)
         n_rows = np.bincount(group[valued], minlength=len(names))
         total: NDArray[Any] = np.bincount(group[valued], weights=self.value[valued], minlength=len(names))
@@ -173,12 +140,13 @@ class Values(_Columns):
         ax : matplotlib axes, optional
             Where to draw.
         bins : int
-            How many bars.
+            How many bars, at least 1.
 
         Returns
         -------
         matplotlib axes
         """
+        bins = _checks.whole("bins", bins, 1, 10**6)
         if ax is None:
             import matplotlib.pyplot as plt
 
@@ -209,15 +177,23 @@ class Values(_Columns):
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> NDArray[Any]:
         return np.array(self.value, dtype=dtype, copy=True if copy is None else copy)
 
+    def __array_ufunc__(self, ufunc: Any, method: str, *inputs: Any, **keywords: Any) -> Any:
+        # What is computed from values is no value of a row any more.
+        arrays = [given.value if isinstance(given, Values) else given for given in inputs]
+        return getattr(ufunc, method)(*arrays, **keywords)
+
     def __repr__(self) -> str:
         lines = [f"<Values: {self._summary()}>"]
         if len(self):
             names = list(self._parts())
             shown = self[: SHOWN if len(self) > SHOWN + 1 else len(self)]
-            lines.append("     row  " + "".join(f"{name:>12}" for name in names))
-            for i, row in enumerate(shown.row):
+            labels = [str(row) for row in (shown.row if shown._labels is None else shown._labels)]
+            width = max(8, *map(len, labels))
+            head = "row" if shown._labels is None else "index"
+            lines.append(f"{head:>{width}}  " + "".join(f"{name:>12}" for name in names))
+            for i, label in enumerate(labels):
                 cells = "".join(f"{getattr(shown, name)[i]:>12.5g}" for name in names)
-                lines.append(f"{row:>8}  {cells}" + (f"  {shown.note[i]}" if shown.note[i] else ""))
+                lines.append(f"{label:>{width}}  {cells}" + (f"  {shown.note[i]}" if shown.note[i] else ""))
             if len(shown) < len(self):
                 lines.append(f"     ... {len(self) - len(shown)} more rows")
         return "\n".join(lines)
@@ -235,15 +211,16 @@ class Values(_Columns):
         for part, end in enumerate(ends):
             if part:
                 hidden = len(self) - 2 * (SHOWN // 2)
-                body.append(f'<tr><td colspan="{len(names) + 1}">… {hidden} rows between, by value …</td></tr>')
+                body.append(f'<tr><td colspan="{len(names) + 1}" style="text-align: left">… {hidden} rows between, by value …</td></tr>')
             for i in range(len(end)):
                 label = end.row[i] if end._labels is None else end._labels[i]
-                cells = "".join(f"<td>{getattr(end, name)[i]:.5g}</td>" for name in names)
+                numbers = [getattr(end, name)[i] for name in names]
+                cells = "".join("<td>–</td>" if np.isnan(number) else f"<td>{number:.5g}</td>" for number in numbers)
                 note = f"<td>{html.escape(end.note[i])}</td>" if end.note[i] else ""
                 body.append(f"<tr><th>{html.escape(str(label))}</th>{cells}{note}</tr>")
         return (
             f"<div><p>{html.escape(self._summary())}</p>{self._svg()}"
-            f"<table><thead><tr>{head}</tr></thead><tbody>{''.join(body)}</tbody></table></div>"
+            f"{TABLE}<thead><tr>{head}</tr></thead><tbody>{''.join(body)}</tbody></table></div>"
         )
 
     def _svg(self, width: int = 360, height: int = 72, bins: int = 45) -> str:
@@ -303,74 +280,4 @@ class Values(_Columns):
         return self._labels
 
 
-class Groups(_Columns):
-    """Values added up by owner, from the highest total to the lowest.
-
-    Attributes
-    ----------
-    owner : array
-        Who.
-    total : array
-        Sum of the values of their rows.
-    n_rows : array of int
-        How many rows with a value.
-    n_negative : array of int
-        How many of them are expected to harm.
-    """
-
-    __module__ = "dshap"
-
-    def __init__(self, owner: Any, total: Any, n_rows: Any, n_negative: Any) -> None:
-        self.owner, self.total, self.n_rows, self.n_negative = owner, total, n_rows, n_negative
-
-    @property
-    def mean(self) -> NDArray[np.float64]:
-        """Mean value of a row; NaN for owners without a value."""
-        with np.errstate(invalid="ignore"):
-            return self.total / self.n_rows
-
-    def __len__(self) -> int:
-        return len(self.owner)
-
-    def __repr__(self) -> str:
-        width = max([5, *(len(str(owner)) for owner in self.owner)])
-        lines = [f"{'owner':<{width}} {'total':>12} {'mean':>12} {'n_rows':>8} {'n_negative':>10}"]
-        for owner, total, mean, n, bad in zip(self.owner, self.total, self.mean, self.n_rows, self.n_negative):
-            lines.append(f"{owner!s:<{width}} {total:>12.5g} {mean:>12.5g} {n:>8} {bad:>10}")
-        return "\n".join(lines)
-
-    def _repr_html_(self) -> str:
-        columns = self._columns()
-        head = "".join(f"<th>{name}</th>" for name in columns)
-        body = "".join(
-            "<tr>" + "".join(f"<td>{html.escape(_short(cell))}</td>" for cell in row) + "</tr>"
-            for row in zip(*columns.values())
-        )
-        return f"<table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"
-
-    def _columns(self) -> dict[str, Any]:
-        return {
-            "owner": self.owner,
-            "total": self.total,
-            "mean": self.mean,
-            "n_rows": self.n_rows,
-            "n_negative": self.n_negative,
-        }
-
-
 HELP, HARM = "#3b7dd8", "#d1495b"
-
-
-def frame_like(values: Values, X: Any) -> Any:
-    """A frame of the kind of X."""
-    kind = type(X).__module__.partition(".")[0]
-    if kind == "polars":
-        return values.to_polars()
-    if _inputs.is_pandas(X) or not _inputs.is_frame(X):
-        return values.to_pandas()
-    return values.to_arrow()
-
-
-def _short(cell: Any) -> str:
-    return f"{cell:.5g}" if isinstance(cell, (float, np.floating)) else str(cell)
-

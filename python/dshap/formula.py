@@ -12,7 +12,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from dshap import _dshap
+from dshap import _checks, _dshap
+from dshap._errors import InputError
 
 __all__ = ["Bounds", "Regression", "bounds", "regression"]
 
@@ -80,7 +81,7 @@ def regression(
     """
     given = [p, q, m, d2, e2, sigma2] + ([] if C_lin is None else [C_lin])
     columns, shape = _flat(given)
-    found = _dshap.regression(columns, n_jobs=n_jobs)
+    found = _dshap.regression(columns, n_jobs=_checks.threads(n_jobs))
     return Regression(*(column.reshape(shape) for column in found))
 
 
@@ -128,10 +129,13 @@ def bounds(
     True
     """
     columns, shape = _flat([p, q, m, gamma, lambda_min, lambda_max, c, C, d2, e2, sigma2])
-    found = _dshap.bounds(columns, n_jobs=n_jobs)
+    found = _dshap.bounds(columns, n_jobs=_checks.threads(n_jobs))
     return Bounds(*(column.reshape(shape) for column in found))
 
 
 def _flat(given: list[ArrayLike]) -> tuple[list[NDArray[Any]], tuple[int, ...]]:
-    arrays = np.broadcast_arrays(*(np.asarray(column, dtype=np.float64) for column in given))
+    try:
+        arrays = np.broadcast_arrays(*(np.asarray(column, dtype=np.float64) for column in given))
+    except (TypeError, ValueError) as error:
+        raise InputError(f"the arguments are no numbers of one shape: {error}") from None
     return [np.ascontiguousarray(column).ravel() for column in arrays], arrays[0].shape

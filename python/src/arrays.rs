@@ -5,9 +5,12 @@
 //! must not be written to while it is read.
 #![allow(unsafe_code)]
 
+use arrow_array::types::{ArrowPrimitiveType, Float32Type, Int64Type, UInt64Type};
+use arrow_array::{ArrayRef, BooleanArray, Float64Array, PrimitiveArray};
 use dshap_io::{Matrix, Numbers, Order};
 use numpy::{PyArrayDescrMethods, PyUntypedArray, PyUntypedArrayMethods};
 use pyo3::prelude::*;
+use std::sync::Arc;
 
 /// Types whose cells are read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -168,6 +171,30 @@ impl Numbers for Arrays {
         }
     }
 
+    fn array(&self, column: usize, start: usize, n_rows: usize) -> ArrayRef {
+        assert!(start + n_rows <= self.n_rows, "rows {start} and on of {}", self.n_rows);
+        let cells = self.columns[column];
+        // SAFETY: as in `copy`.
+        unsafe {
+            match cells.kind {
+                Kind::Bool => {
+                    let mut out = vec![false; n_rows];
+                    convert(cells, start, &mut out, |cell: u8| cell != 0);
+                    Arc::new(BooleanArray::from(out))
+                }
+                Kind::I64 => typed::<Int64Type>(cells, start, n_rows),
+                Kind::U64 => typed::<UInt64Type>(cells, start, n_rows),
+                Kind::F32 => typed::<Float32Type>(cells, start, n_rows),
+                // A double holds the others exactly.
+                _ => {
+                    let mut out = vec![0.0; n_rows];
+                    self.copy(column, start, &mut out);
+                    Arc::new(Float64Array::from(out))
+                }
+            }
+        }
+    }
+
     fn column(&self, column: usize) -> Option<&[f64]> {
         let Column { first, stride, kind } = self.columns[column];
         let first = first.cast::<f64>();
@@ -195,10 +222,20 @@ impl Numbers for Arrays {
 /// # Safety
 ///
 /// `out.len()` cells from `start` on must be readable as `T`.
-unsafe fn convert<T: Copy>(column: Column, start: usize, out: &mut [f64], to: impl Fn(T) -> f64) {
+unsafe fn convert<T: Copy, U>(column: Column, start: usize, out: &mut [U], to: impl Fn(T) -> U) {
     for (row, out) in (start..).zip(out) {
         // SAFETY: as the caller promises; arrays need not be aligned.
         let cell = unsafe { column.first.offset(row as isize * column.stride).cast::<T>().read_unaligned() };
         *out = to(cell);
     }
+}
+
+/// # Safety
+///
+/// As [`convert`], for the type that `T` stands for.
+unsafe fn typed<T: ArrowPrimitiveType>(column: Column, start: usize, n_rows: usize) -> ArrayRef {
+    let mut out = vec![T::default_value(); n_rows];
+    // SAFETY: as the caller promises.
+    unsafe { convert(column, start, &mut out, |cell: T::Native| cell) };
+    Arc::new(PrimitiveArray::<T>::from_iter_values(out))
 }

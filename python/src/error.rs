@@ -1,32 +1,40 @@
-//! Every decision about exceptions, and words for Python.
+//! Every decision about exceptions.
+//!
+//! The words are those of the engine where they fit; `words.rs` has the others.
 
+use crate::words::{hint, in_python, message};
 use dshap_run::Error;
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
 use pyo3::types::PyType;
 
 /// Which exception an error becomes.
-enum Class {
+enum Class<'a> {
     /// `DshapError` itself: the method cannot do what was asked.
     Plain,
     /// `InputError`, also a `ValueError`.
     Input,
     /// `FileError`, also an `OSError`.
-    File,
+    File { errno: Option<i32>, file: &'a str },
+}
+
+/// What the columns are in Python that are neither features.
+#[derive(Debug, Clone, Copy, Default)]
+pub(crate) struct About<'a> {
+    /// The name of the column that holds `y`.
+    pub(crate) target: Option<&'a str>,
+    /// The name of the one that holds `sample_weight`.
+    pub(crate) weight: Option<&'a str>,
 }
 
 /// The exception for an error of the engine.
 pub(crate) fn raise(py: Python<'_>, error: &Error) -> PyErr {
-    let class = match error {
-        Error::Io(dshap_io::Error::Read { .. } | dshap_io::Error::Write { .. })
-        | Error::Io(dshap_io::Error::NoFolder { .. })
-        | Error::Container(dshap_io::ContainerError::Read { .. }) => Class::File,
-        Error::NoRowsToDraw | Error::FixedReference { .. } | Error::NotAtHand | Error::NotCalibrated => {
-            Class::Plain
-        }
-        _ => Class::Input,
-    };
-    let mut text = error.to_string();
+    raise_about(py, error, About::default())
+}
+
+/// The exception for an error of the engine about a table.
+pub(crate) fn raise_about(py: Python<'_>, error: &Error, about: About<'_>) -> PyErr {
+    let mut text = message(error, about);
     // scikit-learn looks for these words, and so do people who know it.
     match error {
         Error::Table { error: dshap_table::Error::Missing { .. }, .. } => text += " (NaN, None or null)",
@@ -35,18 +43,10 @@ pub(crate) fn raise(py: Python<'_>, error: &Error) -> PyErr {
         }
         _ => {}
     }
-    let hint = match error {
-        Error::FixedReference { .. } => {
-            Some("fit the whole reference anew, or use `--method gaussian`".into())
-        }
-        Error::OtherColumns { suggestion: None, .. } => None,
-        Error::CannotMerge { .. } => Some("fit the parts with the same columns and parameters".into()),
-        other => other.hint(),
-    };
-    if let Some(hint) = hint {
+    if let Some(hint) = hint(error) {
         text += &format!("\nhint: {hint}");
     }
-    made(py, class, &in_python(&text))
+    made(py, class(error), &text)
 }
 
 /// An `InputError` that says `message`.
@@ -59,64 +59,48 @@ pub(crate) fn refusal(py: Python<'_>, message: &str) -> PyErr {
     made(py, Class::Plain, &in_python(message))
 }
 
-fn made(py: Python<'_>, class: Class, text: &str) -> PyErr {
+fn class(error: &Error) -> Class<'_> {
+    use dshap_io::ContainerError as Container;
+    // Of a folder that is missing the system has not said so itself.
+    const NO_SUCH_FILE: i32 = 2;
+    match error {
+        Error::Io(dshap_io::Error::Read { file, reason } | dshap_io::Error::Write { file, reason })
+        | Error::Container(Container::Read { file, reason }) => {
+            Class::File { errno: reason.raw_os_error(), file }
+        }
+        Error::Io(dshap_io::Error::NoFolder { file, .. }) => Class::File { errno: Some(NO_SUCH_FILE), file },
+        // Whatever is wrong with a valuer file is caught in the same way.
+        Error::Container(
+            Container::Foreign { file, .. }
+            | Container::Truncated { file, .. }
+            | Container::Damaged { file, .. }
+            | Container::OtherKind { file, .. }
+            | Container::Newer { file, .. },
+        )
+        | Error::BadContents { file, .. } => Class::File { errno: None, file },
+        Error::NoRowsToDraw | Error::FixedReference { .. } | Error::NotAtHand | Error::NotCalibrated => {
+            Class::Plain
+        }
+        _ => Class::Input,
+    }
+}
+
+fn made(py: Python<'_>, class: Class<'_>, text: &str) -> PyErr {
     static CLASSES: [PyOnceLock<Py<PyType>>; 3] = [const { PyOnceLock::new() }; 3];
     let (name, cell) = match class {
         Class::Plain => ("DshapError", &CLASSES[0]),
         Class::Input => ("InputError", &CLASSES[1]),
-        Class::File => ("FileError", &CLASSES[2]),
+        Class::File { .. } => ("FileError", &CLASSES[2]),
     };
-    match cell.import(py, "dshap._errors", name) {
-        Ok(class) => PyErr::from_type(class.clone(), text.to_owned()),
-        Err(error) => error,
-    }
-}
-
-/// Says in parameters of Python what the engine says in flags.
-pub(crate) fn in_python(text: &str) -> String {
-    let mut said = text.to_owned();
-    for (flags, words) in PHRASES {
-        said = said.replace(flags, words);
-    }
-    let mut out = String::with_capacity(said.len());
-    let mut rest = said.as_str();
-    while let Some(start) = rest.find("`--") {
-        let (before, flag) = rest.split_at(start);
-        out += before;
-        let Some(end) = flag[3..].find('`') else { break };
-        out += &parameter(&flag[3..3 + end]);
-        rest = &flag[3 + end + 1..];
-    }
-    out + rest
-}
-
-/// `missing drop` as `` `missing='drop'` ``.
-fn parameter(flag: &str) -> String {
-    let (name, word) = match flag.split_once(' ') {
-        Some((name, word)) => (name, Some(word)),
-        None => (flag, None),
+    let class_object = match cell.import(py, "dshap._errors", name) {
+        Ok(class_object) => class_object.clone(),
+        Err(error) => return error,
     };
-    match (name, word) {
-        ("exclude", Some(column)) => format!("`X.drop(columns='{column}')`"),
-        ("categorical", Some(column)) => format!("`categorical=['{column}']`"),
-        ("weight", _) => "`sample_weight`".into(),
-        ("target", _) => "`y`".into(),
-        (name, None) => format!("`{}`", name.replace('-', "_")),
-        (name, Some(word)) => format!("`{}='{word}'`", name.replace('-', "_")),
+    match class {
+        // As Python's own: number, words, name of the file.
+        Class::File { errno, file } => {
+            PyErr::from_type(class_object, (errno, text.to_owned(), file.to_owned()))
+        }
+        Class::Plain | Class::Input => PyErr::from_type(class_object, text.to_owned()),
     }
 }
-
-/// Where a flag has no counterpart.
-const PHRASES: &[(&str, &str)] = &[
-    (", or fewer columns: `--features`, `--exclude`", ", or fewer columns"),
-    ("check `--features` and `--exclude`", "check the columns of X"),
-    ("leave them out with `--exclude`", "leave them out of X"),
-    ("`--exclude` leaves a column out", "leave it out of X"),
-    ("name another `--target`", "give another y"),
-    ("name a column of numbers with `--target`", "give numbers as y"),
-    ("`--task regression` takes the two values as numbers", "give numbers as y"),
-    (
-        ", or leave out `--dependent error` to have them dropped",
-        ", or have them dropped with `--dependent drop`",
-    ),
-];

@@ -1,6 +1,6 @@
 //! The closed forms for arrays of numbers, and the order of values.
 
-use crate::error::input_error;
+use crate::error::{About, input_error};
 use crate::work;
 use dshap::Values;
 use dshap_run::{BoundCase, RegressionCase};
@@ -74,7 +74,7 @@ fn evaluate<'py, C: Sync>(
     cases: &[C],
     forms: impl Fn(&C) -> [f64; 4] + Sync,
 ) -> PyResult<Vec<Column<'py>>> {
-    let found: Vec<[f64; 4]> = work::run(py, n_jobs, None, |observer| {
+    let found: Vec<[f64; 4]> = work::run(py, About::default(), n_jobs, None, |observer| {
         let mut found = Vec::with_capacity(cases.len());
         for slice in cases.chunks(SLICE) {
             if observer.is_interrupted() {

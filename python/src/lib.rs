@@ -13,7 +13,8 @@
 //! | `valuer.rs` | `Valuer`: fitted, valuing, merged, saved |
 //! | `formula.rs` | the closed forms for arrays of numbers |
 //! | `work.rs` | threads, progress, interruption |
-//! | `error.rs` | every decision about exceptions, and words for Python |
+//! | `error.rs` | every decision about exceptions |
+//! | `words.rs` | what the engine says about files and flags, in words for Python |
 
 mod arrays;
 mod error;
@@ -21,6 +22,7 @@ mod formula;
 mod params;
 mod table;
 mod valuer;
+mod words;
 mod work;
 
 use pyo3::prelude::*;

@@ -134,6 +134,16 @@ pub(crate) fn of_valuer<'py>(py: Python<'py>, valuer: &SavedValuer) -> PyResult<
     params.set_item("intercept", valuer.options().intercept)?;
     params.set_item("refit_intercept", valuer.options().refit_intercept)?;
     params.set_item("dependent", if valuer.options().allow_dependent { "drop" } else { "error" })?;
+    let categorical = match valuer.categorical() {
+        [] => None,
+        named if valuer.has_names() => Some(named.into_pyobject(py)?.into_any()),
+        // Columns without names are numbered.
+        named => {
+            let number = |name: &String| valuer.design().features().position(|have| have == name);
+            Some(named.iter().filter_map(number).collect::<Vec<_>>().into_pyobject(py)?.into_any())
+        }
+    };
+    params.set_item("categorical", categorical)?;
     params.set_item(
         "missing",
         match parts.missing {

@@ -1,10 +1,11 @@
 //! Features, target and weights of whatever kind, as a table of the engine.
 
 use crate::arrays::Arrays;
-use crate::error::{input_error, raise};
+use crate::error::{About, input_error, raise};
 use arrow_array::{ArrayRef, Float64Array, RecordBatch, RecordBatchOptions};
-use arrow_schema::{DataType, Field, FieldRef, Schema, SchemaRef};
+use arrow_schema::{DataType, Field, FieldRef, Fields, Schema, SchemaRef};
 use dshap_io::{Numbers, Source};
+use dshap_table::{Design, Kind, ReadAs, Wanted};
 use numpy::{PyReadonlyArray1, PyUntypedArray};
 use pyo3::prelude::*;
 use pyo3_arrow::input::AnyRecordBatch;
@@ -56,31 +57,34 @@ impl Table {
         Ok(Some(Self { numbers: Some(numbers), names, target, weight, categorical: vec![], n_rows, source }))
     }
 
-    /// A table with the columns of anything that hands out Arrow data.
+    /// A table with the columns of anything that hands out Arrow data, called
+    /// `names` or as they are.
     #[staticmethod]
-    #[pyo3(signature = (features, y, target, weights=None))]
+    #[pyo3(signature = (features, y, target, weights=None, names=None))]
     fn of_arrow(
         py: Python<'_>,
-        features: AnyRecordBatch,
+        features: &Bound<'_, PyAny>,
         y: PyReadonlyArray1<'_, f64>,
         target: String,
         weights: Option<PyReadonlyArray1<'_, f64>>,
+        names: Option<Vec<String>>,
     ) -> PyResult<Self> {
         let (y, weights) = (y.as_array().to_vec(), weights.map(|weights| weights.as_array().to_vec()));
-        let reader = features.into_reader()?;
-        let schema = reader.schema();
-        let names: Vec<String> = schema.fields().iter().map(|field| field.name().clone()).collect();
+        let unreadable = |error: PyErr| input_error(&format!("X cannot be read as a table: {error}"));
+        let reader = features.extract::<AnyRecordBatch>().map_err(unreadable)?.into_reader()?;
+        let fields = named(reader.schema().fields(), names)?;
+        let names: Vec<String> = fields.iter().map(|field| field.name().clone()).collect();
         let is_category = |field: &&FieldRef| matches!(field.data_type(), DataType::Dictionary(..));
-        let categorical = schema.fields().iter().filter(is_category).map(|f| f.name().clone()).collect();
+        let categorical = fields.iter().filter(is_category).map(|f| f.name().clone()).collect();
         let weight = weights.as_ref().map(|_| free_name("sample_weight", &names, &target));
         let n_rows = y.len();
         let more: Vec<(String, ArrayRef)> = [(Some(target.clone()), Some(y)), (weight.clone(), weights)]
             .into_iter()
             .filter_map(|(name, cells)| Some((name?, Arc::new(Float64Array::from(cells?)) as ArrayRef)))
             .collect();
-        let fields = schema.fields().iter().cloned();
         let added = more.iter().map(|(name, _)| Arc::new(Field::new(name, DataType::Float64, true)));
-        let schema: SchemaRef = Arc::new(Schema::new(fields.chain(added).collect::<Vec<FieldRef>>()));
+        let schema: SchemaRef =
+            Arc::new(Schema::new(fields.into_iter().chain(added).collect::<Vec<FieldRef>>()));
         let mut batches = Vec::new();
         let mut start = 0;
         for batch in reader {
@@ -125,6 +129,25 @@ impl Table {
         &self.source
     }
 
+    /// Refuses text where a design has learned numbers. Text of a file may be
+    /// numbers; here it is a column of another type than it was.
+    pub(crate) fn refuse_text(&self, design: &Design) -> PyResult<()> {
+        let is_number = |wanted: &&Wanted| matches!(wanted.read_as, ReadAs::Number | ReadAs::Boolean);
+        let is_text = |name: &str| self.source.schema().column(name).is_some_and(|c| c.kind == Kind::Text);
+        match design.parts().features.iter().filter(is_number).find(|wanted| is_text(&wanted.name)) {
+            None => Ok(()),
+            Some(Wanted { name, .. }) => Err(input_error(&format!(
+                "column `{name}` of X holds text, and held numbers when the reference was fitted\n\
+                 hint: give numbers, such as `X[{name:?}].astype(float)`"
+            ))),
+        }
+    }
+
+    /// What its last columns are in Python.
+    pub(crate) fn about(&self) -> About<'_> {
+        About { target: Some(&self.target), weight: self.weight.as_deref() }
+    }
+
     pub(crate) fn target(&self) -> &str {
         &self.target
     }
@@ -146,6 +169,17 @@ impl Table {
         all.extend(named.iter().filter(|name| !self.categorical.contains(name)).cloned());
         Ok(all)
     }
+}
+
+/// The same columns under other names, one for each.
+fn named(fields: &Fields, names: Option<Vec<String>>) -> PyResult<Vec<FieldRef>> {
+    let Some(names) = names else { return Ok(fields.iter().cloned().collect()) };
+    if names.len() != fields.len() {
+        return Err(input_error("there is not one name for each column"));
+    }
+    let renamed =
+        fields.iter().zip(names).map(|(field, name)| Arc::new(field.as_ref().clone().with_name(name)));
+    Ok(renamed.collect())
 }
 
 fn free_name(name: &str, names: &[String], target: &str) -> String {

@@ -1,9 +1,10 @@
 //! `Valuer`: what an estimator has learned.
 
 use crate::arrays::Arrays;
-use crate::error::{in_python, input_error, raise, refusal};
+use crate::error::{About, input_error, raise, refusal};
 use crate::params;
 use crate::table::Table;
+use crate::words::in_python;
 use crate::work;
 use dshap_io::{AtomicFile, Numbers};
 use dshap_run::{
@@ -33,14 +34,16 @@ pub(crate) struct Valuer {
 
 #[pymethods]
 impl Valuer {
-    /// Fits a table as the parameters of `estimator` say.
+    /// Fits a table as the parameters of `estimator` say. Columns without names
+    /// of their own are remembered to have none.
     #[staticmethod]
-    #[pyo3(signature = (table, estimator, categorical, n_jobs=None, progress=None))]
+    #[pyo3(signature = (table, estimator, categorical, has_names, n_jobs=None, progress=None))]
     fn fit(
         py: Python<'_>,
         table: &Bound<'_, Table>,
         estimator: &Bound<'_, PyAny>,
         categorical: Vec<String>,
+        has_names: bool,
         n_jobs: Option<isize>,
         progress: Option<Py<PyAny>>,
     ) -> PyResult<Self> {
@@ -54,23 +57,28 @@ impl Valuer {
                  `--method calibrated`",
             ));
         }
-        let (ready, warnings) = work::run(py, n_jobs, progress, |observer| {
-            ready_again(fit_source(source, &model, &Resources::default(), observer)?)
+        let (ready, warnings) = work::run(py, table.about(), n_jobs, progress, |observer| {
+            let mut fitted = fit_source(source, &model, &Resources::default(), observer)?;
+            fitted.valuer = fitted.valuer.with_names(has_names);
+            ready_again(fitted)
         })?;
         Ok(Self::new(ready, warnings))
     }
 
-    /// The same with further rows.
-    #[pyo3(signature = (table, n_jobs=None, progress=None))]
+    /// The same with further rows, and set sizes as they are asked for now.
+    #[pyo3(signature = (table, m=None, q=None, n_jobs=None, progress=None))]
     fn updated(
         &self,
         py: Python<'_>,
         table: &Bound<'_, Table>,
+        m: Option<i64>,
+        q: Option<i64>,
         n_jobs: Option<isize>,
         progress: Option<Py<PyAny>>,
     ) -> PyResult<Self> {
         let table = table.get();
-        let before = self.ready.valuer().clone();
+        table.refuse_text(self.ready.design())?;
+        let before = self.ready.valuer().clone().with_choice(params::sizes(m, q)?);
         match (table.weight(), before.design().weight()) {
             (Some(_), None) => {
                 return Err(input_error(
@@ -82,7 +90,7 @@ impl Valuer {
             }
             _ => {}
         }
-        let (ready, warnings) = work::run(py, n_jobs, progress, |observer| {
+        let (ready, warnings) = work::run(py, table.about(), n_jobs, progress, |observer| {
             let resources = Resources::default();
             let add = Some(table.source());
             let fitted = update_valuer(
@@ -156,6 +164,7 @@ impl Valuer {
         progress: Option<Py<PyAny>>,
     ) -> PyResult<Bound<'py, PyDict>> {
         let table = table.get();
+        table.refuse_text(self.ready.design())?;
         let ready = self.with_sizes(py, params::sizes(m, q)?)?;
         if std_error && !ready.has_std_error() {
             let method = ready.valuer().method().name();
@@ -164,7 +173,8 @@ impl Valuer {
         let how = How { leave_one_out, std_error, parts };
         if leave_one_out {
             let source = table.source();
-            let same = work::run(py, n_jobs, None, |observer| ready.was_fitted_to(source, observer))?;
+            let same =
+                work::run(py, table.about(), n_jobs, None, |observer| ready.was_fitted_to(source, observer))?;
             if !same {
                 return Err(input_error(
                     "the rows have changed since they were fitted, so that they are not the reference any \
@@ -183,7 +193,9 @@ impl Valuer {
         };
         let valued = match in_place {
             Some(valued) => valued,
-            None => work::run(py, n_jobs, progress, |observer| ready.value(table.source(), how, observer))?,
+            None => work::run(py, table.about(), n_jobs, progress, |observer| {
+                ready.value(table.source(), how, observer)
+            })?,
         };
         columns(py, valued)
     }
@@ -213,6 +225,7 @@ impl Valuer {
         dict.set_item("m", facts.m)?;
         dict.set_item("dropped", facts.dropped_columns)?;
         dict.set_item("features", facts.features)?;
+        dict.set_item("has_names", valuer.has_names())?;
         dict.set_item("target", facts.target)?;
         Ok(dict)
     }
@@ -310,7 +323,7 @@ fn value_numbers(
         let valued = py.detach(|| ready.value_numbers(numbers, how, &Unwatched));
         return valued.map_err(|error| raise(py, &error));
     }
-    work::run(py, n_jobs, progress, |observer| ready.value_numbers(numbers, how, observer))
+    work::run(py, About::default(), n_jobs, progress, |observer| ready.value_numbers(numbers, how, observer))
 }
 
 fn columns(py: Python<'_>, valued: Valued) -> PyResult<Bound<'_, PyDict>> {

@@ -1,6 +1,6 @@
 //! Long work without the GIL: threads, progress, and Ctrl-C.
 
-use crate::error::{input_error, raise};
+use crate::error::{About, input_error, raise_about};
 use dshap_run::{Observer, Stage};
 use pyo3::prelude::*;
 use rayon::{ThreadPool, ThreadPoolBuilder};
@@ -51,6 +51,7 @@ impl Watch {
 /// Does some work on `n_jobs` threads while this one listens for signals.
 pub(crate) fn run<T: Send>(
     py: Python<'_>,
+    about: About<'_>,
     n_jobs: Option<isize>,
     progress: Option<Py<PyAny>>,
     work: impl FnOnce(&dyn Observer) -> Result<T, dshap_run::Error> + Send,
@@ -93,22 +94,27 @@ pub(crate) fn run<T: Send>(
     }
     // Without an outcome the worker has panicked, and the scope has passed that on.
     let outcome = outcome.expect("a worker ends with an outcome or a panic");
-    outcome.map_err(|error| raise(py, &error))
+    outcome.map_err(|error| raise_about(py, &error, about))
 }
+
+/// More threads than this, or than there are cores, do no work faster; starting
+/// a million of them would take for ever.
+const MOST_THREADS: usize = 256;
 
 /// `n_jobs` as in joblib: none or −1 are all cores, −2 all but one.
 fn n_threads(n_jobs: Option<isize>) -> PyResult<usize> {
+    let cores = || std::thread::available_parallelism().map_or(1, usize::from);
     match n_jobs {
         // What rayon takes for all, `RAYON_NUM_THREADS` included.
         None | Some(-1) => Ok(0),
         Some(0) => Err(input_error("`n_jobs` is 0; expected a number of threads, or None for all cores")),
-        Some(n) if n > 0 => Ok(n as usize),
-        Some(n) => {
-            let cores = std::thread::available_parallelism().map_or(1, usize::from) as isize;
-            Ok((cores + 1 + n).max(1) as usize)
-        }
+        Some(n) if n > 0 => Ok((n as usize).min(MOST_THREADS.max(cores()))),
+        Some(n) => Ok((cores() as isize).saturating_add(1).saturating_add(n).max(1) as usize),
     }
 }
+
+/// Pools that are kept, each with its threads.
+const KEPT_POOLS: usize = 4;
 
 /// A pool of a process, and its number of threads.
 type Pools = Vec<((u32, usize), Arc<ThreadPool>)>;
@@ -133,6 +139,13 @@ fn pool(n_threads: usize) -> PyResult<Arc<ThreadPool>> {
         return Ok(Arc::clone(pool));
     }
     let pool = start()?;
+    if pools.len() == KEPT_POOLS {
+        let ((process, _), oldest) = pools.remove(0);
+        if process != key.0 {
+            // Its threads are those of the parent, and nobody answers here.
+            std::mem::forget(oldest);
+        }
+    }
     pools.push((key, Arc::clone(&pool)));
     Ok(pool)
 }

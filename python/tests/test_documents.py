@@ -10,7 +10,7 @@ import pytest
 from conftest import ROOT
 
 import dshap
-import dshap._valuer
+import dshap._regression
 import dshap._values
 
 GUIDE = ROOT / "docs" / "python.md"
@@ -29,7 +29,7 @@ def test_the_guide(monkeypatch, tmp_path):
 
 
 @pytest.mark.parametrize(
-    "module", [dshap, dshap.formula, dshap.datasets, dshap._valuer, dshap._values], ids=lambda module: module.__name__
+    "module", [dshap, dshap.formula, dshap.datasets, dshap._regression, dshap._values], ids=lambda module: module.__name__
 )
 def test_examples_in_docstrings(module):
     # Public classes call themselves members of `dshap`, so they are looked for by hand.

@@ -1,5 +1,7 @@
 """A scikit-learn estimator in every respect that applies."""
 
+import errno
+import os
 import pickle
 import warnings
 
@@ -8,7 +10,7 @@ import pandas as pd
 import pytest
 from conftest import assert_same_bits
 from sklearn.base import clone
-from sklearn.exceptions import NotFittedError
+from sklearn.exceptions import DataConversionWarning, NotFittedError
 from sklearn.linear_model import LinearRegression
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
@@ -180,6 +182,14 @@ def test_partial_fit_with_new_levels(mixed):
         ({"intercept": "yes"}, "`intercept` is 'yes'"),
         ({"intercept": False, "refit_intercept": True}, "`refit_intercept` needs an intercept"),
         ({"n_jobs": 0}, "`n_jobs` is 0"),
+        ({"n_jobs": "x"}, "`n_jobs` is 'x'; expected a number of threads"),
+        ({"n_jobs": 1.5}, "`n_jobs` is 1.5"),
+        ({"categorical": 3}, "`categorical` is 3; expected a list of columns"),
+        ({"categorical": "a"}, "`categorical` is 'a'; expected a list of columns"),
+        ({"categorical": [9]}, "`categorical` names 9, which is no column of X"),
+        ({"m": 10**30}, "`m` is 1000000000000000000000000000000; expected a whole number"),
+        ({"progress": "yes"}, "`progress` is 'yes'; expected True or False"),
+        ({"keep_training": 2}, "`keep_training` is 2; expected True or False"),
     ],
 )
 def test_parameters_that_make_no_sense(params, words, rows):
@@ -189,23 +199,92 @@ def test_parameters_that_make_no_sense(params, words, rows):
     assert "--" not in str(caught.value), "flags are for the command line"
 
 
-def test_errors_have_the_classes_people_catch(rows, tmp_path):
+def test_errors_have_the_classes_people_catch(rows):
     X, y = rows
     assert issubclass(InputError, DshapError) and issubclass(InputError, ValueError)
     assert issubclass(FileError, DshapError) and issubclass(FileError, OSError)
-    with pytest.raises(FileError, match="nothing.dshap"):
-        RegressionValuer.load(tmp_path / "nothing.dshap")
-    with pytest.raises(FileError):
-        RegressionValuer().fit(X, y).save(tmp_path / "no folder" / "v.dshap")
-    (tmp_path / "foreign.dshap").write_text("a,b\n1,2\n")
-    with pytest.raises(InputError):
-        RegressionValuer.load(tmp_path / "foreign.dshap")
     with pytest.raises(InputError, match="target `y` is constant"):
         RegressionValuer().fit(X, np.ones(len(y)))
     with pytest.raises(InputError, match="no noise to value rows against"):
         RegressionValuer().fit(X, X[:, 0])
     with pytest.raises(InputError, match="have no standard errors"):
         RegressionValuer("lower", q=300).fit(X, y).standard_errors(X, y)
+
+
+def test_errors_about_files_are_those_of_the_operating_system(rows, tmp_path):
+    valuer = RegressionValuer().fit(*rows)
+    missing = tmp_path / "nothing.dshap"
+    with pytest.raises(FileError, match="cannot read .*nothing.dshap") as caught:
+        RegressionValuer.load(missing)
+    assert (caught.value.errno, caught.value.filename) == (errno.ENOENT, str(missing))
+    folder = tmp_path / "no folder"
+    with pytest.raises(FileError, match="os.makedirs") as caught:
+        valuer.save(folder / "v.dshap")
+    assert (caught.value.errno, caught.value.filename) == (errno.ENOENT, str(folder / "v.dshap"))
+    with pytest.raises(FileError) as caught:
+        RegressionValuer.load(tmp_path)
+    assert caught.value.errno == errno.EISDIR
+    again = pickle.loads(pickle.dumps(caught.value))
+    assert (str(again), again.errno) == (str(caught.value), errno.EISDIR)
+
+
+@pytest.mark.parametrize("damage", ["foreign", "short", "flipped", "empty"])
+def test_damaged_files_and_pickles_are_file_errors(damage, rows, tmp_path):
+    path = tmp_path / "v.dshap"
+    valuer = RegressionValuer().fit(*rows)
+    valuer.save(path)
+    whole = path.read_bytes()
+    flipped = bytearray(whole)
+    flipped[-5] ^= 1
+    damaged = {"foreign": b"a,b\n1,2\n" * 99, "short": whole[:-9], "flipped": bytes(flipped), "empty": b""}[damage]
+    path.write_bytes(damaged)
+    with pytest.raises(FileError) as caught:
+        RegressionValuer.load(path)
+    assert caught.value.filename == str(path) and caught.value.errno is None and "v.dshap" in str(caught.value)
+    state = valuer.__getstate__()
+    with pytest.raises(FileError, match="the pickle"):
+        RegressionValuer().__setstate__({**state, "_bytes": damaged})
+
+
+def test_paths_of_every_kind(rows, tmp_path):
+    valuer = RegressionValuer().fit(*rows)
+    for path in (tmp_path / "a.dshap", str(tmp_path / "b.dshap"), os.fsencode(tmp_path / "c.dshap")):
+        valuer.save(path)
+        assert_same_bits(RegressionValuer.load(path).coef_, valuer.coef_)
+    for act in (valuer.save, RegressionValuer.load):
+        with pytest.raises(InputError, match="`path` is 3; expected a path"):
+            act(3)
+
+
+def test_columns_that_have_names_like_numbered_ones_have_names(rows, tmp_path):
+    X, y = rows
+    names = [f"column_{j}" for j in range(4)]
+    frame = pd.DataFrame(X, columns=names)
+    RegressionValuer().fit(frame, y).save(tmp_path / "named.dshap")
+    named = RegressionValuer.load(tmp_path / "named.dshap")
+    assert named.feature_names_in_.tolist() == names
+    with pytest.raises(InputError, match="same order"):
+        named.value(frame[names[::-1]], y)
+    RegressionValuer().fit(X, y).save(tmp_path / "numbered.dshap")
+    numbered = RegressionValuer.load(tmp_path / "numbered.dshap")
+    assert not hasattr(numbered, "feature_names_in_")
+    assert_same_bits(numbered.value(X, y), RegressionValuer().fit(X, y).value(X, y))
+
+
+def test_further_rows_are_fitted_as_the_parameters_say_now(rows):
+    X, y = rows
+    valuer = RegressionValuer(m=100).partial_fit(X[:300], y[:300])
+    valuer.set_params(m=200, q=20).partial_fit(X[300:], y[300:])
+    assert (valuer.m_, valuer.q_) == (200, 20)
+    whole = RegressionValuer(m=200, q=20).fit(X, y)
+    np.testing.assert_allclose(valuer.value(X, y), whole.value(X, y), rtol=1e-9)
+    assert valuer.set_params(m=None, q=None).partial_fit(X, y).m_ == 1400
+    with pytest.raises(InputError, match="`method` is 'lower', and was 'gaussian' when the first rows were fitted"):
+        valuer.set_params(method="lower").partial_fit(X, y)
+    valuer.set_params(method="gaussian", n_jobs=1).partial_fit(X, y)
+    again = pickle.loads(pickle.dumps(valuer)).set_params(missing="mean")
+    with pytest.raises(InputError, match="`missing` is 'mean', and was 'error'"):
+        again.partial_fit(X, y)
 
 
 def test_every_message_speaks_of_parameters(rows, mixed):
@@ -239,7 +318,26 @@ def test_warnings_point_at_the_line_of_the_user(rows):
     with warnings.catch_warnings(record=True) as said:
         warnings.simplefilter("always")
         RegressionValuer().fit(np.column_stack([X, X[:, 0]]), y)
-    assert [warning.filename for warning in said] == [__file__]
+        RegressionValuer().fit(X, y[:, None])
+    assert [warning.filename for warning in said] == [__file__, __file__]
+    assert issubclass(said[1].category, DataConversionWarning)
+
+
+def test_arguments_that_make_no_sense(rows):
+    X, y = rows
+    valuer = RegressionValuer().fit(X, y)
+    for act, words in [
+        (lambda: valuer.value(X, y, m=1.5), "`m` is 1.5; expected a whole number from 1"),
+        (lambda: valuer.value(X, y, q="x"), "`q` is 'x'; expected a whole number"),
+        (lambda: valuer.explain(X, y, m=0), "`m` is 0; expected a whole number from 1"),
+        (lambda: valuer.standard_errors(X, y, m=10**16), "expected a whole number from 1 to 1e\\+15"),
+        (lambda: valuer.value(X, y, as_frame="pandas"), "`as_frame` is 'pandas'; expected True or False"),
+        (lambda: valuer.value_training(as_frame="pandas"), "`as_frame` is 'pandas'"),
+        (lambda: valuer.explain(X, y, std_error="yes"), "`std_error` is 'yes'"),
+        (lambda: valuer.merge(X), "a ndarray cannot be merged"),
+    ]:
+        with pytest.raises(InputError, match=words):
+            act()
 
 
 def test_weights_are_shares(rows):

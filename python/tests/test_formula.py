@@ -36,6 +36,27 @@ def test_the_command_line_says_the_same(command, tmp_path):
         assert_same_bits(getattr(forms, name), expected[name])
 
 
+def test_bounds_against_the_reference_table():
+    cases = reference("bounds")
+    letters = {"lambda_min": "lambda_min_SigmaInv", "lambda_max": "lambda_max_SigmaInv"}
+    names = ["p", "q", "m", "d2", "e2", "sigma2", "gamma", "lambda_min", "lambda_max", "c", "C"]
+    found = bounds(**{name: [float(case[letters.get(name, name)]) for case in cases] for name in names})
+    columns = {
+        "lower": ("valid_joint", "lower"),
+        "upper": ("valid_joint", "upper"),
+        "printed_lower": ("printed", "lower"),
+        "printed_upper": ("printed", "upper"),
+    }
+    n_compared = 0
+    for form, (table, side) in columns.items():
+        known = [i for i, case in enumerate(cases) if side in case.get(table, {})]
+        expected = [float(cases[i][table][side]) for i in known]
+        n_compared += len(known)
+        # As in the tests of core: terms of both signs, so that the sum may be small against them.
+        np.testing.assert_allclose(getattr(found, form)[known], expected, rtol=1e-10)
+    assert n_compared >= 50
+
+
 def test_bounds_enclose_the_value():
     e2 = np.linspace(0, 9, 10)[:, None]
     d2 = np.array([0.5, 3.0, 8.0])
@@ -63,3 +84,9 @@ def test_numbers_that_make_no_sense(change, words):
         regression(**{**dict(p=5, q=20, m=500, d2=1.0, e2=1.0, sigma2=1.0), **change})
     with pytest.raises(InputError, match="case 1: e2 = -1"):
         regression(5, 20, 500, 1.0, [1.0, -1.0], 1.0)
+    with pytest.raises(InputError, match="no numbers of one shape"):
+        regression(5, 20, 500, [1.0, 2.0], [1.0, 2.0, 3.0], 1.0)
+    with pytest.raises(InputError, match="no numbers of one shape"):
+        regression("x", 20, 500, 1.0, 1.0, 1.0)
+    with pytest.raises(InputError, match="`n_jobs` is 'x'"):
+        regression(5, 20, 500, 1.0, 1.0, 1.0, n_jobs="x")

@@ -154,7 +154,7 @@ def test_categories_that_are_numbers(mixed):
     assert "size=2" in named.columns_
     numbers = plain[["area", "size"]].to_numpy()
     by_number = RegressionValuer(categorical=[1]).fit(numbers, y)
-    assert by_number.columns_ == ["column_0", "column_1=2.0", "column_1=3.0"]
+    assert by_number.columns_ == ["column_0", "column_1=2", "column_1=3"]
     with pytest.raises(InputError, match="categorical"):
         RegressionValuer(categorical=["nothing"]).fit(plain, y)
 
@@ -289,3 +289,49 @@ def test_labels_in_another_order_are_refused(rows):
     shuffled = frame.sample(frac=1, random_state=1)
     RegressionValuer().fit(shuffled, target[shuffled.index])
     RegressionValuer().fit(shuffled, target.set_axis(np.arange(len(y)) + 10_000))
+
+
+def test_labels_of_columns_that_are_numbers_tell_columns_apart(rows):
+    X, y = rows
+    frame = pd.DataFrame(X, columns=[5, 3, 7, 1])
+    valuer = RegressionValuer().fit(frame, y)
+    assert not hasattr(valuer, "feature_names_in_") and valuer.columns_ == ["5", "3", "7", "1"]
+    with pytest.raises(InputError, match="same order"):
+        valuer.value(frame[[1, 3, 5, 7]], y)
+    with pytest.raises(InputError, match="unseen at fit time:\n- 9"):
+        valuer.value(frame.rename(columns={1: 9}), y)
+    expected = valuer.value(frame, y)
+    # Numbers from 0 on are what any columns have.
+    assert_same_bits(valuer.value(pd.DataFrame(X), y), expected)
+    assert_same_bits(valuer.value(X, y), expected)
+    plain = RegressionValuer().fit(pd.DataFrame(X), y)
+    assert plain.columns_[0] == "column_0"
+    with pytest.raises(InputError, match="same order"):
+        plain.value(pd.DataFrame(X)[[1, 0, 2, 3]], y)
+
+
+def test_labels_of_columns_that_are_numbers_last_in_files(rows, tmp_path):
+    X, y = rows
+    frame = pd.DataFrame(X, columns=[5, 3, 7, 1])
+    RegressionValuer().fit(frame, y).save(tmp_path / "v.dshap")
+    valuer = RegressionValuer.load(tmp_path / "v.dshap")
+    assert_same_bits(valuer.value(frame, y), RegressionValuer().fit(frame, y).value(frame, y))
+    with pytest.raises(InputError, match="same order"):
+        valuer.value(frame[[1, 3, 5, 7]], y)
+
+
+def test_categories_are_named_by_label_where_there_are_labels(mixed):
+    X, y = mixed
+    X = X.dropna()[["area", "floor"]].set_axis([5, 0], axis=1)
+    y = y[X.index]
+    assert "5" in RegressionValuer(categorical=[0]).fit(X, y).columns_
+    with pytest.raises(InputError, match="names 1, which is no column"):
+        RegressionValuer(categorical=[1]).fit(X, y)
+
+
+def test_other_frames_after_an_array(rows, expected):
+    X, y = rows
+    valuer = RegressionValuer().fit(X, y)
+    for kind in ("pandas", "polars", "pyarrow"):
+        with pytest.warns(UserWarning, match="X has feature names, but RegressionValuer was fitted without"):
+            assert_same_bits(valuer.value(FRAMES[kind](X), y), expected[0])

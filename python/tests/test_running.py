@@ -156,6 +156,23 @@ def test_n_jobs_is_obeyed():
     """
     assert in_a_process(script, 1) == ["1"]
     assert in_a_process(script, 3) == ["3"]
+    assert in_a_process(script, 10**6) == [str(max(256, os.cpu_count()))]
+    assert in_a_process(script, -(os.cpu_count() + 7)) == ["1"]
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="looks at /proc")
+def test_threads_of_many_numbers_do_not_pile_up():
+    script = """
+        import os
+        import dshap
+
+        X, y = dshap.datasets.gaussian_r(2000, 5)
+        for n in range(1, 30):
+            dshap.RegressionValuer(n_jobs=n).fit(X, y)
+        print(len(os.listdir("/proc/self/task")))
+    """
+    (n_threads,) = map(int, in_a_process(script))
+    assert n_threads < 26 + 27 + 28 + 29 + 29, "four pools are kept"
 
 
 LONG = {

@@ -41,7 +41,7 @@ def test_owners(values):
     assert groups.n_negative.sum() == (values.value < 0).sum()
     frame = groups.to_pandas()
     assert frame.columns.tolist() == ["owner", "total", "mean", "n_rows", "n_negative"]
-    assert "ann" in repr(groups) and "<table>" in groups._repr_html_()
+    assert "ann" in repr(groups) and "<table" in groups._repr_html_()
     with pytest.raises(InputError, match="700 values"):
         values.by(["ann"])
 
@@ -110,3 +110,114 @@ def test_plots(values, tmp_path):
     assert sum(heights) == 700
     axes.figure.savefig(tmp_path / "values.png")
     assert (tmp_path / "values.png").stat().st_size > 5000
+
+
+def test_owners_stay_what_they_are(rows):
+    values = RegressionValuer().fit(*rows).explain_training()
+    for owners in ([1, "1"], [("a", 1), ("a", 2)], [True, "True"]):
+        groups = values.by(owners * 350)
+        assert len(groups) == 2 and set(groups.owner) == set(owners)
+        assert [type(owner) for owner in groups.owner] == [type(groups.owner[0]), type(groups.owner[1])]
+        assert groups.n_rows.tolist() == [350, 350]
+    text = values.by(pd.Series(["ann", "bob"] * 350, dtype="category"))
+    assert_same_bits(np.sort(text.total), np.sort(values.by(pl.Series(["ann", "bob"] * 350)).total))
+    assert values.by(np.arange(700) % 3).owner.dtype.kind == "i"
+    mixed = values.by([1, "1"] * 350)
+    assert mixed.to_polars()["owner"].to_list() == mixed.owner.tolist() == mixed.to_pandas()["owner"].tolist()
+    with pytest.raises(InputError, match="to_pandas"):
+        mixed.to_arrow()
+    with pytest.raises(InputError, match="cannot be told apart"):
+        values.by([["a"], ["b"]] * 350)
+
+
+@pytest.mark.parametrize(
+    "owners",
+    [
+        lambda o: o + [None, "x"],
+        lambda o: o + [np.nan, "x"],
+        lambda o: pd.Series(o + [pd.NA, "x"], dtype="string"),
+        lambda o: pd.Series(o + [None, "x"], dtype="category"),
+        lambda o: pl.Series(o + [None, "x"]),
+        lambda o: pa.array(o + [None, "x"]),
+        lambda o: np.array([1.0] * 698 + [np.nan, 2.0]),
+        lambda o: pd.Series([pd.Timestamp("2020-01-01")] * 698 + [pd.NaT] + [pd.Timestamp("2021-01-01")]),
+    ],
+)
+def test_rows_without_an_owner_are_refused(owners, values):
+    with pytest.raises(InputError, match="1 of 700 rows have no owner, the first of them row 698.*fillna"):
+        values.by(owners(["ann", "bob"] * 349))
+
+
+def test_owners_in_another_order_are_refused(rows):
+    X, y = rows
+    frame = pd.DataFrame(X, index=np.arange(700) + 5)
+    values = RegressionValuer().fit(frame, y).explain_training()
+    owner = pd.Series(["ann"] * 350 + ["bob"] * 350, index=frame.index)
+    assert len(values.by(owner)) == 2
+    with pytest.raises(InputError, match=r"owner.loc\[X.index\]"):
+        values.by(owner.iloc[::-1])
+
+
+@pytest.mark.parametrize("k", [-1, 1.5, "x", True])
+def test_numbers_of_rows_that_make_no_sense(k, values):
+    for act in (values.top, values.bottom):
+        with pytest.raises(InputError, match="`k` is"):
+            act(k)
+    assert len(values.top(0)) == 0 and len(values.top(10**9)) == 700
+
+
+@pytest.mark.parametrize("bins", [0, -3, 2.5, "many"])
+def test_bins_that_make_no_sense(bins, values):
+    with pytest.raises(InputError, match="`bins` is"):
+        values.plot(bins=bins)
+
+
+def test_arithmetic_gives_arrays(values):
+    value = values.value
+    for found, expected in [
+        (2 * values, 2 * value),
+        (values / 4.0, value / 4.0),
+        (values + value, value + value),
+        (value - values, value - value),
+        (values + values, value + value),
+        (-values, -value),
+        (np.abs(values), np.abs(value)),
+        (np.add.reduce(values), np.add.reduce(value)),
+    ]:
+        assert not isinstance(found, Values)
+        assert_same_bits(np.atleast_1d(found), np.atleast_1d(expected))
+    assert ((values > 0) == (value > 0)).all() and (values > 0).dtype == bool
+    assert len(values[values < 0]) == (value < 0).sum()
+    with pytest.raises(ValueError, match="broadcast"):
+        values + np.ones(3)
+
+
+def test_the_index_is_shown(rows):
+    X, y = rows
+    frame = pd.DataFrame(X, columns=list("abcd"), index=[f"house {i}" for i in range(len(y))])
+    shown = repr(RegressionValuer().fit(frame, y).explain_training())
+    assert "house 3" in shown and "index" in shown
+    assert shown.splitlines()[1].index("value") == shown.splitlines()[1].rindex("value")
+    assert len({len(line) for line in shown.splitlines()[1:-1]}) == 1, "columns stand below each other"
+    assert "     row" in repr(RegressionValuer().fit(X, y).explain_training())
+
+
+class Homes(pd.DataFrame):
+    """A frame of a class of one's own."""
+
+    @property
+    def _constructor(self):
+        return Homes
+
+
+def test_frames_of_other_classes_come_back(rows):
+    X, y = rows
+    homes = Homes(X, columns=list("abcd"), index=np.arange(700) + 5)
+    valuer = RegressionValuer().fit(homes, y)
+    found = valuer.value(homes, y, as_frame=True)
+    assert type(found) is Homes and found.index[0] == 5 and valuer.feature_names_in_.tolist() == list("abcd")
+    assert type(valuer.value_training(as_frame=True)) is Homes
+    batch = pa.record_batch({name: X[:, j] for j, name in enumerate("abcd")})
+    found = valuer.value(batch, y, as_frame=True)
+    assert isinstance(found, pa.RecordBatch) and found.num_rows == 700
+    assert_same_bits(np.asarray(found["value"]), valuer.value(homes, y))

@@ -509,7 +509,7 @@ fn a_level_for_every_row_is_refused() {
         exit 1
         --- stderr
         error: cannot value `bad.csv`
-          caused by: text column `sku` has 22 rows and 22 different values
+          caused by: column `sku` has 22 rows and 22 different values, too many for categories
 
         hint: leave it out with `--exclude sku`, or carry it through as the name of the rows with `--id sku`
         ");
@@ -527,7 +527,7 @@ fn hundreds_of_levels_are_refused() {
         exit 1
         --- stderr
         error: cannot value `bad.csv`
-          caused by: text column `code` has more than 256 different values
+          caused by: column `code` has more than 256 different values, too many for categories
 
         hint: leave it out with `--exclude code`, or carry it through as the name of the rows with `--id code`
         ");

@@ -1,13 +1,16 @@
 //! From the columns of a typed file to what a scan was asked for.
 
+use std::borrow::Cow;
+use std::fmt::{Display, LowerExp};
 use std::sync::Arc;
 
+use arrow_array::builder::StringBuilder;
 use arrow_array::cast::AsArray;
-use arrow_array::types::Float64Type;
-use arrow_array::{Array, ArrayRef, Float64Array};
+use arrow_array::types::{ArrowPrimitiveType, Float32Type, Float64Type};
+use arrow_array::{Array, ArrayRef, Float64Array, StringArray};
 use arrow_cast::{CastOptions, cast_with_options};
 use arrow_schema::{DataType, Schema};
-use dshap_table::{Kind, RawColumn, ReadAs, Wanted};
+use dshap_table::{Kind, RawColumn, ReadAs, Wanted, spelled, spelled_number};
 use rayon::prelude::*;
 
 use crate::csv::{self, Boolean, Number};
@@ -114,7 +117,7 @@ impl Conversion<'_> {
     fn run(&self, array: &ArrayRef) -> Result<ArrayRef, Fault> {
         match self.column.read_as {
             ReadAs::AsIs => Ok(Arc::clone(array)),
-            ReadAs::Text => self.cast(array, &DataType::Utf8),
+            ReadAs::Text => self.categories(array),
             ReadAs::Number => {
                 let read = |text: &str| match csv::number(text.as_bytes()) {
                     Number::NotFinite => Some(f64::INFINITY),
@@ -144,6 +147,49 @@ impl Conversion<'_> {
                 }
             }
         }
+    }
+
+    /// Categories from any column, each in the one spelling it has.
+    fn categories(&self, array: &ArrayRef) -> Result<ArrayRef, Fault> {
+        match array.data_type() {
+            DataType::Dictionary(_, values) => self.categories(&self.cast(array, values)?),
+            DataType::Float64 => self.spelled_numbers::<Float64Type>(array),
+            DataType::Float32 => self.spelled_numbers::<Float32Type>(array),
+            DataType::Float16 => self.spelled_numbers::<Float32Type>(&self.cast(array, &DataType::Float32)?),
+            data_type => {
+                let is_decimal = data_type.is_decimal();
+                let texts = self.cast(array, &DataType::Utf8)?;
+                let texts = texts.as_string::<i32>();
+                let spelling = |text| match is_decimal {
+                    true => spelled_decimal(text),
+                    false => spelled(text),
+                };
+                if texts.iter().flatten().all(|text| spelling(text) == text) {
+                    return Ok(Arc::new(texts.clone()));
+                }
+                Ok(Arc::new(texts.iter().map(|text| text.map(spelling)).collect::<StringArray>()))
+            }
+        }
+    }
+
+    fn spelled_numbers<T>(&self, array: &ArrayRef) -> Result<ArrayRef, Fault>
+    where
+        T: ArrowPrimitiveType,
+        T::Native: Display + LowerExp + Into<f64>,
+    {
+        let numbers = array.as_primitive::<T>();
+        let mut texts = StringBuilder::with_capacity(numbers.len(), 8 * numbers.len());
+        for (row, number) in numbers.iter().enumerate() {
+            match number.map(|number| (number, number.into())) {
+                Some((number, double)) if double.is_finite() => texts.append_value(spelled_number(number)),
+                Some((number, double)) if double.is_infinite() => {
+                    let text = number.to_string();
+                    return Err(self.fault(row, |at, column| Error::NotFinite { at, column, text }));
+                }
+                _ => texts.append_null(),
+            }
+        }
+        Ok(Arc::new(texts.finish()))
     }
 
     /// Doubles from any column of numbers, or from text by way of `read`.
@@ -215,6 +261,14 @@ impl Conversion<'_> {
     }
 }
 
+/// A decimal without the zeros that its scale puts behind it.
+fn spelled_decimal(text: &str) -> Cow<'_, str> {
+    match text.contains('.') {
+        true => spelled(text.trim_end_matches('0').trim_end_matches('.')),
+        false => spelled(text),
+    }
+}
+
 /// Another type, if every value has a counterpart in it.
 pub(crate) fn cast(array: &ArrayRef, to: &DataType) -> Option<ArrayRef> {
     if array.data_type() == to {
@@ -249,6 +303,7 @@ fn kind(data_type: &DataType) -> Kind {
         | DataType::Time32(_)
         | DataType::Time64(_)
         | DataType::Timestamp(_, _) => Kind::Date,
+        DataType::Duration(_) | DataType::Interval(_) => Kind::Duration,
         DataType::Null => Kind::Number,
         other => Kind::Other(other.to_string()),
     }

@@ -67,7 +67,8 @@
 //!   10 000 records are the columns. A key that is absent is missing, and so
 //!   is `null`.
 //! - Values keep their types: a string is no number, whatever it holds. In a
-//!   column of text, numbers and `true` and `false` are text.
+//!   column of text, numbers and `true` and `false` are text, spelled as
+//!   [`dshap_table::spelled`] says for every format.
 //!
 //! # What an NPY file may look like
 //!

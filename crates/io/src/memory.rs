@@ -32,6 +32,15 @@ pub trait Numbers: Debug + Send + Sync {
     /// Copies cells of a column from row `start` on, as doubles.
     fn copy(&self, column: usize, start: usize, out: &mut [f64]);
 
+    /// The same cells in a type of their own. What a cell is called as a
+    /// category depends on it: doubles cannot tell true from 1, or large whole
+    /// numbers from each other.
+    fn array(&self, column: usize, start: usize, n_rows: usize) -> ArrayRef {
+        let mut cells = vec![0.0; n_rows];
+        self.copy(column, start, &mut cells);
+        Arc::new(Float64Array::from(cells))
+    }
+
     /// A column in place, if it is doubles one after the other.
     fn column(&self, column: usize) -> Option<&[f64]>;
 
@@ -211,11 +220,7 @@ impl Block for BatchTable {
 
 impl Block for NumberTable {
     fn block(&self, fields: &[usize], start: u64, n_rows: usize) -> (Vec<ArrayRef>, usize) {
-        let read = |&field: &usize| {
-            let mut cells = vec![0.0; n_rows];
-            self.numbers.copy(field, start as usize, &mut cells);
-            Arc::new(Float64Array::from(cells)) as ArrayRef
-        };
+        let read = |&field: &usize| self.numbers.array(field, start as usize, n_rows);
         (fields.par_iter().map(read).collect(), n_rows)
     }
 }

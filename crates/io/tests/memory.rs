@@ -96,3 +96,15 @@ fn tables_without_rows_or_with_two_columns_of_one_name_are_refused() {
     let two = Arc::new(Cells { cells: vec![1.0, 2.0], n_columns: 2 });
     assert!(matches!(refused(&names(&["a", "a"]), two), Error::DuplicateColumn { .. }));
 }
+
+#[test]
+fn numbers_that_are_not_there_are_no_category_and_infinite_ones_are_refused() {
+    let table = |cells: Vec<f64>| {
+        let table = Arc::new(Cells { cells, n_columns: 1 });
+        Source::of_numbers("X", &names(&["a"]), table).unwrap()
+    };
+    let read = |cells| texts(&table(cells), "a", ReadAs::Text);
+    assert_eq!(read(vec![1.0, f64::NAN]).unwrap(), [Some("1".to_string()), None]);
+    let error = read(vec![1.0, f64::INFINITY]).unwrap_err();
+    assert!(error.to_string().starts_with("`X` row 1, column `a`"), "{error}");
+}

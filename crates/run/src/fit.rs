@@ -67,7 +67,7 @@ pub fn fit_source(
     let checkpoint = learned.checkpoint.take();
     let (rows, n_resumed) = (learned.rows, learned.n_resumed);
     let sample = learned.sample.clone();
-    let valuer = SavedValuer::new(learned, model, files)?.completed(source, budget, observer)?;
+    let valuer = SavedValuer::new(learned, model, source, files)?.completed(source, budget, observer)?;
     source.check_unchanged()?;
 
     let mut said = warnings::of_sources(source, None);

@@ -372,9 +372,10 @@ fn prepare(request: &ValueRequest, points: &Source, observer: &dyn Observer) -> 
     let extra_passes = learned.extra_passes.iter().copied().chain(again).collect();
     let passes =
         Passes { rows: learned.rows, n_passes, extra_passes, sample: learned.sample.clone(), checkpoint };
-    let mut valuer = SavedValuer::new(learned, model, Vec::new())?;
+    let reference = source.as_ref().unwrap_or(points);
+    let mut valuer = SavedValuer::new(learned, model, reference, Vec::new())?;
     if again.is_some() {
-        valuer = valuer.completed(source.as_ref().unwrap_or(points), budget, observer)?;
+        valuer = valuer.completed(reference, budget, observer)?;
     }
     let Model { sizes, selection, .. } = model.clone();
     Ok(Prepared {

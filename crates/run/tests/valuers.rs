@@ -568,6 +568,25 @@ fn the_first_format_is_read_for_ever() {
     }
 }
 
+/// Said when the reference is fitted, asked for when a front end fits again.
+#[test]
+fn what_was_said_about_columns_is_remembered() {
+    let (folder, table) = tables(3, 60);
+    let numbered: String = table.csv().replace("size", "column_0").replace("city", "column_1");
+    folder.write("numbered.csv", &numbered);
+    let mut model = model();
+    model.selection.categorical = vec!["city".into()];
+    folder.fit(&["all.csv"], model.clone(), "v.dshap");
+    let valuer = folder.load("v.dshap");
+    assert_eq!((valuer.categorical(), valuer.has_names()), (&["city".to_string()][..], true));
+    model.selection.categorical.clear();
+    folder.fit(&["numbered.csv"], model, "v.dshap");
+    let named = folder.load("v.dshap");
+    assert!(named.has_names(), "a header gave them these names");
+    let bytes = named.with_names(false).to_container().to_bytes().unwrap();
+    assert!(!SavedValuer::from_bytes(&bytes, "v.dshap").unwrap().has_names());
+}
+
 /// The second format: powers of years, held as a triangle, with the rows that
 /// `general` draws from.
 #[test]

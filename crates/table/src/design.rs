@@ -1,6 +1,6 @@
 //! A design: how raw columns become the numbers a model sees.
 
-use crate::{Error, Labels, Projection, ReadAs, UnknownLabel, Wanted};
+use crate::{Error, Labels, Projection, ReadAs, UnknownLabel, Wanted, spelled};
 use arrow_array::cast::AsArray;
 use arrow_array::types::Float64Type;
 use arrow_array::{Array, ArrayRef, RecordBatch};
@@ -57,6 +57,8 @@ pub struct Design {
     encoded: Vec<String>,
     /// The principal components in their place, if there are any.
     components: Option<Vec<String>>,
+    /// Per raw feature, levels that are spelled in another way now.
+    respelled: Vec<Vec<(String, usize)>>,
 }
 
 /// All that a [`Design`] knows, to be written to files and read back.
@@ -111,7 +113,8 @@ impl Design {
         }
         let names = |projection: &Projection| (1..=projection.axes.len()).map(component_name).collect();
         let components = parts.projection.as_ref().map(names);
-        Self { parts, encoded, components }
+        let respelled = parts.encodings.iter().map(respelled).collect();
+        Self { parts, encoded, components, respelled }
     }
 
     /// A design from what it knows.
@@ -480,10 +483,14 @@ impl Design {
                     return if has_fill { Ok(Code::Missing) } else { Err(self.missing_at(index, row)) };
                 }
                 let cell = cells.value(row);
-                match levels.binary_search_by(|level| level.as_str().cmp(cell)) {
+                let by_spelling = |_| {
+                    let twin = self.respelled[index].iter().find(|(level, _)| level == cell);
+                    twin.map(|(_, code)| *code).ok_or(())
+                };
+                match levels.binary_search_by(|level| level.as_str().cmp(cell)).or_else(by_spelling) {
                     Ok(code) => Ok(Code::Level(code)),
-                    Err(_) if self.parts.unseen == Unseen::Zero => Ok(Code::Unseen),
-                    Err(_) => Err(Error::UnseenLevel { row, name: self.name(index), level: cell.into() }),
+                    Err(()) if self.parts.unseen == Unseen::Zero => Ok(Code::Unseen),
+                    Err(()) => Err(Error::UnseenLevel { row, name: self.name(index), level: cell.into() }),
                 }
             })
             .collect()
@@ -492,6 +499,14 @@ impl Design {
 
 fn component_name(number: usize) -> String {
     format!("pca_{number}")
+}
+
+/// Levels of a design that was learned before all routes had one spelling, as
+/// cells are spelled now.
+fn respelled(encoding: &Encoding) -> Vec<(String, usize)> {
+    let Encoding::OneHot { levels, .. } = encoding else { return Vec::new() };
+    let now = |(code, level): (usize, &String)| (spelled(level).into_owned(), code);
+    levels.iter().enumerate().map(now).filter(|(spelling, code)| *spelling != levels[*code]).collect()
 }
 
 /// Maps encoded rows to rows of the batch.
@@ -680,6 +695,41 @@ mod tests {
         let known = numbers(vec![0.0, 1.0]).unwrap().0;
         let error = known.encode(&batch).unwrap_err();
         assert_eq!((error.row(), error.to_string().contains("`2`")), (Some(2), true), "{error}");
+    }
+
+    #[test]
+    fn levels_of_designs_that_are_older_than_the_spelling_are_met() {
+        let parts = |levels: &[&str]| DesignParts {
+            features: vec![wanted("size", ReadAs::Text)],
+            encodings: vec![Encoding::OneHot {
+                levels: levels.iter().map(|&level| level.into()).collect(),
+                fill: None,
+            }],
+            target: wanted("y", ReadAs::Number),
+            labels: None,
+            weight: None,
+            missing: Missing::Error,
+            unseen: Unseen::Error,
+        };
+        let old = Design::from_parts(parts(&["1.0", "2.0", "True", "x"])).unwrap();
+        let cells: ArrayRef = Arc::new(StringArray::from(vec!["2", "1", "true", "x"]));
+        let y: ArrayRef = Arc::new(Float64Array::from(vec![0.0; 4]));
+        let rows = RecordBatch::try_from_iter([("size", cells), ("y", y)]).unwrap();
+        let x = old.encode(&rows).unwrap().x;
+        let ones: Vec<_> = (0..4).map(|i| (0..3).find(|&j| x[(i, j)] == 1.0)).collect();
+        assert_eq!(ones, [Some(0), None, Some(1), Some(2)]);
+
+        // The same level in two spellings is one, and keeps its older name.
+        let more = vec![vec!["1".into(), "3".into(), "true".into()]];
+        let (wider, from) = old.with_levels(&more).unwrap().unwrap();
+        let names: Vec<_> = (0..wider.n_columns()).map(|j| wider.column_name(j)).collect();
+        assert_eq!(names, ["size=2.0", "size=3", "size=True", "size=x"]);
+        use crate::Derived::{Column, Zero};
+        assert_eq!(from, [Column(0), Zero, Column(1), Column(2)]);
+        assert_eq!(old.with_levels(&[vec!["2".into()]]).unwrap(), None);
+        let new = Design::from_parts(parts(&["1", "2"])).unwrap();
+        let merged = old.merged(1.0, &new, 1.0).unwrap();
+        assert_eq!(merged.from_second, [Column(0), Zero, Zero]);
     }
 
     #[test]

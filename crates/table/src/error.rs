@@ -118,8 +118,8 @@ pub enum Error {
         n_labels: usize,
     },
 
-    /// A text column with a level for every row, or nearly.
-    #[error("text column `{name}` has {} different values", if *.more { format!("more than {}", .n_levels) } else { format!("{0} rows and {0}", .n_levels) })]
+    /// A column of categories with a level for every row, or nearly.
+    #[error("column `{name}` has {} different values, too many for categories", if *.more { format!("more than {}", .n_levels) } else { format!("{0} rows and {0}", .n_levels) })]
     TooManyLevels {
         /// The column.
         name: String,
@@ -260,6 +260,9 @@ impl Error {
             Error::UnusableKind { name, kind: Kind::Date } => format!(
                 "leave it out with `--exclude {name}`, or turn it into numbers first, such as days since a fixed date"
             ),
+            Error::UnusableKind { name, kind: Kind::Duration } => {
+                format!("leave it out with `--exclude {name}`, or turn it into numbers first, such as hours")
+            }
             Error::UnusableKind { name, .. } => format!("leave it out with `--exclude {name}`"),
             Error::TooManyLevels { name, .. } => format!(
                 "leave it out with `--exclude {name}`, or carry it through as the name of the rows with `--id {name}`"

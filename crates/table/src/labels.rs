@@ -1,6 +1,6 @@
 //! The labels of a classification: which cell is which class.
 
-use crate::{Error, ReadAs, UnknownLabel, Wanted};
+use crate::{Error, ReadAs, UnknownLabel, Wanted, spelled};
 use arrow_array::cast::AsArray;
 use arrow_array::types::Float64Type;
 use arrow_array::{Array, ArrayRef};
@@ -64,7 +64,8 @@ impl Labels {
 
     pub(crate) fn class_of_text(&self, cell: &str) -> Option<usize> {
         match self {
-            Labels::Text(labels) => labels.iter().position(|label| label == cell),
+            // Older files may have labels that are spelled in another way.
+            Labels::Text(labels) => labels.iter().position(|label| label == cell || spelled(label) == cell),
             _ => None,
         }
     }

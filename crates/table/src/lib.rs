@@ -19,6 +19,7 @@ mod merge;
 mod projection;
 mod raw;
 mod roles;
+mod spelling;
 mod suggest;
 mod survey;
 
@@ -29,5 +30,6 @@ pub use merge::{Derived, MergedDesign};
 pub use projection::Projection;
 pub use raw::{Kind, RawColumn, RawSchema, ReadAs, Wanted};
 pub use roles::{Roles, Selection, TargetAs};
+pub use spelling::{spelled, spelled_number};
 pub use suggest::closest;
 pub use survey::Survey;

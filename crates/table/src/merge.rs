@@ -2,7 +2,7 @@
 
 use crate::design::{Design, DesignParts, Encoding, Missing};
 use crate::survey::MAX_LEVELS;
-use crate::{Error, ReadAs, Wanted};
+use crate::{Error, ReadAs, Wanted, spelled};
 use std::collections::{BTreeSet, HashMap};
 
 /// A design column in terms of the columns of an older design.
@@ -58,7 +58,8 @@ impl Design {
                     Encoding::Number { fill }
                 }
                 (Encoding::OneHot { levels: one, fill: f1 }, Encoding::OneHot { levels: two, fill: f2 }) => {
-                    let levels: BTreeSet<&String> = one.iter().chain(two).collect();
+                    let new = two.iter().filter(|level| position(level, one).is_none());
+                    let levels: BTreeSet<&String> = one.iter().chain(new).collect();
                     if levels.len() > MAX_LEVELS {
                         let name = feature.name.clone();
                         return Err(Error::TooManyLevels { name, n_levels: MAX_LEVELS, more: true });
@@ -96,7 +97,8 @@ impl Design {
         let mut is_new = false;
         for (encoding, more) in parts.encodings.iter_mut().zip(levels) {
             if let Encoding::OneHot { levels, fill } = encoding {
-                let union: BTreeSet<String> = levels.iter().chain(more).cloned().collect();
+                let new = more.iter().filter(|level| position(level, levels).is_none());
+                let union: BTreeSet<String> = levels.iter().chain(new).cloned().collect();
                 is_new |= union.len() > levels.len();
                 *levels = union.into_iter().collect();
                 // Replaced below by what was learned; only the length must fit.
@@ -190,11 +192,18 @@ fn starts(parts: &DesignParts) -> Vec<usize> {
 }
 
 fn derived(level: &String, own: &[String], at: usize) -> Derived {
-    match own.binary_search(level) {
-        Err(_) => Derived::Zero,
-        Ok(0) => Derived::OneMinus((at..at + own.len() - 1).collect()),
-        Ok(position) => Derived::Column(at + position - 1),
+    match position(level, own) {
+        None => Derived::Zero,
+        Some(0) => Derived::OneMinus((at..at + own.len() - 1).collect()),
+        Some(position) => Derived::Column(at + position - 1),
     }
+}
+
+/// Where a level is among others, of which older ones may be spelled in another
+/// way.
+fn position(level: &String, own: &[String]) -> Option<usize> {
+    let spelling = spelled(level);
+    own.binary_search(level).ok().or_else(|| own.iter().position(|twin| spelled(twin) == spelling))
 }
 
 /// What was filled in for a level, as a share of all rows.

@@ -18,6 +18,8 @@ pub enum Kind {
     Text,
     /// Dates or times, which have no agreed meaning as numbers.
     Date,
+    /// Lengths of time, whose unit is for the user to choose.
+    Duration,
     /// Anything else, such as lists, by the reader's own name for it.
     Other(String),
 }
@@ -29,6 +31,7 @@ impl fmt::Display for Kind {
             Kind::Boolean => "boolean",
             Kind::Text => "text",
             Kind::Date => "date",
+            Kind::Duration => "duration",
             Kind::Other(name) => name,
         })
     }
@@ -71,7 +74,8 @@ pub enum ReadAs {
     Number,
     /// A `Float64` array of 0 and 1, from true and false (or 0 and 1).
     Boolean,
-    /// A `Utf8` array. Missing cells are null.
+    /// A `Utf8` array of categories, each as [`spelled`](crate::spelled).
+    /// Missing cells are null.
     Text,
     /// The cells untouched, to be carried through to the output: text as it
     /// stands in a CSV file, the file's own type otherwise.

@@ -148,7 +148,7 @@ impl Roles {
                 Kind::Number => ReadAs::Number,
                 Kind::Boolean => ReadAs::Boolean,
                 Kind::Text => ReadAs::Text,
-                Kind::Date | Kind::Other(_) => {
+                Kind::Date | Kind::Duration | Kind::Other(_) => {
                     return Err(Error::UnusableKind { name: name.into(), kind: column.kind.clone() });
                 }
             };

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use arrow_array::ArrayRef;
 use arrow_array::builder::{Float64Builder, StringBuilder};
-use dshap_table::ReadAs;
+use dshap_table::{ReadAs, spelled};
 
 use super::cell::{self, Boolean, Number};
 use super::split::{Bounds, Records, unquoted};
@@ -150,7 +150,7 @@ impl Builder {
                 if text.is_empty() || !is_quoted && cell::is_missing(text) {
                     texts.append_null();
                 } else {
-                    texts.append_value(std::str::from_utf8(text).map_err(|_| Problem::NotUtf8)?);
+                    texts.append_value(spelled(std::str::from_utf8(text).map_err(|_| Problem::NotUtf8)?));
                 }
             }
             Builder::AsIs(texts) => {

@@ -1,11 +1,12 @@
 //! From the lines of a chunk to columns.
 
+use std::borrow::Cow;
 use std::collections::HashMap;
 use std::sync::Arc;
 
 use arrow_array::ArrayRef;
 use arrow_array::builder::{Float64Builder, StringBuilder};
-use dshap_table::ReadAs;
+use dshap_table::{ReadAs, spelled, spelled_number};
 use memchr::memchr_iter;
 
 use super::record::{self, Value};
@@ -150,7 +151,12 @@ impl Builder {
                 },
                 other => return Err(fault(&words(other)?, Problem::NotABoolean)),
             },
-            Builder::Text(texts) | Builder::AsIs(texts) => match value {
+            Builder::Text(texts) => match value {
+                Value::Null => texts.append_null(),
+                Value::Number(text) => texts.append_value(spelled_as_number(text)),
+                other => texts.append_value(spelled(&words(other)?)),
+            },
+            Builder::AsIs(texts) => match value {
                 Value::Null => texts.append_null(),
                 other => texts.append_value(words(other)?),
             },
@@ -166,8 +172,16 @@ impl Builder {
     }
 }
 
+/// A number as a category. Digits alone are kept, however many there are.
+fn spelled_as_number(text: &str) -> Cow<'_, str> {
+    match text.parse::<f64>() {
+        Ok(number) if text.contains(['.', 'e', 'E']) => spelled_number(number).into(),
+        _ => spelled(text),
+    }
+}
+
 /// A value as text: a string without its quotes, anything else as it stands.
-fn words(value: Value<'_>) -> Result<std::borrow::Cow<'_, str>, What> {
+fn words(value: Value<'_>) -> Result<Cow<'_, str>, What> {
     Ok(match value {
         Value::Null => "null".into(),
         Value::Boolean(value) => if value { "true" } else { "false" }.into(),

@@ -43,6 +43,12 @@ struct Document {
     #[serde(default)]
     refit_intercept: bool,
     allow_dependent: bool,
+    /// Columns that were said to be categories; absent in older files.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    categorical: Vec<String>,
+    /// Whether columns have names of their own; absent in older files.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    has_names: Option<bool>,
     design: DesignParts,
     /// What a regression has, this and its fit.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -168,6 +174,8 @@ pub(super) fn write(valuer: &SavedValuer) -> Container {
         intercept: options.intercept,
         refit_intercept: options.refit_intercept,
         allow_dependent: options.allow_dependent,
+        categorical: valuer.categorical.clone(),
+        has_names: valuer.has_names,
         design: valuer.design.parts().clone(),
         moments: None,
         fit: None,
@@ -309,6 +317,8 @@ pub(super) fn parse(container: &mut Container) -> Result<SavedValuer, String> {
         task_guessed: document.task_guessed,
         method,
         choice: SizeChoice { min: document.q, max: document.m },
+        categorical: document.categorical,
+        has_names: document.has_names,
         history: document.history,
         written_by: document.dshap,
         format_version,

@@ -24,7 +24,7 @@ use crate::summary::{ExtraPass, InputFile};
 use dshap::classification::LogisticFit;
 use dshap::linear::{FitOptions, GeneralOptions, LinearFit};
 use dshap::{Moments, Sizes};
-use dshap_io::{AtomicFile, Container, Source};
+use dshap_io::{AtomicFile, Container, Note, Source};
 use dshap_table::Design;
 use std::path::Path;
 
@@ -37,6 +37,11 @@ pub struct SavedValuer {
     pub(crate) method: Method,
     /// What was asked for; the rest is chosen by default each time.
     pub(crate) choice: SizeChoice,
+    /// Columns that were said to be categories whatever they hold.
+    pub(crate) categorical: Vec<String>,
+    /// Whether columns have names of their own or are numbered; files that are
+    /// older than the question do not say.
+    pub(crate) has_names: Option<bool>,
     pub(crate) history: Vec<Step>,
     /// The dshap that wrote the file; this one if it was made just now.
     pub(crate) written_by: String,
@@ -45,16 +50,25 @@ pub struct SavedValuer {
 }
 
 impl SavedValuer {
-    /// A valuer of what was learned, by a model; `files` are the reference.
-    pub(crate) fn new(learned: Learned, model: &Model, files: Vec<InputFile>) -> Result<Self, Error> {
+    /// A valuer of what was learned of a source, by a model; `files` are the
+    /// reference.
+    pub(crate) fn new(
+        learned: Learned,
+        model: &Model,
+        source: &Source,
+        files: Vec<InputFile>,
+    ) -> Result<Self, Error> {
         let Learned { design, model: fitted, method, rows, task_guessed, .. } = learned;
         let step = Step::new(Action::Fit, files, rows, fitted.n_rows());
+        let is_numbered = |note: &Note| matches!(note, Note::NumberedColumns { .. });
         let valuer = Self {
             design,
             model: fitted,
             task_guessed,
             method,
             choice: model.sizes,
+            categorical: model.selection.categorical.clone(),
+            has_names: Some(!source.notes().iter().any(is_numbered)),
             history: vec![step],
             written_by: env!("CARGO_PKG_VERSION").into(),
             format_version: FORMAT_VERSION,
@@ -238,6 +252,29 @@ impl SavedValuer {
     /// The set sizes that were asked for.
     pub fn choice(&self) -> SizeChoice {
         self.choice
+    }
+
+    /// The same valuer with other set sizes asked for; what is left out is
+    /// chosen by default.
+    pub fn with_choice(self, choice: SizeChoice) -> Self {
+        Self { choice, ..self }
+    }
+
+    /// Columns that were said to be categories whatever they hold.
+    pub fn categorical(&self) -> &[String] {
+        &self.categorical
+    }
+
+    /// Whether columns have names of their own, or are numbered `column_0` and
+    /// so on. Files that do not say are judged by the names.
+    pub fn has_names(&self) -> bool {
+        let numbered = (0..).map(|column| format!("column_{column}"));
+        self.has_names.unwrap_or_else(|| !self.design.features().zip(numbered).all(|(one, two)| one == two))
+    }
+
+    /// The same valuer, knowing whether its columns have names of their own.
+    pub fn with_names(self, has_names: bool) -> Self {
+        Self { has_names: Some(has_names), ..self }
     }
 
     /// How the reference was fitted.

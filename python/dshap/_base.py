@@ -1,0 +1,363 @@
+"""What all valuers have in common: rows in, values out, files, pickles, names."""
+
+from __future__ import annotations
+
+import os
+from contextlib import nullcontext
+from typing import Any, ClassVar, Self
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import BaseEstimator
+from sklearn.exceptions import NotFittedError
+
+from dshap import _checks, _inputs
+from dshap._dshap import Table, Valuer
+from dshap._errors import DshapError, DshapWarning, InputError, InputTypeError
+from dshap._frames import frame_like
+from dshap._kinds import is_frame, is_pandas, shape_of
+from dshap._names import Names, check_names, names_of
+from dshap._progress import Bar
+from dshap._values import Values
+from dshap._warn import warn
+
+#: Parameters that say nothing about what is fitted.
+OUTSIDE = frozenset({"m", "q", "keep_training", "n_jobs", "progress"})
+
+
+class BaseValuer(BaseEstimator):
+    """Fits a reference and values rows against it.
+
+    A subclass has a constructor with its parameters, and names what it learns.
+    """
+
+    #: What the engine tells about a fit, each an attribute with an underscore.
+    _LEARNED: ClassVar[tuple[str, ...]]
+
+    # Of every subclass.
+    categorical: list[Any] | None
+    keep_training: bool
+    m: int | None
+    missing: str
+    n_jobs: int | None
+    progress: bool
+    q: int | None
+
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+        """Fit the reference.
+
+        Parameters
+        ----------
+        X : array or frame of shape (n_rows, n_features)
+            NumPy, pandas, polars, pyarrow, or anything with the Arrow PyCapsule
+            interface.
+        y : array of shape (n_rows,)
+            Targets.
+        sample_weight : array of shape (n_rows,), optional
+            Weights from 0 on, of which only ratios matter.
+
+        Returns
+        -------
+        self
+
+        Raises
+        ------
+        InputError
+            For data that cannot be fitted: what, where, and what to try.
+        """
+        table, names = _inputs.table(X, y, sample_weight)
+        has_names = names is not None and not names.are_numbers
+        with self._bar() as bar:
+            fitted = Valuer.fit(table, self, self._categorical(table, names), has_names, self._threads(), bar)
+        self._adopt(fitted, names)
+        self._fitted_params = self.get_params(deep=False)
+        if _checks.flag("keep_training", self.keep_training):
+            self._training = (table, _index_of(X), (X, y, sample_weight))
+        self._warn(fitted.warnings)
+        return self
+
+    def value(
+        self, X: Any, y: Any, *, m: int | None = None, q: int | None = None, as_frame: bool = False
+    ) -> NDArray[np.float64] | Any:
+        """Value rows, seen or unseen, against the reference.
+
+        Parameters
+        ----------
+        X : array or frame of shape (n_rows, n_features)
+            With the columns of the reference.
+        y : array of shape (n_rows,)
+            Their targets.
+        m, q : int, optional
+            Other set sizes than those of the fit.
+        as_frame : bool, default=False
+            Return a frame of the kind of X, with what explains the values.
+
+        Returns
+        -------
+        array of shape (n_rows,) or frame
+            In the order of the rows; NaN where a row has no value.
+        """
+        own = self.__dict__
+        if (
+            type(X) is np.ndarray
+            and type(y) is np.ndarray
+            and "_fitted" in own
+            and "feature_names_in_" not in own
+            and not (as_frame or self.progress or m is not None or q is not None)
+        ):
+            # Nothing to be said and nothing to be converted: no table is made.
+            values = own["_fitted"].value_arrays(X, y, self._threads())
+            if values is not None:
+                return values
+        as_frame = _checks.flag("as_frame", as_frame, "; the frame is of the kind of X")
+        found = self._explain(X, y, m=m, q=q, parts=as_frame)
+        return frame_like(found, X) if as_frame else found.value
+
+    def explain(
+        self, X: Any, y: Any, *, m: int | None = None, q: int | None = None, std_error: bool = False
+    ) -> Values:
+        """Value rows, with what explains the values.
+
+        Parameters
+        ----------
+        X, y, m, q
+            As for `value`.
+        std_error : bool, default=False
+            Whether standard errors are wanted as well.
+
+        Returns
+        -------
+        Values
+            Values, potential and penalty (value = potential − penalty), and what
+            they follow from, row by row; notes.
+        """
+        return self._explain(X, y, m=m, q=q, std_error=std_error)
+
+    def standard_errors(self, X: Any, y: Any, *, m: int | None = None, q: int | None = None) -> NDArray[np.float64]:
+        """Standard errors of the values of rows.
+
+        They say what the reference being a sample costs; for `'general'` they are
+        those of the draws.
+
+        Parameters
+        ----------
+        X, y, m, q
+            As for `value`.
+
+        Returns
+        -------
+        array of shape (n_rows,)
+        """
+        errors = self._explain(X, y, m=m, q=q, std_error=True, parts=False).stderr
+        assert errors is not None, "the engine refuses methods without standard errors"
+        return errors
+
+    def value_training(self, *, as_frame: bool = False) -> NDArray[np.float64] | Any:
+        """Value the rows given to `fit`, each against the others (leave-one-out).
+
+        Parameters
+        ----------
+        as_frame : bool, default=False
+            Return a frame of the kind that was fitted, with what explains the values.
+
+        Returns
+        -------
+        array of shape (n_rows,) or frame
+            In the order of the rows; NaN where a row has no value.
+        """
+        as_frame = _checks.flag("as_frame", as_frame, "; the frame is of the kind that was fitted")
+        found = self._explain_training(parts=as_frame)
+        return frame_like(found, self._training[2][0]) if as_frame else found.value
+
+    def explain_training(self, *, std_error: bool = False) -> Values:
+        """Value the rows given to `fit`, each against the others, with explanations.
+
+        Parameters
+        ----------
+        std_error : bool, default=False
+            Whether standard errors are wanted as well.
+
+        Returns
+        -------
+        Values
+        """
+        return self._explain_training(std_error=std_error)
+
+    def save(self, path: str | bytes | os.PathLike[Any]) -> None:
+        """Save the fitted valuer; the file is that of `dshap fit`.
+
+        Parameters
+        ----------
+        path : path
+            Such as `price.dshap`. The file appears whole or not at all.
+        """
+        self._check()
+        self._fitted.save(_checks.path(path))
+
+    @classmethod
+    def load(cls, path: str | bytes | os.PathLike[Any]) -> Self:
+        """Load a valuer that was saved, here or by `dshap fit`.
+
+        Parameters
+        ----------
+        path : path
+            The file.
+
+        Returns
+        -------
+        estimator
+            Fitted, with the parameters of the file.
+
+        Raises
+        ------
+        FileError
+            If the file cannot be read, is damaged or is something else.
+        """
+        fitted = Valuer.load(_checks.path(path))
+        valuer = cls(**fitted.params())
+        facts = fitted.facts()
+        valuer._adopt(fitted, Names(facts["features"], True) if facts["has_names"] else None)
+        valuer._fitted_params = valuer.get_params(deep=False)
+        return valuer
+
+    def _explain(
+        self,
+        X: Any,
+        y: Any,
+        *,
+        m: int | None = None,
+        q: int | None = None,
+        std_error: bool = False,
+        parts: bool = True,
+    ) -> Values:
+        self._check()
+        m, q = _checks.size("m", m), _checks.size("q", q)
+        return self._valued(self._table(X, y), _index_of(X), m, q, False, std_error, parts)
+
+    def _explain_training(self, *, std_error: bool = False, parts: bool = True) -> Values:
+        self._check()
+        if "_training" not in self.__dict__:
+            raise DshapError(
+                "the rows of the reference were not kept: `fit` keeps them with keep_training=True, until "
+                "`partial_fit`; an estimator that was merged, loaded or unpickled has none"
+            )
+        table, index, _ = self._training
+        return self._valued(table, index, None, None, True, std_error, parts)
+
+    def _valued(
+        self, table: Table, index: Any, m: int | None, q: int | None, leave_one_out: bool, std_error: bool, parts: bool
+    ) -> Values:
+        std_error = _checks.flag("std_error", std_error)
+        with self._bar() as bar:
+            found = self._fitted.value_table(table, m, q, leave_one_out, std_error, parts, self._threads(), bar)
+        self._warn(found.pop("warnings"))
+        return Values._of(found, index=index)
+
+    def _table(self, X: Any, y: Any, weights: Any = None) -> Table:
+        """A table whose columns are called as those of the reference."""
+        _inputs.refuse_unusable(X)
+        given = names_of(X)
+        # What hands out Arrow data and nothing else tells its names once it is read.
+        tells_later = is_frame(X) and given is None
+        if not tells_later:
+            self._check_names(given)
+        if not is_frame(X):
+            X = _inputs.array(X)
+        shape = shape_of(X)
+        if shape is not None and shape[1] != self.n_features_in_:
+            raise InputError(
+                f"X has {shape[1]} features, but {type(self).__name__} is expecting "
+                f"{self.n_features_in_} features as input"
+            )
+        table, names = _inputs.table(X, y, weights, names=list(self._features), target=self._target)
+        if tells_later:
+            self._check_names(names)
+        return table
+
+    def _check_names(self, given: Names | None) -> None:
+        doubt = check_names(self._names, given, type(self).__name__)
+        if doubt is not None:
+            warn(doubt, UserWarning)
+
+    def _categorical(self, table: Table, names: Names | None) -> list[str]:
+        """What the engine calls the columns that are named as categories."""
+        wanted, columns = self.categorical, table.names
+        if wanted is None:
+            return []
+        if isinstance(wanted, (str, bytes)) or not hasattr(wanted, "__iter__"):
+            raise InputTypeError(f"`categorical` is {wanted!r}; expected a list of columns, such as ['city'], or None")
+        # Labels that are no text, such as numbers, name columns too; else numbers are positions.
+        by_label = {} if names is None or names.are_text else dict(zip(names.names, columns))
+        found = []
+        for column in wanted:
+            is_number = isinstance(column, (int, np.integer)) and not isinstance(column, bool)
+            if not isinstance(column, str) and str(column) in by_label:
+                found.append(by_label[str(column)])
+            elif is_number and not by_label and -len(columns) <= column < len(columns):
+                found.append(columns[column])
+            elif column in columns:
+                found.append(column)
+            else:
+                raise InputError(f"`categorical` names {column!r}, which is no column of X; X has {len(columns)} columns")
+        return found
+
+    def _adopt(self, fitted: Valuer, names: Names | None) -> None:
+        facts = fitted.facts()
+        self._fitted = fitted
+        self._names = names
+        self.__dict__.pop("_training", None)
+        self._features, self._target = facts["features"], facts["target"]
+        self.n_features_in_ = len(facts["features"])
+        if names is not None and names.are_text:
+            self.feature_names_in_ = np.asarray(names.names, dtype=object)
+        else:
+            self.__dict__.pop("feature_names_in_", None)
+        for name in self._LEARNED:
+            setattr(self, name + "_", facts[name])
+        self.warnings_ = fitted.warnings
+
+    def _threads(self) -> int | None:
+        return _checks.threads(self.n_jobs)
+
+    def _bar(self) -> Any:
+        return Bar() if _checks.flag("progress", self.progress) else nullcontext()
+
+    def _check(self) -> None:
+        if "_fitted" not in self.__dict__:
+            raise NotFittedError(
+                f"This {type(self).__name__} instance is not fitted yet. Call 'fit' with appropriate arguments "
+                "before using this estimator."
+            )
+
+    def _warn(self, said: list[str]) -> None:
+        for text in said:
+            warn(text, DshapWarning)
+
+    def __sklearn_is_fitted__(self) -> bool:
+        return "_fitted" in self.__dict__
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.target_tags.required = True
+        tags.input_tags.allow_nan = self.missing != "error"
+        tags.input_tags.string = False
+        return tags
+
+    def __getstate__(self) -> dict[str, Any]:
+        state = dict(super().__getstate__())
+        # The rows stay behind, as with a valuer file.
+        state.pop("_training", None)
+        fitted = state.pop("_fitted", None)
+        if fitted is not None:
+            state["_bytes"] = fitted.to_bytes()
+        return state
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        data = state.pop("_bytes", None)
+        super().__setstate__(state)
+        if data is not None:
+            self._fitted = Valuer.from_bytes(data)
+
+
+def _index_of(X: Any) -> Any:
+    return X.index if is_pandas(X) else None
