@@ -42,6 +42,7 @@
 
 pub mod classification;
 pub mod linear;
+pub mod neighbours;
 pub mod numeric;
 
 mod error;
