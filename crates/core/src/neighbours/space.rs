@@ -9,6 +9,7 @@
 //! (`list.rs`).
 
 use super::options::{Metric, Scale};
+use crate::numeric::DoubleDouble;
 use crate::{Error, Rows};
 use faer::MatRef;
 use rayon::prelude::*;
@@ -18,10 +19,6 @@ const NO_VARIATION: f64 = 1e-150;
 
 /// Larger cells than this cannot be squared.
 const TOO_LARGE: f64 = 1e150;
-
-/// Bits that scales are rounded to, so that the order in which rows were added
-/// up cannot decide which of two rows is nearer.
-const SCALE_BITS: u32 = 24;
 
 /// How cells become coordinates.
 #[derive(Debug)]
@@ -176,35 +173,38 @@ impl Column {
 }
 
 /// Scale and centre of a feature; none if it is constant and that matters.
+///
+/// Sums are taken in twice the digits, so that the order of rows cannot change a
+/// bit of the scale, and with it decide which of two rows is nearer.
 fn column_of(x: MatRef<'_, f64>, feature: usize, metric: Metric, scale: Scale) -> Option<Column> {
     let cells = || x.col(feature).iter().copied();
     let n = x.nrows() as f64;
     let (low, high) =
         cells().fold((f64::INFINITY, f64::NEG_INFINITY), |(low, high), cell| (low.min(cell), high.max(cell)));
-    // Halves first: the sum of two large cells may not be finite.
-    let shift = low / 2.0 + high / 2.0;
-    let centre = shift + cells().map(|cell| cell - shift).sum::<f64>() / n;
-    let as_given = Column {
-        feature,
-        scale: 1.0,
+    let (middle, range) = (low / 2.0 + high / 2.0, high - low);
+    let is_constant = range < NO_VARIATION;
+    // In units of the range from the middle all cells are within a half.
+    let unit = if is_constant { 1.0 } else { range };
+    let (mut sum, mut squares) = (DoubleDouble::ZERO, DoubleDouble::ZERO);
+    for cell in cells() {
+        let share = (cell - middle) / unit;
+        sum += DoubleDouble::from(share);
+        squares += DoubleDouble::product(share, share);
+    }
+    let mean = sum.over(n);
+    let centre = middle + unit * mean.value();
+    match scale {
         // Cosines are seen from 0; for other products a centre keeps digits.
-        centre: if metric == Metric::Cosine { 0.0 } else { centre },
-    };
-    if scale == Scale::AsGiven {
-        return Some(as_given);
+        Scale::AsGiven => {
+            let centre = if metric == Metric::Cosine { 0.0 } else { centre };
+            Some(Column { feature, scale: 1.0, centre })
+        }
+        Scale::Standard if is_constant => None,
+        Scale::Standard => {
+            let variance = squares.over(n) - mean.square();
+            Some(Column { feature, scale: 1.0 / (unit * variance.value().sqrt()), centre })
+        }
     }
-    let range = high - low;
-    if range < NO_VARIATION {
-        return None;
-    }
-    let share = cells().map(|cell| ((cell - centre) / range).powi(2)).sum::<f64>() / n;
-    Some(Column { feature, scale: rounded(1.0 / (range * share.sqrt())), centre })
-}
-
-/// The nearest number with few bits.
-fn rounded(number: f64) -> f64 {
-    let dropped = 52 - SCALE_BITS;
-    f64::from_bits((number.to_bits() + (1 << (dropped - 1))) >> dropped << dropped)
 }
 
 /// Cells must be finite, and so must their squares.

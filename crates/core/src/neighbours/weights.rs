@@ -98,17 +98,17 @@ impl WeightTable {
         let mut tail = vec![0.0; n + 1];
         let mut sum = DoubleDouble::ZERO;
         for i in (0..n).rev() {
-            sum = sum + exact[i + 1];
+            sum += exact[i + 1];
             tail[i] = sum.value();
         }
         let mut sums = Vec::with_capacity(n + 1);
         let mut so_far = Sums::default();
         for (i, &w) in exact.iter().enumerate() {
-            so_far.plain = so_far.plain + w;
-            so_far.by_place = so_far.by_place + w * i as f64;
+            so_far.plain += w;
+            so_far.by_place += w * i as f64;
             // The first place is the k-th only for k = 1, where nothing is nearer.
             if i > 1 {
-                so_far.over_nearer = so_far.over_nearer + w.over((i - 1) as f64);
+                so_far.over_nearer += w.over((i - 1) as f64);
             }
             sums.push(so_far);
         }
@@ -254,7 +254,7 @@ impl AtMost {
         let mut sum = DoubleDouble::ZERO;
         for &term in &terms {
             below.push(sum);
-            sum = sum + term.over_double(total);
+            sum += term.over_double(total);
         }
         below.push(sum);
         let mut above = vec![DoubleDouble::ZERO; terms.len() + 1];

@@ -1,6 +1,6 @@
 //! Twice the digits of a double, for sums whose terms cancel.
 
-use std::ops::{Add, Mul, Sub};
+use std::ops::{Add, AddAssign, Mul, Sub};
 
 /// A number as the sum of two doubles that do not overlap: about 32 digits.
 ///
@@ -15,6 +15,17 @@ pub(crate) struct DoubleDouble {
 
 impl DoubleDouble {
     pub(crate) const ZERO: Self = Self { high: 0.0, low: 0.0 };
+
+    /// The exact product of two doubles.
+    pub(crate) fn product(a: f64, b: f64) -> Self {
+        let (high, low) = two_product(a, b);
+        Self { high, low }
+    }
+
+    /// The square, to twice the digits.
+    pub(crate) fn square(self) -> Self {
+        Self::product(self.high, self.high) + Self::from(2.0 * self.high * self.low)
+    }
 
     /// The nearest double.
     pub(crate) fn value(self) -> f64 {
@@ -54,6 +65,12 @@ impl Add for DoubleDouble {
         let low = two_sum(self.low, other.low);
         let sum = quick_two_sum(high.high, high.low + low.high);
         quick_two_sum(sum.high, sum.low + low.low)
+    }
+}
+
+impl AddAssign for DoubleDouble {
+    fn add_assign(&mut self, other: Self) {
+        *self = *self + other;
     }
 }
 
@@ -125,6 +142,8 @@ mod tests {
     fn a_third_three_times_is_one() {
         let third = DoubleDouble::from(1.0).over(3.0);
         assert!((third * 3.0 - DoubleDouble::from(1.0)).value().abs() < 1e-31);
+        let ninth = DoubleDouble::from(1.0).over(9.0);
+        assert!((third.square() - ninth).value().abs() < 1e-31);
         let quotient = third.over_double(third * 7.0);
         assert!((quotient * 7.0 - DoubleDouble::from(1.0)).value().abs() < 1e-30);
     }
