@@ -207,3 +207,120 @@ impl Precision {
         distance + (self.absolute + self.relative * distance)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::super::distances::{Way, Work};
+    use super::super::options::{Metric, Scale};
+    use super::super::space::Space;
+    use super::*;
+    use crate::Rows;
+    use dshap_testkit::Draws;
+    use faer::Mat;
+
+    /// The list of every tenth row of `x`, by the two ways; and how often the
+    /// order of distances from products alone would have been another.
+    fn check(x: &Mat<f64>, metric: Metric, scale: Scale, keep: usize) -> usize {
+        let y = vec![0.0; x.nrows()];
+        let rows = Rows::new(x.as_ref(), &y).expect("one target per row");
+        let space = Space::new(rows, metric, scale).expect("features vary");
+        let placed = space.place(rows).expect("cells are finite");
+        let mut n_wrong = 0;
+        let mut distances = vec![0.0; x.nrows()];
+        for t in (0..x.nrows()).step_by(10) {
+            let test = space.test_row(&placed, t);
+            let direct = |row: usize| space.direct(&test, &placed, row);
+            let mut expected: Vec<usize> = (0..x.nrows()).filter(|&row| row != t).collect();
+            expected.sort_by(|&a, &b| direct(a).total_cmp(&direct(b)).then(a.cmp(&b)));
+            for way in [Way::Direct, Way::Products] {
+                Work::default().fill(way, &space, &[&test], &placed, &mut distances);
+                let precision = way.precision(&space, &test);
+                for (row, &distance) in distances.iter().enumerate() {
+                    let (low, high) = (precision.low(distance), precision.high(distance));
+                    assert!(low <= direct(row) && direct(row) <= high, "{metric:?}, {way:?}: {t}, {row}");
+                }
+                let mut list = List::default();
+                assert!(list.sort(&distances, Some(t), keep, precision, direct));
+                let found: Vec<usize> = (0..list.len()).map(|place| list.row(place)).collect();
+                assert!(found.len() >= keep.min(expected.len()), "{metric:?}, {way:?}");
+                assert_eq!(found, expected[..found.len()], "{metric:?}, {way:?}, test row {t}");
+                for place in 1..found.len() {
+                    let is_tied = direct(found[place - 1]) == direct(found[place]);
+                    assert_eq!(list.tied[place], is_tied, "{metric:?}, {way:?}: {t}, place {place}");
+                }
+                if let (Some(&last), Some(&next)) = (found.last(), expected.get(found.len())) {
+                    assert!(direct(last) < direct(next), "a tie was cut in two");
+                }
+                // A point like one of the rows is tied with that row.
+                for row in [0, 1, 17] {
+                    let run = list.find(distances[row], precision, || direct(row), direct);
+                    let before = expected.iter().filter(|&&other| direct(other) < direct(row)).count();
+                    let same = expected.iter().filter(|&&other| direct(other) == direct(row)).count();
+                    if before < found.len() {
+                        assert_eq!(run, Run { start: before, len: same }, "{metric:?}, {way:?}: {t}, {row}");
+                    }
+                }
+                let by_products = |place: usize| distances[found[place - 1]] <= distances[found[place]];
+                n_wrong += (1..found.len()).filter(|&place| !by_products(place)).count();
+            }
+        }
+        n_wrong
+    }
+
+    /// 150 rows: some the same, some apart by 1e-12, all far from zero.
+    fn hard(seed: u64, p: usize, offset: f64) -> Mat<f64> {
+        let mut draws = Draws::new(seed);
+        let mut x = Mat::from_fn(150, p, |_, _| draws.normal());
+        for row in 50..100 {
+            for j in 0..p {
+                let nudge = if row < 75 { 0.0 } else { 1e-12 * draws.normal() };
+                x[(row, j)] = x[(row - 50, j)] + nudge;
+            }
+        }
+        Mat::from_fn(150, p, |i, j| x[(i, j)] + offset)
+    }
+
+    #[test]
+    fn lists_have_the_order_of_direct_distances() {
+        let mut n_wrong = 0;
+        for p in [1, 5, 40] {
+            for offset in [0.0, 1e8] {
+                let x = hard(p as u64, p, offset);
+                for metric in [Metric::Euclidean, Metric::Cosine] {
+                    for scale in [Scale::Standard, Scale::AsGiven] {
+                        n_wrong += check(&x, metric, scale, 150);
+                        check(&x, metric, scale, 12);
+                    }
+                }
+            }
+        }
+        assert!(n_wrong > 1000, "products alone would have done, {n_wrong}");
+    }
+
+    /// Rows that lie far from all others must not make the rest doubtful, nor be
+    /// lost; rows without direction are at a right angle.
+    #[test]
+    fn outliers_and_rows_of_zeros_are_in_order_too() {
+        let mut x = hard(7, 30, 0.0);
+        for j in 0..30 {
+            x[(3, j)] = 1e12;
+            x[(90, j)] = 0.0;
+            x[(91, j)] = 0.0;
+        }
+        for metric in [Metric::Euclidean, Metric::Cosine] {
+            check(&x, metric, Scale::AsGiven, 150);
+            check(&x, metric, Scale::Standard, 150);
+        }
+    }
+
+    #[test]
+    fn distances_that_are_not_finite_are_noticed() {
+        let sort = |distance: &[f64]| {
+            let precision = Precision { relative: 0.0, absolute: 0.0 };
+            List::default().sort(distance, None, 3, precision, |row| distance[row])
+        };
+        assert!(sort(&[1.0, f64::MAX, 0.0]));
+        assert!(!sort(&[1.0, f64::INFINITY, 0.0]));
+        assert!(!sort(&[1.0, 0.0, f64::NAN]));
+    }
+}
