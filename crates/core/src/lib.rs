@@ -35,6 +35,7 @@
 //! |---|---|---|
 //! | [`linear`] | the closed form for least squares, and Algorithm 3 | Theorem 2 |
 //! | [`classification`] | logistic regression, and the same on its working variables | Corollary 4 |
+//! | [`neighbours`] | the closed form for nearest neighbours, and KNN-Shapley | beyond it |
 //! | [`numeric`] | sums over set sizes of chi-squared expectations | its proof |
 //!
 //! Nothing here reads files, clocks or the environment; a seed is an argument.

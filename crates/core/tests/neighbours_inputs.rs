@@ -82,6 +82,8 @@ fn test_rows_must_be_there_and_fit() {
     assert_eq!(with(TestRows::Given(bad.rows())), in_test(Error::NotAClass { row: 7, n_classes: 2 }));
 }
 
+type Change<'a> = &'a dyn Fn(&mut Table);
+
 #[test]
 fn reference_rows_and_points_must_be_numbers_that_can_be_squared() {
     let good = table(9, 2);
@@ -93,7 +95,7 @@ fn reference_rows_and_points_must_be_numbers_that_can_be_squared() {
         change(&mut table);
         table
     };
-    let cases: [(&dyn Fn(&mut Table), Error); 5] = [
+    let cases: [(Change<'_>, Error); 5] = [
         (&|table| table.x[(3, 0)] = f64::NAN, Error::NotFinite { row: 3, column: 0 }),
         (&|table| table.y[5] = f64::NAN, Error::NotFinite { row: 5, column: 2 }),
         (&|table| table.x[(3, 0)] = 1e200, Error::TooLarge),

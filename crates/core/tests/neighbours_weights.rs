@@ -32,7 +32,7 @@ fn weights_match_exact_fractions_and_sums_of_a_million_terms() {
         }
     }
     println!("largest relative error {worst:.1e} of {n_checked}");
-    assert!(n_checked > 600, "the table has {n_checked} numbers");
+    assert!(n_checked > 550, "the table has {n_checked} numbers");
 }
 
 /// The `k`-th nearest of a set is somewhere, so that weights add up to the share

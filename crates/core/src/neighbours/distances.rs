@@ -10,7 +10,7 @@ const LANES: usize = 16;
 
 /// Cells of a block of rows, at most; they stay in a level-2 cache while all test
 /// rows are compared with them.
-const BLOCK_CELLS: usize = 32_768;
+const BLOCK_CELLS: usize = 131_072;
 
 /// Rows of a block, at most.
 const BLOCK_ROWS: usize = 512;
@@ -70,7 +70,11 @@ impl Way {
 /// Memory for blocks.
 #[derive(Debug, Default)]
 pub(super) struct Work {
-    cells: Vec<f64>,
+    /// Cells of a block for direct distances.
+    cells: Vec<[f64; LANES]>,
+    column: Vec<f64>,
+    /// Cells of a block for products.
+    factors: Vec<f64>,
     tests: Vec<f64>,
     products: Vec<f64>,
 }
@@ -120,12 +124,15 @@ impl Work {
     ) {
         let p = space.columns.len();
         // Sixteen rows at a time lie side by side, column after column.
+        let n_panels = len.div_ceil(LANES);
         self.cells.clear();
-        self.cells.resize(len.div_ceil(LANES) * LANES * p, 0.0);
+        self.cells.resize(n_panels * p, [0.0; LANES]);
+        self.column.resize(n_panels * LANES, 0.0);
         for (j, column) in space.columns.iter().enumerate() {
-            for i in 0..len {
-                let at = i / LANES * LANES * p + j * LANES + i % LANES;
-                self.cells[at] = space.direct_coordinate(rows, start + i, column);
+            space.direct_coordinates(rows, start, column, &mut self.column[..len]);
+            let (lanes, _) = self.column.as_chunks::<LANES>();
+            for (panel, lanes) in lanes.iter().enumerate() {
+                self.cells[panel * p + j] = *lanes;
             }
         }
         let scales = &mut self.tests;
@@ -153,12 +160,9 @@ impl Work {
         out: &mut [f64],
     ) {
         let (p, n_tests) = (space.columns.len(), tests.len());
-        self.cells.clear();
-        self.cells.resize(len * p, 0.0);
-        for (column, cells) in space.columns.iter().zip(self.cells.chunks_exact_mut(len)) {
-            for (i, cell) in cells.iter_mut().enumerate() {
-                *cell = space.product_coordinate(rows, start + i, column);
-            }
+        self.factors.resize(len * p, 0.0);
+        for (column, cells) in space.columns.iter().zip(self.factors.chunks_exact_mut(len)) {
+            space.product_coordinates(rows, start, column, cells);
         }
         self.tests.clear();
         tests.iter().for_each(|test| self.tests.extend_from_slice(&test.product));
@@ -168,12 +172,12 @@ impl Work {
         matmul(
             MatMut::from_column_major_slice_mut(products, len, n_tests),
             Accum::Replace,
-            MatRef::from_column_major_slice(&self.cells, len, p),
+            MatRef::from_column_major_slice(&self.factors[..len * p], len, p),
             MatRef::from_column_major_slice(&self.tests, p, n_tests),
             -2.0,
             Par::Seq,
         );
-        for cells in self.cells.chunks_exact(len) {
+        for cells in self.factors[..len * p].chunks_exact(len) {
             norms.iter_mut().zip(cells).for_each(|(norm, cell)| *norm += cell * cell);
         }
         let n = rows.len();
@@ -188,16 +192,23 @@ impl Work {
 }
 
 /// Sums of `of(difference)` over columns, for rows side by side.
-fn add_up(cells: &[f64], test: &[f64], scales: &[f64], out: &mut [f64], of: impl Fn(f64) -> f64 + Copy) {
+fn add_up(
+    cells: &[[f64; LANES]],
+    test: &[f64],
+    scales: &[f64],
+    out: &mut [f64],
+    of: impl Fn(f64) -> f64 + Copy,
+) {
     let p = test.len();
     pulp::Arch::new().dispatch(
         #[inline(always)]
         || {
-            for (panel, out) in cells.chunks_exact(LANES * p).zip(out.chunks_mut(LANES)) {
+            for (panel, out) in cells.chunks_exact(p).zip(out.chunks_mut(LANES)) {
                 let mut sums = [0.0; LANES];
-                for ((cells, &a), &scale) in panel.chunks_exact(LANES).zip(test).zip(scales) {
-                    for (sum, cell) in sums.iter_mut().zip(cells) {
-                        *sum += of((a - cell) * scale);
+                for j in 0..p {
+                    let (cells, a, scale) = (&panel[j], test[j], scales[j]);
+                    for lane in 0..LANES {
+                        sums[lane] += of((a - cells[lane]) * scale);
                     }
                 }
                 out.copy_from_slice(&sums[..out.len()]);

@@ -1,6 +1,7 @@
 //! The rows of one test row in the order of their distances.
 
 use super::distances::Precision;
+use super::sort::sort;
 use std::cell::OnceCell;
 use std::cmp::Ordering;
 
@@ -17,6 +18,8 @@ pub(super) struct List {
     /// Whether a place is tied with the one before it.
     tied: Vec<bool>,
     mask: u64,
+    /// Memory for sorting.
+    spare: Vec<u64>,
     /// Memory for places whose order direct distances decide.
     doubtful: Vec<(f64, u64)>,
 }
@@ -56,7 +59,7 @@ impl List {
         if cut < self.places.len() {
             self.select(cut, precision);
         }
-        self.places.sort_unstable();
+        sort(&mut self.places, &mut self.spare);
         self.tied.clear();
         self.tied.resize(self.places.len(), false);
         self.settle(precision, direct);

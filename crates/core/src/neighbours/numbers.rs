@@ -77,10 +77,9 @@ impl Numbers {
                 out[row] = -beyond.at(u) / k_sq;
                 if a > 0 {
                     // Seen from a nearer row, this one is one place nearer.
-                    let w = table.weights()[a];
-                    let wc = if a > 1 { (self.k - 1.0) * w / (a - 1) as f64 } else { 0.0 };
-                    beyond.add(&self.single(RunWeights { w, wc, wcr: 0.0 }, u, nearer, u_t));
-                    beyond.without_point(wc, u);
+                    let weights = self.single_weights(table, a);
+                    beyond.add(&self.single(weights, u, nearer, u_t));
+                    beyond.without_point(weights.wc, u);
                 }
                 continue;
             }
@@ -110,7 +109,12 @@ impl Numbers {
         sums.beyond[list.len()] = beyond;
         for run in list.runs_from_far() {
             let (own, nearer) = (self.run_sums(list, run), sums.nearer[run.start]);
-            beyond.add(&self.several(table.run(run.start, run.len), own, run.len, nearer, u_t));
+            if run.len == 1 {
+                let weights = self.single_weights(table, run.start + 1);
+                beyond.add(&self.single(weights, own.sum, nearer, u_t));
+            } else {
+                beyond.add(&self.several(table.run(run.start, run.len), own, run.len, nearer, u_t));
+            }
             sums.beyond[run.start] = beyond;
             sums.runs[run.start] = own;
         }
@@ -142,6 +146,15 @@ impl Numbers {
         list.rows(run)
             .map(|row| self.u[row])
             .fold(RunSums::default(), |sums, u| RunSums { sum: sums.sum + u, squares: sums.squares + u * u })
+    }
+
+    /// Weights of the row at place `i`, counted from 1.
+    #[inline]
+    fn single_weights(&self, table: &WeightTable, i: usize) -> RunWeights {
+        let w = table.weights()[i];
+        // The first place counts only for k = 1, which needs no mean of others.
+        let wc = if i > 1 { (self.k - 1.0) * w / (i - 1) as f64 } else { 0.0 };
+        RunWeights { w, wc, wcr: 0.0 }
     }
 
     /// What one row with target `u` contributes, behind rows with the sum `nearer`.

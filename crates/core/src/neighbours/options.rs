@@ -21,6 +21,18 @@ pub enum NeighbourTask {
     Regression,
 }
 
+impl NeighbourTask {
+    /// Whether targets are what they should be.
+    pub(super) fn check(self, rows: Rows<'_>) -> Result<(), Error> {
+        let NeighbourTask::Classification { n_classes } = self else { return Ok(()) };
+        let is_class = |label: f64| label >= 0.0 && label < n_classes as f64 && label.fract() == 0.0;
+        match rows.y().iter().position(|&label| !is_class(label)) {
+            Some(row) => Err(Error::NotAClass { row, n_classes }),
+            None => Ok(()),
+        }
+    }
+}
+
 /// How far apart two rows are. Only the order of distances matters.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Metric {
@@ -102,6 +114,26 @@ pub enum TestRows<'a> {
     /// Reference rows, by their numbers. Each is left out of its own list of
     /// neighbours, and a row is not valued by its own use to itself.
     Reference(&'a [usize]),
+}
+
+/// Numbers of reference rows must be such, and different.
+pub(super) fn check_numbers(numbers: &[usize], n_rows: usize) -> Result<(), Error> {
+    if numbers.is_empty() {
+        return Err(Error::NoTestRows);
+    }
+    if numbers.len() == 1 {
+        return Err(Error::BadOption {
+            what: "two reference rows at least are needed as test rows: none tells its own value",
+        });
+    }
+    let mut is_taken = vec![false; n_rows];
+    for &row in numbers {
+        match is_taken.get_mut(row) {
+            Some(taken) if !*taken => *taken = true,
+            _ => return Err(Error::NotAReferenceRow { row, n_rows }),
+        }
+    }
+    Ok(())
 }
 
 /// `most` of the numbers `0..n`, all alike in probability, in ascending order;

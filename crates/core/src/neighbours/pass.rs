@@ -8,7 +8,7 @@ use std::ops::Range;
 const TASK_NUMBERS: usize = 1 << 22;
 
 /// Test rows of a task, at most: packing a block of rows pays for so many.
-const TASK_TESTS: usize = 8;
+const TASK_TESTS: usize = 16;
 
 /// Rows whose means are brought up to date at once.
 const CHUNK_ROWS: usize = 4096;
@@ -40,8 +40,8 @@ impl Mean {
 
 /// Means over `n_tests` test rows of what `task` says of `n_rows` rows.
 ///
-/// A task has some test rows and fills as many rows of `n_rows` numbers; NaN is
-/// no opinion. Tasks run in waves, on all threads; after each wave its numbers
+/// A task has some test rows and fills as many rows of `n_rows` numbers, whatever
+/// they held before; NaN is no opinion. Tasks run in waves, on all threads; after each wave its numbers
 /// are added one test row after the other. So sums do not depend on the waves,
 /// and memory is that of a wave. `n_wide` is the most numbers a task needs for a
 /// test row. `watch` is told between waves how many test rows are done, and of
@@ -61,35 +61,34 @@ pub(super) fn means_over_tests<W: Send>(
     // No thread should wait for others where there are few test rows.
     let task_tests = task_tests.min(n_tests.div_ceil(n_threads)).max(1);
     let wave_tests = task_tests * n_threads;
+    if n_rows == 0 {
+        return Ok(means);
+    }
+    // Memory is taken once and used in every wave.
+    let mut said = vec![0.0; wave_tests.min(n_tests) * n_rows];
+    let mut works: Vec<W> = (0..n_threads).map(|_| work()).collect();
     let mut done = 0;
     while done < n_tests {
         if !watch(done, n_tests) {
             return Err(Error::Interrupted);
         }
         let end = n_tests.min(done + wave_tests);
-        let starts: Vec<usize> = (done..end).step_by(task_tests).collect();
-        let said: Vec<Result<Vec<f64>, Error>> = starts
-            .into_par_iter()
-            .map_init(&work, |work, start| {
-                let tests = start..end.min(start + task_tests);
-                let mut out = vec![0.0; tests.len() * n_rows];
-                task(work, tests, &mut out)?;
-                Ok(out)
-            })
-            .collect();
-        let said = said.into_iter().collect::<Result<Vec<_>, _>>()?;
-        if n_rows > 0 {
-            means.par_chunks_mut(CHUNK_ROWS).enumerate().for_each(|(chunk, means)| {
-                let start = chunk * CHUNK_ROWS;
-                for values in said.iter().flat_map(|said| said.chunks_exact(n_rows)) {
-                    for (mean, &value) in means.iter_mut().zip(&values[start..]) {
-                        if !value.is_nan() {
-                            mean.push(value, &inverse);
-                        }
+        let said = &mut said[..(end - done) * n_rows];
+        let tasks = said.par_chunks_mut(task_tests * n_rows).zip(&mut works).enumerate();
+        tasks.try_for_each(|(at, (out, work))| {
+            let start = done + at * task_tests;
+            task(work, start..end.min(start + task_tests), out)
+        })?;
+        means.par_chunks_mut(CHUNK_ROWS).enumerate().for_each(|(chunk, means)| {
+            let start = chunk * CHUNK_ROWS;
+            for values in said.chunks_exact(n_rows) {
+                for (mean, &value) in means.iter_mut().zip(&values[start..]) {
+                    if !value.is_nan() {
+                        mean.push(value, &inverse);
                     }
                 }
-            });
-        }
+            }
+        });
         done = end;
     }
     Ok(means)

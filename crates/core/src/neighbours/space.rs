@@ -83,7 +83,7 @@ impl Space {
 
     /// The coordinate of a row that direct distances compare.
     #[inline]
-    pub(super) fn direct_coordinate(&self, rows: &Placed<'_>, row: usize, column: &Column) -> f64 {
+    fn direct_coordinate(&self, rows: &Placed<'_>, row: usize, column: &Column) -> f64 {
         let cell = rows.x[(row, column.feature)];
         match self.metric {
             Metric::Euclidean | Metric::Manhattan => cell,
@@ -91,11 +91,33 @@ impl Space {
         }
     }
 
-    /// The coordinate whose products give distances.
-    #[inline]
-    pub(super) fn product_coordinate(&self, rows: &Placed<'_>, row: usize, column: &Column) -> f64 {
-        let unit = if self.metric == Metric::Cosine { rows.inverse_norm[row] } else { 1.0 };
-        column.standardised(rows.x[(row, column.feature)]) * unit
+    /// Coordinates that direct distances compare, of rows from `start` on.
+    pub(super) fn direct_coordinates(
+        &self,
+        rows: &Placed<'_>,
+        start: usize,
+        column: &Column,
+        out: &mut [f64],
+    ) {
+        match self.metric {
+            Metric::Euclidean | Metric::Manhattan => rows.copy(column.feature, start, out),
+            Metric::Cosine => self.product_coordinates(rows, start, column, out),
+        }
+    }
+
+    /// Coordinates whose products give distances, of rows from `start` on.
+    pub(super) fn product_coordinates(
+        &self,
+        rows: &Placed<'_>,
+        start: usize,
+        column: &Column,
+        out: &mut [f64],
+    ) {
+        rows.copy(column.feature, start, out);
+        out.iter_mut().for_each(|cell| *cell = column.standardised(*cell));
+        if self.metric == Metric::Cosine {
+            out.iter_mut().zip(&rows.inverse_norm[start..]).for_each(|(cell, inverse)| *cell *= inverse);
+        }
     }
 
     /// What a difference of direct coordinates is multiplied with.
@@ -121,8 +143,10 @@ impl Space {
     /// A row that lists are made for.
     pub(super) fn test_row(&self, rows: &Placed<'_>, row: usize) -> TestRow {
         let direct = |column| self.direct_coordinate(rows, row, column);
-        let product = |column| self.product_coordinate(rows, row, column);
-        let product: Vec<f64> = self.columns.iter().map(product).collect();
+        let mut product = vec![0.0; self.columns.len()];
+        for (column, out) in self.columns.iter().zip(product.chunks_exact_mut(1)) {
+            self.product_coordinates(rows, row, column, out);
+        }
         TestRow {
             direct: self.columns.iter().map(direct).collect(),
             norm_sq: product.iter().map(|c| c * c).sum(),
@@ -151,6 +175,15 @@ pub(super) struct TestRow {
 impl Placed<'_> {
     pub(super) fn len(&self) -> usize {
         self.x.nrows()
+    }
+
+    /// Cells of a feature, of rows from `start` on.
+    fn copy(&self, feature: usize, start: usize, out: &mut [f64]) {
+        let cells = self.x.col(feature).subrows(start, out.len());
+        match cells.try_as_col_major() {
+            Some(cells) => out.copy_from_slice(cells.as_slice()),
+            None => out.iter_mut().zip(cells.iter()).for_each(|(out, &cell)| *out = cell),
+        }
     }
 
     /// Whether a row has no direction where one is needed.

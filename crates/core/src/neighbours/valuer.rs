@@ -1,10 +1,10 @@
 //! A reference, test rows and a metric: everything needed to value rows.
 
-use super::distances::{Way, Work};
-use super::labels::{LabelSums, Labels};
-use super::list::List;
-use super::numbers::{NumberSums, Numbers};
-use super::options::{NeighbourOptions, NeighbourTask, TestRows};
+use super::distances::Way;
+use super::labels::Labels;
+use super::lists::{ListWork, Utility};
+use super::numbers::Numbers;
+use super::options::{NeighbourOptions, NeighbourTask, TestRows, check_numbers};
 use super::pass::{Mean, means_over_tests};
 use super::space::{Placed, Space, TestRow};
 use super::weights::WeightTable;
@@ -22,13 +22,13 @@ use std::sync::OnceLock;
 #[derive(Debug)]
 pub struct NeighbourValuer<'a> {
     pub(super) reference: Rows<'a>,
-    placed: Placed<'a>,
-    space: Space,
-    way: Way,
-    test: Test<'a>,
+    pub(super) placed: Placed<'a>,
+    pub(super) space: Space,
+    pub(super) way: Way,
+    pub(super) test: Test<'a>,
     sizes: Sizes,
     pub(super) options: NeighbourOptions,
-    utility: Utility<'a>,
+    pub(super) utility: Utility<'a>,
     with_std_error: bool,
     /// Weights of lists without the test row, made when first needed.
     unseen: OnceLock<WeightTable>,
@@ -36,25 +36,9 @@ pub struct NeighbourValuer<'a> {
 
 /// Rows that utility is measured on.
 #[derive(Debug)]
-enum Test<'a> {
+pub(super) enum Test<'a> {
     Given(Placed<'a>, &'a [f64]),
     Reference(&'a [usize]),
-}
-
-#[derive(Debug)]
-enum Utility<'a> {
-    Labels(Labels<'a>),
-    Numbers(Numbers),
-}
-
-/// Memory of a thread.
-#[derive(Debug, Default)]
-pub(super) struct ListWork {
-    distances: Work,
-    of_reference: Vec<f64>,
-    list: List,
-    labels: LabelSums,
-    numbers: NumberSums,
 }
 
 impl<'a> NeighbourValuer<'a> {
@@ -87,13 +71,13 @@ impl<'a> NeighbourValuer<'a> {
         }
         let space = Space::new(reference, options.metric, options.scale)?;
         let placed = space.place(reference)?;
-        check_labels(reference, options.task)?;
+        options.task.check(reference)?;
         let in_test = |error| Error::InTest { error: Box::new(error) };
         let test = match test {
             TestRows::Given(rows) if rows.is_empty() => return Err(Error::NoTestRows),
             TestRows::Given(rows) => {
                 let placed = space.place(rows).map_err(in_test)?;
-                check_labels(rows, options.task).map_err(in_test)?;
+                options.task.check(rows).map_err(in_test)?;
                 Test::Given(placed, rows.y())
             }
             TestRows::Reference(numbers) => {
@@ -208,7 +192,7 @@ impl<'a> NeighbourValuer<'a> {
         watch: &(dyn Fn(usize, usize) -> bool + Sync),
     ) -> Result<Values, Error> {
         let placed = self.space.place(points)?;
-        check_labels(points, self.options.task)?;
+        self.options.task.check(points)?;
         let table = self.unseen_table();
         let keep = table.cut_off(self.options.tolerance);
         let n_wide = placed.len().max(self.placed.len());
@@ -253,12 +237,9 @@ impl<'a> NeighbourValuer<'a> {
             self.measure(&rows, work);
             for (b, (test, out)) in tests.iter().zip(out.chunks_exact_mut(n)).enumerate() {
                 self.list(test, b, keep, work)?;
-                match &self.utility {
-                    Utility::Labels(labels) => labels.own_values(&work.list, table, test.y, out),
-                    Utility::Numbers(numbers) => {
-                        numbers.own_values(&work.list, table, test.y, &mut work.numbers, out);
-                    }
-                }
+                // Rows behind the cut-off are worth nothing.
+                out.fill(0.0);
+                self.own_values(test, table, work, out);
                 more(test.y, test.own, out);
                 if let Some(own) = test.own {
                     out[own] = f64::NAN;
@@ -290,85 +271,6 @@ impl<'a> NeighbourValuer<'a> {
                 .expect("these sizes were checked when the valuer was made")
         })
     }
-
-    fn test(&self, t: usize) -> OneTest {
-        match &self.test {
-            Test::Given(placed, y) => OneTest { row: self.space.test_row(placed, t), y: y[t], own: None },
-            Test::Reference(numbers) => {
-                let own = numbers[t];
-                let row = self.space.test_row(&self.placed, own);
-                OneTest { row, y: self.reference.y()[own], own: Some(own) }
-            }
-        }
-    }
-
-    /// Distances of the reference to each of some test rows.
-    fn measure(&self, tests: &[&TestRow], work: &mut ListWork) {
-        work.of_reference.resize(tests.len() * self.placed.len(), 0.0);
-        work.distances.fill(self.way, &self.space, tests, &self.placed, &mut work.of_reference);
-    }
-
-    /// The list of the `b`-th of them.
-    fn list(&self, test: &OneTest, b: usize, keep: usize, work: &mut ListWork) -> Result<(), Error> {
-        let n = self.placed.len();
-        let distances = &work.of_reference[b * n..(b + 1) * n];
-        let precision = self.way.precision(&self.space, &test.row);
-        let direct = |row: usize| self.direct(test, &self.placed, row, distances);
-        if work.list.sort(distances, test.own, keep, precision, direct) {
-            Ok(())
-        } else {
-            Err(Error::TooLarge)
-        }
-    }
-
-    /// Values of points by one list, in place of their distances.
-    fn point_values(
-        &self,
-        test: &OneTest,
-        b: usize,
-        table: &WeightTable,
-        points: &Placed<'_>,
-        y: &[f64],
-        work: &mut ListWork,
-        out: &mut [f64],
-    ) -> Result<(), Error> {
-        let n = self.placed.len();
-        let distances = &work.of_reference[b * n..(b + 1) * n];
-        let precision = self.way.precision(&self.space, &test.row);
-        let list = &work.list;
-        match &self.utility {
-            Utility::Labels(labels) => labels.sums(list, table, test.y, &mut work.labels),
-            Utility::Numbers(numbers) => numbers.sums(list, table, test.y, &mut work.numbers),
-        }
-        for (point, (out, &y)) in out.iter_mut().zip(y).enumerate() {
-            let distance = *out;
-            if !distance.is_finite() {
-                return Err(Error::TooLarge);
-            }
-            let own = || {
-                if self.way == Way::Direct { distance } else { self.space.direct(&test.row, points, point) }
-            };
-            let direct = |row: usize| self.direct(test, &self.placed, row, distances);
-            let run = list.find(distance, precision, own, direct);
-            *out = match &self.utility {
-                Utility::Labels(labels) => labels.value(list, table, test.y, &work.labels, run, y),
-                Utility::Numbers(numbers) => numbers.value(table, test.y, &work.numbers, run, y),
-            };
-        }
-        Ok(())
-    }
-
-    #[inline]
-    fn direct(&self, test: &OneTest, rows: &Placed<'_>, row: usize, distances: &[f64]) -> f64 {
-        if self.way == Way::Direct { distances[row] } else { self.space.direct(&test.row, rows, row) }
-    }
-}
-
-/// A test row, its target, and its number if it is a reference row.
-struct OneTest {
-    row: TestRow,
-    y: f64,
-    own: Option<usize>,
 }
 
 impl Valuer for NeighbourValuer<'_> {
@@ -380,33 +282,4 @@ impl Valuer for NeighbourValuer<'_> {
     fn values(&self, points: Rows<'_>) -> Result<Values, Error> {
         self.values_watched(points, &|_, _| true)
     }
-}
-
-fn check_labels(rows: Rows<'_>, task: NeighbourTask) -> Result<(), Error> {
-    let NeighbourTask::Classification { n_classes } = task else { return Ok(()) };
-    let is_class = |label: f64| label >= 0.0 && label < n_classes as f64 && label.fract() == 0.0;
-    match rows.y().iter().position(|&label| !is_class(label)) {
-        Some(row) => Err(Error::NotAClass { row, n_classes }),
-        None => Ok(()),
-    }
-}
-
-/// Numbers of reference rows must be such, and different.
-fn check_numbers(numbers: &[usize], n_rows: usize) -> Result<(), Error> {
-    if numbers.is_empty() {
-        return Err(Error::NoTestRows);
-    }
-    if numbers.len() == 1 {
-        return Err(Error::BadOption {
-            what: "two reference rows at least are needed as test rows: none tells its own value",
-        });
-    }
-    let mut is_taken = vec![false; n_rows];
-    for &row in numbers {
-        match is_taken.get_mut(row) {
-            Some(taken) if !*taken => *taken = true,
-            _ => return Err(Error::NotAReferenceRow { row, n_rows }),
-        }
-    }
-    Ok(())
 }
