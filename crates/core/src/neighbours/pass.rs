@@ -4,11 +4,12 @@ use crate::Error;
 use rayon::prelude::*;
 use std::ops::Range;
 
-/// Numbers that one task may hold for its test rows, at most (32 MB).
-const TASK_NUMBERS: usize = 1 << 22;
+/// Numbers that one task should hold for its test rows (8 MB).
+const TASK_NUMBERS: usize = 1 << 20;
 
-/// Test rows of a task, at most: packing a block of rows pays for so many.
-const TASK_TESTS: usize = 16;
+/// Test rows of a task: with fewer, packing blocks of rows would take most of the
+/// time; more gain nothing.
+const TASK_TESTS: std::ops::RangeInclusive<usize> = 4..=16;
 
 /// Rows whose means are brought up to date at once.
 const CHUNK_ROWS: usize = 4096;
@@ -56,7 +57,7 @@ pub(super) fn means_over_tests<W: Send>(
 ) -> Result<Vec<Mean>, Error> {
     let inverse: Vec<f64> = (0..=n_tests).map(|n| 1.0 / n as f64).collect();
     let mut means = vec![Mean::default(); n_rows];
-    let task_tests = (TASK_NUMBERS / n_wide.max(1)).clamp(1, TASK_TESTS);
+    let task_tests = (TASK_NUMBERS / n_wide.max(1)).clamp(*TASK_TESTS.start(), *TASK_TESTS.end());
     let n_threads = rayon::current_num_threads();
     // No thread should wait for others where there are few test rows.
     let task_tests = task_tests.min(n_tests.div_ceil(n_threads)).max(1);
