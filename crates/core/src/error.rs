@@ -245,6 +245,49 @@ pub enum Error {
         size: usize,
     },
 
+    /// Set sizes that leave no set with `k` neighbours and a point.
+    #[error("no set size counts: q ≤ m and k + 1 ≤ m are needed, got k = {k}, q = {min}, m = {max}")]
+    NeighbourSizes {
+        /// Neighbours that are averaged over.
+        k: usize,
+        /// `q`, the smallest set whose utility counts.
+        min: usize,
+        /// `m`, the largest set size.
+        max: usize,
+    },
+
+    /// Fewer reference rows than the smallest set has.
+    #[error(
+        "sets of {needed} rows cannot be drawn from {n_rows}; give more reference rows, or a smaller k or q"
+    )]
+    FewNeighbours {
+        /// Rows that sets are drawn from: the reference without the test row
+        /// and the row that is valued, where they are among it.
+        n_rows: usize,
+        /// Rows of the smallest set.
+        needed: usize,
+    },
+
+    /// No row to measure utility on.
+    #[error("there are no test rows")]
+    NoTestRows,
+
+    /// A test row that was said to be a reference row and cannot be one.
+    #[error("test row {row} is not one of the {n_rows} reference rows, or is named twice")]
+    NotAReferenceRow {
+        /// The number given.
+        row: usize,
+        /// Reference rows.
+        n_rows: usize,
+    },
+
+    /// What is wrong with a row that utility is measured on.
+    #[error("in the test rows: {error}")]
+    InTest {
+        /// What is wrong.
+        error: Box<Error>,
+    },
+
     /// Weights where a method knows none.
     #[error("the method draws sets of reference rows and knows no weights")]
     Weighted,
@@ -351,7 +394,8 @@ pub enum Warning {
         /// Reference rows.
         n_rows: usize,
     },
-    /// Features that are the same in every reference row, and so say nothing of density.
+    /// Features left out because they are the same in every reference row: they
+    /// say nothing of density or distance.
     ConstantColumns {
         /// Indices of the features.
         columns: Vec<usize>,
@@ -360,6 +404,13 @@ pub enum Warning {
     BandwidthAtEdge {
         /// The bandwidth.
         bandwidth: f64,
+    },
+    /// Set sizes left out because no sets that large can be drawn.
+    SizesLeftOut {
+        /// How many sizes.
+        n_sizes: usize,
+        /// Rows that sets are drawn from.
+        n_rows: usize,
     },
     /// Algorithm 3 stopped before the sum was complete.
     Truncated {
@@ -428,6 +479,10 @@ impl Warning {
             ),
             Warning::BandwidthAtEdge { bandwidth } => format!(
                 "cross-validation chose bandwidth {bandwidth}, the end of what it tries; repeated rows can cause that, and `--bandwidth` sets another"
+            ),
+            Warning::SizesLeftOut { n_sizes, n_rows } => format!(
+                "{n_sizes} set {} left out of the sum: sets are drawn without replacement from {n_rows} rows",
+                if *n_sizes == 1 { "size was" } else { "sizes were" }
             ),
             Warning::Truncated { n_visited, n_sizes, share } => format!(
                 "Algorithm 3 stopped after {n_visited} of {n_sizes} set sizes (median over rows) and kept {:.0} % of the sum; method `gaussian` is exact",

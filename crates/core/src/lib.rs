@@ -36,6 +36,7 @@
 //! | [`linear`] | the closed form for least squares, and Algorithm 3 | Theorem 2 |
 //! | [`classification`] | logistic regression, and the same on its working variables | Corollary 4 |
 //! | [`density`] | the closed form for kernel density estimates, of rows and of sets | Theorem 5 |
+//! | [`neighbours`] | the closed form for nearest neighbours, and KNN-Shapley | beyond it |
 //! | [`numeric`] | sums over set sizes of chi-squared expectations | its proof |
 //!
 //! Nothing here reads files, clocks or the environment; a seed is an argument.
@@ -44,6 +45,7 @@
 pub mod classification;
 pub mod density;
 pub mod linear;
+pub mod neighbours;
 pub mod numeric;
 
 mod error;

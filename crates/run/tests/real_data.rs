@@ -123,7 +123,8 @@ fn chance_to_find_flips(file: &str) -> Option<f64> {
 #[test]
 fn flipped_labels_have_large_penalties() {
     // Below these by 0.03 only if something is broken: `docs/labels.md` has the spread.
-    for (file, least) in [("australian.csv", 0.87), ("pima_diabetes.csv", 0.78), ("breast_cancer.csv", 0.92)] {
+    for (file, least) in [("australian.csv", 0.87), ("pima_diabetes.csv", 0.78), ("breast_cancer.csv", 0.92)]
+    {
         if let Some(chance) = chance_to_find_flips(file) {
             assert!(chance > least, "{file}: {chance}");
             println!("{file}: {chance:.3}");

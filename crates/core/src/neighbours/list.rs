@@ -1,0 +1,329 @@
+//! The rows of one test row in the order of their distances.
+
+use super::distances::Precision;
+use super::sort::sort;
+use std::cell::OnceCell;
+use std::cmp::Ordering;
+
+/// Rows from near to far.
+///
+/// A place is held as one number: the leading bits of a distance, which order
+/// like the distance itself, and the number of the row in the bits below. Such
+/// numbers sort fast. Wherever two distances are too near each other for those
+/// bits, or for the precision of the distance, direct distances decide; equal
+/// ones are ties.
+#[derive(Debug, Default)]
+pub(super) struct List {
+    places: Vec<u64>,
+    /// Whether a place is tied with the one before it.
+    tied: Vec<bool>,
+    mask: u64,
+    /// Memory for sorting.
+    spare: Vec<u64>,
+    /// Memory for places whose order direct distances decide.
+    doubtful: Vec<(f64, u64)>,
+}
+
+/// Rows at the same distance: places `start..start + len`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Run {
+    pub(super) start: usize,
+    pub(super) len: usize,
+}
+
+impl List {
+    /// Sorts rows by `distance`, without row `own`. At least the `keep` nearest
+    /// are listed, with all that are as near as the last of them; others may be
+    /// missing. Returns whether all distances are finite.
+    pub(super) fn sort(
+        &mut self,
+        distance: &[f64],
+        own: Option<usize>,
+        keep: usize,
+        precision: Precision,
+        direct: impl Fn(usize) -> f64,
+    ) -> bool {
+        let n = distance.len();
+        self.mask = (1_u64 << (usize::BITS - n.saturating_sub(1).leading_zeros())) - 1;
+        let mask = self.mask;
+        self.places.clear();
+        self.places.extend(distance.iter().zip(0_u64..).map(|(d, row)| (d.to_bits() & !mask) | row));
+        // Bits of finite numbers from 0 on are below those of infinity.
+        if self.places.iter().any(|&place| place & !mask >= f64::INFINITY.to_bits() & !mask) {
+            return false;
+        }
+        if let Some(own) = own {
+            self.places.swap_remove(own);
+        }
+        let cut = keep.min(self.places.len());
+        if cut < self.places.len() {
+            self.select(cut, precision);
+        }
+        sort(&mut self.places, &mut self.spare);
+        self.tied.clear();
+        self.tied.resize(self.places.len(), false);
+        self.settle(precision, direct);
+        if cut > 0 && cut < self.places.len() {
+            let end = (cut..self.places.len()).find(|&at| !self.tied[at]).unwrap_or(self.places.len());
+            self.places.truncate(end);
+            self.tied.truncate(end);
+        } else if cut == 0 {
+            self.places.clear();
+            self.tied.clear();
+        }
+        true
+    }
+
+    /// Number of places.
+    pub(super) fn len(&self) -> usize {
+        self.places.len()
+    }
+
+    /// The row at a place.
+    #[inline]
+    pub(super) fn row(&self, place: usize) -> usize {
+        (self.places[place] & self.mask) as usize
+    }
+
+    /// Rows of a run.
+    pub(super) fn rows(&self, run: Run) -> impl Iterator<Item = usize> + '_ {
+        self.places[run.start..run.start + run.len].iter().map(|place| (place & self.mask) as usize)
+    }
+
+    /// Runs of rows at the same distance, from far to near.
+    pub(super) fn runs_from_far(&self) -> impl Iterator<Item = Run> + '_ {
+        let mut end = self.places.len();
+        std::iter::from_fn(move || {
+            let last = end.checked_sub(1)?;
+            let mut start = last;
+            while self.tied[start] {
+                start -= 1;
+            }
+            end = start;
+            Some(Run { start, len: last + 1 - start })
+        })
+    }
+
+    /// Where a point at `distance` belongs: after `start` rows that are nearer
+    /// and among `len` that are as far. `point` and `direct` are direct distances
+    /// of the point and of a row, computed where they are needed.
+    pub(super) fn find(
+        &self,
+        distance: f64,
+        precision: Precision,
+        point: impl Fn() -> f64,
+        direct: impl Fn(usize) -> f64,
+    ) -> Run {
+        let exact = OnceCell::new();
+        let (lowest, highest) = (precision.low(distance), precision.high(distance));
+        let compare = |at: usize| {
+            let (low, high) = self.bounds(self.places[at], precision);
+            if high < lowest {
+                Ordering::Less
+            } else if low > highest {
+                Ordering::Greater
+            } else {
+                direct(self.row(at)).total_cmp(exact.get_or_init(&point))
+            }
+        };
+        let start = self.search(0, |at| compare(at) == Ordering::Less);
+        // Mostly there is no tie, and one look says so.
+        let is_tied = start < self.len() && compare(start) == Ordering::Equal;
+        let end = if is_tied { self.search(start + 1, |at| compare(at) == Ordering::Equal) } else { start };
+        Run { start, len: end - start }
+    }
+
+    /// The first place from `from` on that is not before what is looked for.
+    fn search(&self, mut from: usize, is_before: impl Fn(usize) -> bool) -> usize {
+        let mut to = self.len();
+        while from < to {
+            let at = from.midpoint(to);
+            if is_before(at) { from = at + 1 } else { to = at }
+        }
+        from
+    }
+
+    /// Drops places that are certainly behind the first `cut`.
+    fn select(&mut self, cut: usize, precision: Precision) {
+        let Some(last) = cut.checked_sub(1) else { return };
+        let (_, &mut last, _) = self.places.select_nth_unstable(last);
+        let (_, high) = self.bounds(last, precision);
+        let mask = self.mask;
+        self.places.retain(|&place| precision.low(f64::from_bits(place & !mask)) <= high);
+    }
+
+    /// Between what the direct distance of a place is.
+    #[inline]
+    fn bounds(&self, place: u64, precision: Precision) -> (f64, f64) {
+        let (low, high) = (f64::from_bits(place & !self.mask), f64::from_bits(place | self.mask));
+        (precision.low(low), precision.high(high))
+    }
+
+    /// Puts places in the order of direct distances wherever they might be in
+    /// another.
+    fn settle(&mut self, precision: Precision, direct: impl Fn(usize) -> f64) {
+        let n = self.places.len();
+        let mut start = 0;
+        while start < n {
+            // Both bounds rise from place to place, so that what is certainly
+            // behind one place is behind all before it.
+            let mut end = start + 1;
+            let mut high = self.bounds(self.places[start], precision).1;
+            while end < n {
+                let (low, next_high) = self.bounds(self.places[end], precision);
+                if low > high {
+                    break;
+                }
+                high = next_high;
+                end += 1;
+            }
+            if end - start > 1 {
+                self.decide(start, end, &direct);
+            }
+            start = end;
+        }
+    }
+
+    fn decide(&mut self, start: usize, end: usize, direct: &impl Fn(usize) -> f64) {
+        let mask = self.mask;
+        self.doubtful.clear();
+        let places = &mut self.places[start..end];
+        self.doubtful.extend(places.iter().map(|&place| (direct((place & mask) as usize), place)));
+        // By row number among ties, so that the same sums are added in the same order.
+        self.doubtful
+            .sort_unstable_by(|(a, one), (b, other)| a.total_cmp(b).then((one & mask).cmp(&(other & mask))));
+        for (at, (place, &(distance, decided))) in places.iter_mut().zip(&self.doubtful).enumerate() {
+            *place = decided;
+            self.tied[start + at] = at > 0 && self.doubtful[at - 1].0 == distance;
+        }
+    }
+}
+
+impl Precision {
+    #[inline]
+    fn low(self, distance: f64) -> f64 {
+        distance - (self.absolute + self.relative * distance)
+    }
+
+    #[inline]
+    fn high(self, distance: f64) -> f64 {
+        distance + (self.absolute + self.relative * distance)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::distances::{Way, Work};
+    use super::super::options::{Metric, Scale};
+    use super::super::space::Space;
+    use super::*;
+    use crate::Rows;
+    use dshap_testkit::Draws;
+    use faer::Mat;
+
+    /// The list of every tenth row of `x`, by the two ways; and how often the
+    /// order of distances from products alone would have been another.
+    fn check(x: &Mat<f64>, metric: Metric, scale: Scale, keep: usize) -> usize {
+        let y = vec![0.0; x.nrows()];
+        let rows = Rows::new(x.as_ref(), &y).expect("one target per row");
+        let space = Space::new(rows, metric, scale).expect("features vary");
+        let placed = space.place(rows).expect("cells are finite");
+        let mut n_wrong = 0;
+        let mut distances = vec![0.0; x.nrows()];
+        for t in (0..x.nrows()).step_by(10) {
+            let test = space.test_row(&placed, t);
+            let direct = |row: usize| space.direct(&test, &placed, row);
+            let mut expected: Vec<usize> = (0..x.nrows()).filter(|&row| row != t).collect();
+            expected.sort_by(|&a, &b| direct(a).total_cmp(&direct(b)).then(a.cmp(&b)));
+            for way in [Way::Direct, Way::Products] {
+                Work::default().fill(way, &space, &[&test], &placed, &mut distances);
+                let precision = way.precision(&space, &test);
+                for (row, &distance) in distances.iter().enumerate() {
+                    let (low, high) = (precision.low(distance), precision.high(distance));
+                    assert!(low <= direct(row) && direct(row) <= high, "{metric:?}, {way:?}: {t}, {row}");
+                }
+                let mut list = List::default();
+                assert!(list.sort(&distances, Some(t), keep, precision, direct));
+                let found: Vec<usize> = (0..list.len()).map(|place| list.row(place)).collect();
+                assert!(found.len() >= keep.min(expected.len()), "{metric:?}, {way:?}");
+                assert_eq!(found, expected[..found.len()], "{metric:?}, {way:?}, test row {t}");
+                for place in 1..found.len() {
+                    let is_tied = direct(found[place - 1]) == direct(found[place]);
+                    assert_eq!(list.tied[place], is_tied, "{metric:?}, {way:?}: {t}, place {place}");
+                }
+                if let (Some(&last), Some(&next)) = (found.last(), expected.get(found.len())) {
+                    assert!(direct(last) < direct(next), "a tie was cut in two");
+                }
+                // A point like one of the rows is tied with that row.
+                for row in [0, 1, 17] {
+                    let run = list.find(distances[row], precision, || direct(row), direct);
+                    let before = expected.iter().filter(|&&other| direct(other) < direct(row)).count();
+                    let same = expected.iter().filter(|&&other| direct(other) == direct(row)).count();
+                    if before < found.len() {
+                        assert_eq!(run, Run { start: before, len: same }, "{metric:?}, {way:?}: {t}, {row}");
+                    }
+                }
+                let by_products = |place: usize| distances[found[place - 1]] <= distances[found[place]];
+                n_wrong += (1..found.len()).filter(|&place| !by_products(place)).count();
+            }
+        }
+        n_wrong
+    }
+
+    /// 150 rows: some the same, some apart by 1e-12, all far from zero.
+    fn hard(seed: u64, p: usize, offset: f64) -> Mat<f64> {
+        let mut draws = Draws::new(seed);
+        let mut x = Mat::from_fn(150, p, |_, _| draws.normal());
+        for row in 50..100 {
+            for j in 0..p {
+                let nudge = if row < 75 { 0.0 } else { 1e-12 * draws.normal() };
+                x[(row, j)] = x[(row - 50, j)] + nudge;
+            }
+        }
+        Mat::from_fn(150, p, |i, j| x[(i, j)] + offset)
+    }
+
+    #[test]
+    fn lists_have_the_order_of_direct_distances() {
+        let mut n_wrong = 0;
+        for p in [1, 5, 40] {
+            for offset in [0.0, 1e8] {
+                let x = hard(p as u64, p, offset);
+                for metric in [Metric::Euclidean, Metric::Cosine] {
+                    for scale in [Scale::Standard, Scale::AsGiven] {
+                        n_wrong += check(&x, metric, scale, 150);
+                        check(&x, metric, scale, 12);
+                    }
+                }
+            }
+        }
+        assert!(n_wrong > 1000, "products alone would have done, {n_wrong}");
+    }
+
+    /// Rows that lie far from all others must not make the rest doubtful, nor be
+    /// lost; rows without direction are at a right angle.
+    #[test]
+    fn outliers_and_rows_of_zeros_are_in_order_too() {
+        let mut x = hard(7, 30, 0.0);
+        for j in 0..30 {
+            x[(3, j)] = 1e12;
+            x[(90, j)] = 0.0;
+            x[(91, j)] = 0.0;
+        }
+        for metric in [Metric::Euclidean, Metric::Cosine] {
+            check(&x, metric, Scale::AsGiven, 150);
+            check(&x, metric, Scale::Standard, 150);
+        }
+    }
+
+    #[test]
+    fn distances_that_are_not_finite_are_noticed() {
+        let sort = |distance: &[f64]| {
+            let precision = Precision { relative: 0.0, absolute: 0.0 };
+            List::default().sort(distance, None, 3, precision, |row| distance[row])
+        };
+        assert!(sort(&[1.0, f64::MAX, 0.0]));
+        assert!(!sort(&[1.0, f64::INFINITY, 0.0]));
+        assert!(!sort(&[1.0, 0.0, f64::NAN]));
+    }
+}

@@ -1,0 +1,132 @@
+//! What is done for one test row: its list, and values by it.
+
+use super::distances::{Way, Work};
+use super::labels::{LabelSums, Labels};
+use super::list::List;
+use super::numbers::{NumberSums, Numbers};
+use super::space::{Placed, TestRow};
+use super::valuer::{NeighbourValuer, Test};
+use super::weights::WeightTable;
+use crate::Error;
+
+/// How a list becomes values.
+#[derive(Debug)]
+pub(super) enum Utility<'a> {
+    Labels(Labels<'a>),
+    Numbers(Numbers),
+}
+
+/// Memory of a thread.
+#[derive(Debug, Default)]
+pub(super) struct ListWork {
+    pub(super) distances: Work,
+    of_reference: Vec<f64>,
+    list: List,
+    labels: LabelSums,
+    numbers: NumberSums,
+}
+
+/// A test row, its target, and its number if it is a reference row.
+#[derive(Debug)]
+pub(super) struct OneTest {
+    pub(super) row: TestRow,
+    pub(super) y: f64,
+    pub(super) own: Option<usize>,
+}
+
+impl NeighbourValuer<'_> {
+    /// A test row.
+    pub(super) fn test(&self, t: usize) -> OneTest {
+        match &self.test {
+            Test::Given(placed, y) => OneTest { row: self.space.test_row(placed, t), y: y[t], own: None },
+            Test::Reference(numbers) => {
+                let own = numbers[t];
+                let row = self.space.test_row(&self.placed, own);
+                OneTest { row, y: self.reference.y()[own], own: Some(own) }
+            }
+        }
+    }
+
+    /// Distances of the reference to each of some test rows.
+    pub(super) fn measure(&self, tests: &[&TestRow], work: &mut ListWork) {
+        work.of_reference.resize(tests.len() * self.placed.len(), 0.0);
+        work.distances.fill(self.way, &self.space, tests, &self.placed, &mut work.of_reference);
+    }
+
+    /// The list of the `b`-th of them.
+    pub(super) fn list(
+        &self,
+        test: &OneTest,
+        b: usize,
+        keep: usize,
+        work: &mut ListWork,
+    ) -> Result<(), Error> {
+        let n = self.placed.len();
+        let distances = &work.of_reference[b * n..(b + 1) * n];
+        let precision = self.way.precision(&self.space, &test.row);
+        let direct = |row: usize| self.direct(test, &self.placed, row, distances);
+        if work.list.sort(distances, test.own, keep, precision, direct) {
+            Ok(())
+        } else {
+            Err(Error::TooLarge)
+        }
+    }
+
+    /// Values of reference rows by the list at hand.
+    pub(super) fn own_values(
+        &self,
+        test: &OneTest,
+        table: &WeightTable,
+        work: &mut ListWork,
+        out: &mut [f64],
+    ) {
+        match &self.utility {
+            Utility::Labels(labels) => labels.own_values(&work.list, table, test.y, out),
+            Utility::Numbers(numbers) => {
+                numbers.own_values(&work.list, table, test.y, &mut work.numbers, out);
+            }
+        }
+    }
+
+    /// Values of points by one list, in place of their distances.
+    pub(super) fn point_values(
+        &self,
+        test: &OneTest,
+        b: usize,
+        table: &WeightTable,
+        points: &Placed<'_>,
+        y: &[f64],
+        work: &mut ListWork,
+        out: &mut [f64],
+    ) -> Result<(), Error> {
+        let n = self.placed.len();
+        let distances = &work.of_reference[b * n..(b + 1) * n];
+        let precision = self.way.precision(&self.space, &test.row);
+        let list = &work.list;
+        match &self.utility {
+            Utility::Labels(labels) => labels.sums(list, table, test.y, &mut work.labels),
+            Utility::Numbers(numbers) => numbers.sums(list, table, test.y, &mut work.numbers),
+        }
+        for (point, (out, &y)) in out.iter_mut().zip(y).enumerate() {
+            let distance = *out;
+            if !distance.is_finite() {
+                return Err(Error::TooLarge);
+            }
+            let own = || {
+                if self.way == Way::Direct { distance } else { self.space.direct(&test.row, points, point) }
+            };
+            let direct = |row: usize| self.direct(test, &self.placed, row, distances);
+            let run = list.find(distance, precision, own, direct);
+            *out = match &self.utility {
+                Utility::Labels(labels) => labels.value(list, table, test.y, &work.labels, run, y),
+                Utility::Numbers(numbers) => numbers.value(table, test.y, &work.numbers, run, y),
+            };
+        }
+        Ok(())
+    }
+
+    #[inline]
+    fn direct(&self, test: &OneTest, rows: &Placed<'_>, row: usize, distances: &[f64]) -> f64 {
+        if self.way == Way::Direct { distances[row] } else { self.space.direct(&test.row, rows, row) }
+    }
+}

@@ -1,0 +1,109 @@
+//! Nearest neighbours: values in closed form, for labels and for numbers.
+//!
+//! **Setting.** A set `S` predicts a test row `t` from the `k` rows of it that are
+//! nearest. Its utility is the mean over test rows of
+//!
+//! ```text
+//! (1/k) Σ_{k nearest} 1[y = y_t]                classification, any number of classes
+//! −( (1/k) Σ_{k nearest} y − y_t )²             regression
+//! ```
+//!
+//! from `|S| = s₀ = max(q − 1, k)` on. The value of a point is the gain in utility
+//! when it joins a random set, summed over the sizes `s₀ … m − 1` and divided by
+//! `m`. Sets are drawn from the `n` reference rows **without replacement**, which
+//! is unbiased for the distribution they come from whenever `m ≤ n + 1`; larger
+//! sizes are left out of the sum and reported
+//! ([`Warning::SizesLeftOut`](crate::Warning::SizesLeftOut)).
+//!
+//! **Result.** For one test row, sort the reference by distance, and let `a` rows
+//! be nearer than the point. With `w_i` the weight of place `i`, `G_i` that of all
+//! places after it ([`WeightTable`]), and `μ_i` the mean of `y_(1) … y_(i−1)`,
+//!
+//! ```text
+//! classification:   (1/k) [ 1[y = y_t]·G_a − Σ_{i>a} w_i·1[y_(i) = y_t] ]
+//! regression:      −(1/k²) Σ_{i>a} w_i [ y² − y_(i)² + 2((k−1)μ_i − k·y_t)(y − y_(i)) ]
+//! ```
+//!
+//! Weights do not depend on the test row, and the sums are suffix sums: one sort
+//! gives every reference row its value and any unseen point by one binary search.
+//! There is no Monte Carlo and nothing of size `n × n`. The value is the mean over
+//! test rows, and its standard error that of this mean: it says what other test
+//! rows would change, not what another reference would.
+//!
+//! **Ties.** Rows at the same distance, the point among them, are in random order:
+//! the value is the mean over all orders. `g` tied reference rows share the mean of
+//! their weights; a point tied with them stands in one of `g + 1` places, each as
+//! likely. So the order of the rows does not matter. Ties are equal direct
+//! distances: sums of squared differences of cells, in plain doubles. The order of
+//! neighbours is that of these, to the last bit, also where matrix products find
+//! most of it faster, whatever the blocks and threads.
+//!
+//! **Rows valued against themselves** are left out of their own lists: a row's
+//! value is that of an unseen point against the other rows. Test rows that are
+//! reference rows are left out of the lists made for them, and a row is not valued
+//! by its own use to itself.
+//!
+//! **Finite datasets.** [`NeighbourValuer::finite_shapley`] is KNN-Shapley (Jia et al.
+//! 2019). It agrees with values where these count all sizes, `q ≤ k + 1` and `m = N`
+//! for `N` rows valued against themselves: there the weights are `k/(i(i+1))`, those
+//! of its recursion. What is left are sets of fewer than `k` rows, which have no
+//! distributional value here: in classification `1[y = y_t]/N`, exactly. For a fixed
+//! `m` and ever more rows the two part: finite values add up to the utility of all
+//! rows and so shrink, on average, like `1/N`.
+//!
+//! **Far rows.** Behind place `(k + log 1/ε)·n/s₀`, roughly, less than a share `ε` of
+//! the weight is left, so that where `s₀` is large rows that far are not even sorted
+//! ([`NeighbourOptions::tolerance`] says what that changes at most, by default less
+//! than rounding). With `s₀ = k`, the default, weights fall like `1/i²` and their
+//! tail like `1/i`: nothing can be cut off. For the same reason there is no tree of
+//! nearest rows: the whole order is needed, and a tree does not sort faster.
+//!
+//! ```
+//! use dshap::neighbours::{NeighbourOptions, NeighbourTask, NeighbourValuer, TestRows};
+//! use dshap::{Rows, Sizes, Valuer};
+//! use faer::mat;
+//!
+//! // The nearest row of a set is to tell that the label at 0 is 1.
+//! let (x, y) = (mat![[1.0], [2.0], [3.0], [4.0_f64]], [0.0, 1.0, 0.0, 1.0]);
+//! let (test_x, test_y) = (mat![[0.0_f64]], [1.0]);
+//! let task = NeighbourTask::Classification { n_classes: 2 };
+//! let valuer = NeighbourValuer::new(
+//!     Rows::new(x.as_ref(), &y)?,
+//!     TestRows::Given(Rows::new(test_x.as_ref(), &test_y)?),
+//!     Sizes::new(2, 5),
+//!     NeighbourOptions { k: 1, ..NeighbourOptions::new(task) },
+//! )?;
+//! // A point in front of all others: w = 1/2, 1/6, 1/12, 1/20, G_0 = 4/5.
+//! let points = mat![[0.5], [0.5_f64]];
+//! let values = valuer.values(Rows::new(points.as_ref(), &[1.0, 0.0])?)?.value;
+//! assert!((values[0] - (4.0 / 5.0 - 1.0 / 6.0 - 1.0 / 20.0)).abs() < 1e-15);
+//! assert!((values[1] + 1.0 / 6.0 + 1.0 / 20.0).abs() < 1e-15);
+//! # Ok::<(), dshap::Error>(())
+//! ```
+//!
+//! | file | holds |
+//! |---|---|
+//! | `weights.rs` | the weights of places, all sizes summed |
+//! | `options.rs` | what is asked for |
+//! | `space.rs`, `distances.rs` | coordinates and direct distances; blocks of distances |
+//! | `list.rs`, `sort.rs` | the order of rows for one test row, with its ties |
+//! | `labels.rs`, `numbers.rs` | from a list to values: classification, regression |
+//! | `pass.rs` | means over test rows, with the same bits for any threads |
+//! | `lists.rs`, `valuer.rs`, `shapley.rs` | one test row; the valuer; finite KNN-Shapley |
+
+mod distances;
+mod labels;
+mod list;
+mod lists;
+mod numbers;
+mod options;
+mod pass;
+mod shapley;
+mod sort;
+mod space;
+mod valuer;
+mod weights;
+
+pub use options::{Metric, NeighbourOptions, NeighbourTask, Scale, TestRows, sample_rows};
+pub use valuer::NeighbourValuer;
+pub use weights::WeightTable;

@@ -1,0 +1,206 @@
+//! Regression: what a list says of rows with numbers.
+
+use super::list::{List, Run};
+use super::weights::{RunWeights, WeightTable};
+
+/// The targets of the reference.
+#[derive(Debug)]
+pub(super) struct Numbers {
+    /// Less their mean: values do not depend on the origin, rounding does.
+    u: Vec<f64>,
+    centre: f64,
+    k: f64,
+}
+
+/// What an unseen point needs to know of a list, by place.
+#[derive(Debug, Default)]
+pub(super) struct NumberSums {
+    /// The quadratic of the rows from a place on.
+    beyond: Vec<Quadratic>,
+    /// The sum of targets before a place.
+    nearer: Vec<f64>,
+    /// Sums of a run, where it starts.
+    runs: Vec<RunSums>,
+}
+
+/// `squared·u² + linear·u + constant`.
+#[derive(Debug, Clone, Copy, Default)]
+struct Quadratic {
+    squared: f64,
+    linear: f64,
+    constant: f64,
+}
+
+/// Targets of rows that are tied.
+#[derive(Debug, Clone, Copy, Default)]
+struct RunSums {
+    sum: f64,
+    squares: f64,
+}
+
+impl Numbers {
+    pub(super) fn new(y: &[f64], k: usize) -> Self {
+        // A first mean, and what it missed, so that a large offset costs nothing.
+        let n = y.len() as f64;
+        let shift = y.first().copied().unwrap_or(0.0);
+        let centre = shift + y.iter().map(|y| y - shift).sum::<f64>() / n;
+        Self { u: y.iter().map(|y| y - centre).collect(), centre, k: k as f64 }
+    }
+
+    /// Values of the reference rows, each against the others: the list without it.
+    /// `table` is that of one row less than the list was made of.
+    ///
+    /// ```text
+    /// ν = −(1/k²) Σ_{i>a} w_i [ y² − y_(i)² + 2((k−1)μ_i − k·y_t)(y − y_(i)) ]      a rows are nearer
+    /// ```
+    ///
+    /// with `μ_i` the mean of `y_(1) … y_(i−1)`, and the mean of that over all
+    /// orders of tied rows. It is a quadratic in `y` whose coefficients are sums
+    /// over the rows further away.
+    pub(super) fn own_values(
+        &self,
+        list: &List,
+        table: &WeightTable,
+        y_t: f64,
+        sums: &mut NumberSums,
+        out: &mut [f64],
+    ) {
+        let u_t = y_t - self.centre;
+        let k_sq = self.k * self.k;
+        self.add_nearer(list, sums);
+        let mut beyond = Quadratic::default();
+        for run in list.runs_from_far() {
+            let (a, nearer) = (run.start, sums.nearer[run.start]);
+            if run.len == 1 {
+                let row = list.row(a);
+                let u = self.u[row];
+                out[row] = -beyond.at(u) / k_sq;
+                if a > 0 {
+                    // Seen from a nearer row, this one is one place nearer.
+                    let weights = self.single_weights(table, a);
+                    beyond.add(&self.single(weights, u, nearer, u_t));
+                    beyond.without_point(weights.wc, u);
+                }
+                continue;
+            }
+            let tied = self.run_sums(list, run);
+            let weights = table.run_with_point(a, run.len - 1);
+            for row in list.rows(run) {
+                let u = self.u[row];
+                let others = RunSums { sum: tied.sum - u, squares: tied.squares - u * u };
+                let among = self.several(weights, others, run.len - 1, nearer, u_t);
+                out[row] = -(beyond.at(u) + among.at(u)) / k_sq;
+            }
+            if a > 0 {
+                let weights = table.run(a - 1, run.len);
+                beyond.add(&self.several(weights, tied, run.len, nearer, u_t));
+                beyond.without_point(weights.wc, tied.sum / run.len as f64);
+            }
+        }
+    }
+
+    /// Sums for unseen points. `table` is that of the whole list.
+    pub(super) fn sums(&self, list: &List, table: &WeightTable, y_t: f64, sums: &mut NumberSums) {
+        let u_t = y_t - self.centre;
+        self.add_nearer(list, sums);
+        sums.beyond.resize(list.len() + 1, Quadratic::default());
+        sums.runs.resize(list.len() + 1, RunSums::default());
+        let mut beyond = Quadratic::default();
+        sums.beyond[list.len()] = beyond;
+        for run in list.runs_from_far() {
+            let (own, nearer) = (self.run_sums(list, run), sums.nearer[run.start]);
+            if run.len == 1 {
+                let weights = self.single_weights(table, run.start + 1);
+                beyond.add(&self.single(weights, own.sum, nearer, u_t));
+            } else {
+                beyond.add(&self.several(table.run(run.start, run.len), own, run.len, nearer, u_t));
+            }
+            sums.beyond[run.start] = beyond;
+            sums.runs[run.start] = own;
+        }
+    }
+
+    /// The value of an unseen point with target `y`, which belongs at `run`.
+    pub(super) fn value(&self, table: &WeightTable, y_t: f64, sums: &NumberSums, run: Run, y: f64) -> f64 {
+        let (u, u_t) = (y - self.centre, y_t - self.centre);
+        let mut value = sums.beyond[run.start + run.len].at(u);
+        if run.len > 0 {
+            let weights = table.run_with_point(run.start, run.len);
+            let nearer = sums.nearer[run.start];
+            value += self.several(weights, sums.runs[run.start], run.len, nearer, u_t).at(u);
+        }
+        -value / (self.k * self.k)
+    }
+
+    fn add_nearer(&self, list: &List, sums: &mut NumberSums) {
+        sums.nearer.clear();
+        let mut so_far = 0.0;
+        for place in 0..list.len() {
+            sums.nearer.push(so_far);
+            so_far += self.u[list.row(place)];
+        }
+        sums.nearer.push(so_far);
+    }
+
+    fn run_sums(&self, list: &List, run: Run) -> RunSums {
+        list.rows(run)
+            .map(|row| self.u[row])
+            .fold(RunSums::default(), |sums, u| RunSums { sum: sums.sum + u, squares: sums.squares + u * u })
+    }
+
+    /// Weights of the row at place `i`, counted from 1.
+    #[inline]
+    fn single_weights(&self, table: &WeightTable, i: usize) -> RunWeights {
+        let w = table.weights()[i];
+        // The first place counts only for k = 1, which needs no mean of others.
+        let wc = if i > 1 { (self.k - 1.0) * w / (i - 1) as f64 } else { 0.0 };
+        RunWeights { w, wc, wcr: 0.0 }
+    }
+
+    /// What one row with target `u` contributes, behind rows with the sum `nearer`.
+    #[inline]
+    fn single(&self, weights: RunWeights, u: f64, nearer: f64, u_t: f64) -> Quadratic {
+        let RunWeights { w, wc, .. } = weights;
+        let pull = 2.0 * (wc * nearer - self.k * w * u_t);
+        Quadratic { squared: w, linear: pull, constant: -u * (w * u + pull) }
+    }
+
+    /// What `len` tied rows contribute, on average over their orders: behind
+    /// place `r` of them is a random row, and before it `r − 1` random others.
+    fn several(&self, weights: RunWeights, sums: RunSums, len: usize, nearer: f64, u_t: f64) -> Quadratic {
+        let RunWeights { w, wc, wcr } = weights;
+        let len = len as f64;
+        let mean = sums.sum / len;
+        let mean_square = sums.squares / len;
+        // The mean product of two different rows.
+        let cross = if len > 1.0 { (sums.sum * mean - mean_square) / (len - 1.0) } else { 0.0 };
+        let pull = 2.0 * (wc * nearer - self.k * w * u_t);
+        Quadratic {
+            squared: w,
+            linear: pull + 2.0 * wcr * mean,
+            constant: -(w * mean_square + pull * mean + 2.0 * wcr * cross),
+        }
+    }
+}
+
+impl Quadratic {
+    #[inline]
+    fn at(&self, u: f64) -> f64 {
+        (self.squared * u + self.linear) * u + self.constant
+    }
+
+    #[inline]
+    fn add(&mut self, other: &Self) {
+        self.squared += other.squared;
+        self.linear += other.linear;
+        self.constant += other.constant;
+    }
+
+    /// Takes the point that is valued out of the rows nearer than one with
+    /// (mean) target `u`, `wc` being their share: `2wc·(−y)(y − u)`.
+    #[inline]
+    fn without_point(&mut self, wc: f64, u: f64) {
+        self.squared -= 2.0 * wc;
+        self.linear += 2.0 * wc * u;
+    }
+}

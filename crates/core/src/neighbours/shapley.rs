@@ -1,0 +1,53 @@
+//! Shapley values of the reference as a finite dataset (Jia et al. 2019).
+
+use super::options::NeighbourTask;
+use super::valuer::NeighbourValuer;
+use super::weights::WeightTable;
+use crate::values::Values;
+use crate::{Error, Sizes};
+
+impl NeighbourValuer<'_> {
+    /// KNN-Shapley: the Shapley values of the reference rows themselves, each by
+    /// what it adds to all sets of the others (Jia et al. 2019, unweighted; the
+    /// set sizes of the valuer are not used).
+    ///
+    /// The weights of all sizes from `k` on are `k/(i(i+1))`, for which the
+    /// [closed form](super) is the recursion of the paper, summed. To it come the
+    /// sets of fewer than `k` rows, whose sums are divided by `k` all the same.
+    /// With `N` rows and `y, ȳ` the target of the row and the mean of the others,
+    ///
+    /// ```text
+    /// classification:  + 1[y = y_t]/N
+    /// regression:      − (1/N) [ (y/k − y_t)² + (1 − 1/k)·y·(y/k − 2y_t + ȳ) ]
+    /// ```
+    ///
+    /// The empty set is worth 0, as in the paper. Values of a test row add up to
+    /// the utility of all rows; rows at the same distance are in random order.
+    ///
+    /// # Errors
+    ///
+    /// As for [`leave_one_out`](NeighbourValuer::leave_one_out).
+    pub fn finite_shapley(&self, watch: &(dyn Fn(usize, usize) -> bool + Sync)) -> Result<Values, Error> {
+        let (k, n_players) = (self.options.k, self.list_len());
+        let table = WeightTable::new(n_players - 1, k, Sizes::new(k + 1, n_players))?;
+        let y = self.reference.y();
+        let total: f64 = y.iter().sum();
+        let (n, k) = (n_players as f64, k as f64);
+        let means = self.own_means(&table, watch, |y_t, own, out| match self.options.task {
+            NeighbourTask::Classification { .. } => {
+                for (out, &y) in out.iter_mut().zip(y) {
+                    *out += f64::from(u8::from(y == y_t)) / n;
+                }
+            }
+            NeighbourTask::Regression => {
+                let total = total - own.map_or(0.0, |own| y[own]);
+                for (out, &y) in out.iter_mut().zip(y) {
+                    let others = (total - y) / (n - 1.0);
+                    let alone = (y / k - y_t).powi(2);
+                    *out -= (alone + (1.0 - 1.0 / k) * y * (y / k - 2.0 * y_t + others)) / n;
+                }
+            }
+        })?;
+        self.collect(&means, self.reference)
+    }
+}

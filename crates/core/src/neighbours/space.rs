@@ -1,0 +1,270 @@
+//! Where rows are: coordinates, and the one distance that counts.
+//!
+//! Values depend on distances through their order and their ties only. Both are
+//! those of **direct** distances: differences of the cells as given, times the
+//! scale of their column, added up column by column in plain doubles. Nothing
+//! cancels in them, and they depend on the two rows alone, so neither blocks nor
+//! threads nor vector units can change an order. Faster ways to compute
+//! distances come with a bound on their error and are never trusted beyond it
+//! (`list.rs`).
+
+use super::options::{Metric, Scale};
+use crate::numeric::DoubleDouble;
+use crate::{Error, Rows};
+use faer::MatRef;
+use rayon::prelude::*;
+
+/// Columns that vary less than this cannot be squared in their own units.
+const NO_VARIATION: f64 = 1e-150;
+
+/// Larger cells than this cannot be squared.
+const TOO_LARGE: f64 = 1e150;
+
+/// How cells become coordinates.
+#[derive(Debug)]
+pub(super) struct Space {
+    pub(super) metric: Metric,
+    n_features: usize,
+    pub(super) columns: Vec<Column>,
+    /// Features that do not vary, if columns are standardised.
+    pub(super) constant: Vec<usize>,
+}
+
+/// A feature that takes part in distances.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Column {
+    pub(super) feature: usize,
+    pub(super) scale: f64,
+    pub(super) centre: f64,
+}
+
+/// Rows and what is needed beside their cells.
+#[derive(Debug)]
+pub(super) struct Placed<'a> {
+    pub(super) x: MatRef<'a, f64>,
+    /// For cosines, one over the length of each row; 0 for a row of length 0.
+    /// Otherwise empty.
+    inverse_norm: Vec<f64>,
+}
+
+impl Space {
+    /// The space in which `reference` is.
+    pub(super) fn new(reference: Rows<'_>, metric: Metric, scale: Scale) -> Result<Self, Error> {
+        check_cells(reference)?;
+        let n_features = reference.n_features();
+        let column = |feature| column_of(reference.x(), feature, metric, scale);
+        let columns: Vec<Option<Column>> = (0..n_features).into_par_iter().map(column).collect();
+        let constant = (0..n_features).filter(|&feature| columns[feature].is_none()).collect();
+        let columns: Vec<Column> = columns.into_iter().flatten().collect();
+        if columns.is_empty() {
+            return Err(Error::NoFeatures { n_features });
+        }
+        Ok(Self { metric, n_features, columns, constant })
+    }
+
+    /// Checks rows and computes their lengths if they are needed.
+    pub(super) fn place<'a>(&self, rows: Rows<'a>) -> Result<Placed<'a>, Error> {
+        if rows.n_features() != self.n_features {
+            return Err(Error::FeatureCount { found: rows.n_features(), expected: self.n_features });
+        }
+        check_cells(rows)?;
+        let mut placed = Placed { x: rows.x(), inverse_norm: Vec::new() };
+        if self.metric == Metric::Cosine {
+            let inverse_norm = |row| {
+                let square = |column: &Column| column.standardised(placed.x[(row, column.feature)]).powi(2);
+                let inverse = 1.0 / self.columns.iter().map(square).sum::<f64>().sqrt();
+                // Of length 0, or too short to have a reciprocal.
+                if inverse.is_finite() { inverse } else { 0.0 }
+            };
+            placed.inverse_norm = (0..rows.len()).into_par_iter().map(inverse_norm).collect();
+        }
+        Ok(placed)
+    }
+
+    /// The coordinate of a row that direct distances compare.
+    #[inline]
+    fn direct_coordinate(&self, rows: &Placed<'_>, row: usize, column: &Column) -> f64 {
+        let cell = rows.x[(row, column.feature)];
+        match self.metric {
+            Metric::Euclidean | Metric::Manhattan => cell,
+            Metric::Cosine => column.standardised(cell) * rows.inverse_norm[row],
+        }
+    }
+
+    /// Coordinates that direct distances compare, of rows from `start` on.
+    pub(super) fn direct_coordinates(
+        &self,
+        rows: &Placed<'_>,
+        start: usize,
+        column: &Column,
+        out: &mut [f64],
+    ) {
+        match self.metric {
+            Metric::Euclidean | Metric::Manhattan => rows.copy(column.feature, start, out),
+            Metric::Cosine => self.product_coordinates(rows, start, column, out),
+        }
+    }
+
+    /// Coordinates whose products give distances, of rows from `start` on.
+    pub(super) fn product_coordinates(
+        &self,
+        rows: &Placed<'_>,
+        start: usize,
+        column: &Column,
+        out: &mut [f64],
+    ) {
+        rows.copy(column.feature, start, out);
+        out.iter_mut().for_each(|cell| *cell = column.standardised(*cell));
+        if self.metric == Metric::Cosine {
+            out.iter_mut().zip(&rows.inverse_norm[start..]).for_each(|(cell, inverse)| *cell *= inverse);
+        }
+    }
+
+    /// What a difference of direct coordinates is multiplied with.
+    #[inline]
+    pub(super) fn direct_scale(&self, column: &Column) -> f64 {
+        if self.metric == Metric::Cosine { 1.0 } else { column.scale }
+    }
+
+    /// The direct distance (squared, but for Manhattan) between a test row,
+    /// given by its direct coordinates, and row `row` of `rows`.
+    pub(super) fn direct(&self, test: &TestRow, rows: &Placed<'_>, row: usize) -> f64 {
+        if test.is_null || rows.is_null(row) {
+            return RIGHT_ANGLE;
+        }
+        let mut sum = 0.0;
+        for (column, &a) in self.columns.iter().zip(&test.direct) {
+            let difference = (a - self.direct_coordinate(rows, row, column)) * self.direct_scale(column);
+            sum += if self.metric == Metric::Manhattan { difference.abs() } else { difference * difference };
+        }
+        sum
+    }
+
+    /// A row that lists are made for.
+    pub(super) fn test_row(&self, rows: &Placed<'_>, row: usize) -> TestRow {
+        let direct = |column| self.direct_coordinate(rows, row, column);
+        let mut product = vec![0.0; self.columns.len()];
+        for (column, out) in self.columns.iter().zip(product.chunks_exact_mut(1)) {
+            self.product_coordinates(rows, row, column, out);
+        }
+        TestRow {
+            direct: self.columns.iter().map(direct).collect(),
+            norm_sq: product.iter().map(|c| c * c).sum(),
+            product,
+            is_null: rows.is_null(row),
+        }
+    }
+}
+
+/// The squared distance of unit vectors at a right angle.
+pub(super) const RIGHT_ANGLE: f64 = 2.0;
+
+/// A row that lists are made for.
+#[derive(Debug)]
+pub(super) struct TestRow {
+    /// Coordinates for direct distances.
+    pub(super) direct: Vec<f64>,
+    /// Coordinates for products.
+    pub(super) product: Vec<f64>,
+    /// The squared length of the latter.
+    pub(super) norm_sq: f64,
+    /// Whether it has no direction where one is needed.
+    pub(super) is_null: bool,
+}
+
+impl Placed<'_> {
+    pub(super) fn len(&self) -> usize {
+        self.x.nrows()
+    }
+
+    /// Cells of a feature, of rows from `start` on.
+    fn copy(&self, feature: usize, start: usize, out: &mut [f64]) {
+        let cells = self.x.col(feature).subrows(start, out.len());
+        match cells.try_as_col_major() {
+            Some(cells) => out.copy_from_slice(cells.as_slice()),
+            None => out.iter_mut().zip(cells.iter()).for_each(|(out, &cell)| *out = cell),
+        }
+    }
+
+    /// Whether a row has no direction where one is needed.
+    #[inline]
+    pub(super) fn is_null(&self, row: usize) -> bool {
+        !self.inverse_norm.is_empty() && self.inverse_norm[row] == 0.0
+    }
+
+    /// Whether any row is like that.
+    pub(super) fn has_null(&self) -> bool {
+        self.inverse_norm.contains(&0.0)
+    }
+}
+
+impl Column {
+    #[inline]
+    fn standardised(&self, cell: f64) -> f64 {
+        (cell - self.centre) * self.scale
+    }
+}
+
+/// Scale and centre of a feature; none if it is constant and that matters.
+///
+/// Sums are taken in twice the digits, so that the order of rows cannot change a
+/// bit of the scale, and with it decide which of two rows is nearer.
+fn column_of(x: MatRef<'_, f64>, feature: usize, metric: Metric, scale: Scale) -> Option<Column> {
+    let cells = || x.col(feature).iter().copied();
+    let n = x.nrows() as f64;
+    let (low, high) =
+        cells().fold((f64::INFINITY, f64::NEG_INFINITY), |(low, high), cell| (low.min(cell), high.max(cell)));
+    let (middle, range) = (low / 2.0 + high / 2.0, high - low);
+    let is_constant = range < NO_VARIATION;
+    // In units of the range from the middle all cells are within a half.
+    let unit = if is_constant { 1.0 } else { range };
+    let (mut sum, mut squares) = (DoubleDouble::ZERO, DoubleDouble::ZERO);
+    for cell in cells() {
+        let share = (cell - middle) / unit;
+        sum += DoubleDouble::from(share);
+        squares += DoubleDouble::product(share, share);
+    }
+    let mean = sum.over(n);
+    let centre = middle + unit * mean.value();
+    match scale {
+        // Cosines are seen from 0; for other products a centre keeps digits.
+        Scale::AsGiven => {
+            let centre = if metric == Metric::Cosine { 0.0 } else { centre };
+            Some(Column { feature, scale: 1.0, centre })
+        }
+        Scale::Standard if is_constant => None,
+        Scale::Standard => {
+            let variance = squares.over(n) - mean.square();
+            Some(Column { feature, scale: 1.0 / (unit * variance.value().sqrt()), centre })
+        }
+    }
+}
+
+/// Cells must be finite, and so must their squares.
+fn check_cells(rows: Rows<'_>) -> Result<(), Error> {
+    let is_good = |cell: &f64| cell.abs() <= TOO_LARGE;
+    let features = (0..rows.n_features()).into_par_iter().all(|j| rows.x().col(j).iter().all(is_good));
+    if features && rows.y().iter().all(is_good) {
+        return Ok(());
+    }
+    Err(rows.explain_not_finite(0, rows.len()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use faer::mat;
+
+    #[test]
+    fn scales_do_not_depend_on_the_order_of_rows() {
+        let x = mat![[0.1, 3.0], [0.7, 3.0], [0.3, 3.0], [0.2, 3.0], [1e3, 3.0], [0.05, 3.0_f64]];
+        let y = mat![[1e3, 3.0], [0.05, 3.0], [0.2, 3.0], [0.3, 3.0], [0.7, 3.0], [0.1, 3.0_f64]];
+        let space = |x: &faer::Mat<f64>| {
+            let rows = Rows::new(x.as_ref(), &[0.0; 6]).expect("six targets");
+            Space::new(rows, Metric::Euclidean, Scale::Standard).expect("one feature varies")
+        };
+        let (one, other) = (space(&x), space(&y));
+        assert_eq!(one.columns[0].scale.to_bits(), other.columns[0].scale.to_bits());
+        assert_eq!(one.constant, [1]);
+    }
+}

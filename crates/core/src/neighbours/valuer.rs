@@ -1,0 +1,286 @@
+//! A reference, test rows and a metric: everything needed to value rows.
+
+use super::distances::Way;
+use super::labels::Labels;
+use super::lists::{ListWork, Utility};
+use super::numbers::Numbers;
+use super::options::{NeighbourOptions, NeighbourTask, TestRows, check_numbers};
+use super::pass::{Mean, means_over_tests};
+use super::space::{Placed, Space, TestRow};
+use super::weights::WeightTable;
+use crate::values::Values;
+use crate::{Error, Rows, Sizes, Valuer, Warning};
+use std::sync::OnceLock;
+
+/// Values any row, seen or unseen, by what it does to predictions from its
+/// neighbours.
+///
+/// Borrows reference and test rows and copies neither. Every call goes through
+/// all test rows and sorts the reference for each, `O(T·n(p + log n))` for `T` of
+/// them, and each point costs `O(T(p + log n))` more; so give unseen points in
+/// large blocks. A thread holds 4 to 16 test rows at a time, two numbers for each of
+/// them and each reference row (or point): 16 MB, or `64·n` bytes if that is more.
+#[derive(Debug)]
+pub struct NeighbourValuer<'a> {
+    pub(super) reference: Rows<'a>,
+    pub(super) placed: Placed<'a>,
+    pub(super) space: Space,
+    pub(super) way: Way,
+    pub(super) test: Test<'a>,
+    sizes: Sizes,
+    pub(super) options: NeighbourOptions,
+    pub(super) utility: Utility<'a>,
+    with_std_error: bool,
+    /// Weights of lists without the test row, made when first needed.
+    unseen: OnceLock<WeightTable>,
+}
+
+/// Rows that utility is measured on.
+#[derive(Debug)]
+pub(super) enum Test<'a> {
+    Given(Placed<'a>, &'a [f64]),
+    Reference(&'a [usize]),
+}
+
+impl<'a> NeighbourValuer<'a> {
+    /// A valuer against `reference`, with utility measured on `test`. The
+    /// default sizes are `q = k + 1` and `m` the number of reference rows.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::BadOption`], [`Error::NoRows`], [`Error::NoTestRows`],
+    /// [`Error::NeighbourSizes`] and [`Error::FewNeighbours`] for sizes and rows
+    /// that make no sets, [`Error::Weighted`], [`Error::FeatureCount`],
+    /// [`Error::NotFinite`], [`Error::TooLarge`], [`Error::NotAClass`] and
+    /// [`Error::NoFeatures`]; inside [`Error::InTest`] for what is wrong with test
+    /// rows, or [`Error::NotAReferenceRow`].
+    pub fn new(
+        reference: Rows<'a>,
+        test: TestRows<'a>,
+        sizes: Sizes,
+        options: NeighbourOptions,
+    ) -> Result<Self, Error> {
+        options.check()?;
+        if reference.is_empty() {
+            return Err(Error::NoRows);
+        }
+        if reference.weights().is_some() {
+            return Err(Error::Weighted);
+        }
+        if u32::try_from(reference.len()).is_err() {
+            return Err(Error::BadOption { what: "there may be 2³² − 1 reference rows at most" });
+        }
+        let space = Space::new(reference, options.metric, options.scale)?;
+        let placed = space.place(reference)?;
+        options.task.check(reference)?;
+        let in_test = |error| Error::InTest { error: Box::new(error) };
+        let test = match test {
+            TestRows::Given(rows) if rows.is_empty() => return Err(Error::NoTestRows),
+            TestRows::Given(rows) => {
+                let placed = space.place(rows).map_err(in_test)?;
+                options.task.check(rows).map_err(in_test)?;
+                Test::Given(placed, rows.y())
+            }
+            TestRows::Reference(numbers) => {
+                check_numbers(numbers, reference.len())?;
+                Test::Reference(numbers)
+            }
+        };
+        let utility = match options.task {
+            NeighbourTask::Classification { .. } => {
+                Utility::Labels(Labels { y: reference.y(), k: options.k as f64 })
+            }
+            NeighbourTask::Regression => Utility::Numbers(Numbers::new(reference.y(), options.k)),
+        };
+        let way = Way::of(&space);
+        let unseen = OnceLock::new();
+        let valuer = Self {
+            reference,
+            placed,
+            space,
+            way,
+            test,
+            sizes,
+            options,
+            utility,
+            with_std_error: false,
+            unseen,
+        };
+        WeightTable::check(valuer.list_len(), options.k, sizes)?;
+        if options.k >= reference.len() {
+            return Err(Error::FewNeighbours { n_rows: reference.len(), needed: options.k + 1 });
+        }
+        Ok(valuer)
+    }
+
+    /// The default set sizes: `q = k + 1`, and `m` the number of reference rows.
+    pub fn default_sizes(k: usize, n_reference: usize) -> Sizes {
+        Sizes::new(k.saturating_add(1), n_reference)
+    }
+
+    /// Reports standard errors too: those of a mean over test rows, as if they
+    /// were drawn anew and the reference stayed. There are none of fewer than two
+    /// test rows (three, if they are reference rows).
+    pub fn with_std_error(mut self, yes: bool) -> Self {
+        self.with_std_error = yes;
+        self
+    }
+
+    /// The set sizes averaged over.
+    pub fn sizes(&self) -> Sizes {
+        self.sizes
+    }
+
+    /// How neighbours are found and used.
+    pub fn options(&self) -> NeighbourOptions {
+        self.options
+    }
+
+    /// Number of test rows.
+    pub fn n_tests(&self) -> usize {
+        match &self.test {
+            Test::Given(_, y) => y.len(),
+            Test::Reference(numbers) => numbers.len(),
+        }
+    }
+
+    /// What is doubtful before a single row was valued; for values of reference
+    /// rows themselves if they are `left_out`, which leaves one row less to draw
+    /// sets from.
+    pub fn warnings(&self, left_out: bool) -> Vec<Warning> {
+        let mut warnings = Vec::new();
+        let columns = self.space.constant.clone();
+        if !columns.is_empty() {
+            warnings.push(Warning::ConstantColumns { columns });
+        }
+        let n_rows = self.list_len() - usize::from(left_out);
+        let last = (self.sizes.max() - 1).min(n_rows);
+        let first = self.options.k.max(self.sizes.min().saturating_sub(1));
+        warnings.extend(Sizes::new(first + 1, last + 1).warning());
+        let n_sizes = self.sizes.max() - 1 - last;
+        if n_sizes > 0 {
+            warnings.push(Warning::SizesLeftOut { n_sizes, n_rows });
+        }
+        warnings
+    }
+
+    /// Values all reference rows, each against the others: as an unseen point
+    /// against the reference without it.
+    ///
+    /// `watch` is called now and then with the test rows that are done and how
+    /// many there are, and returns whether to go on.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::FewNeighbours`] if the others are too few, [`Error::TooLarge`],
+    /// [`Error::Interrupted`].
+    pub fn leave_one_out(&self, watch: &(dyn Fn(usize, usize) -> bool + Sync)) -> Result<Values, Error> {
+        let table = WeightTable::new(self.list_len() - 1, self.options.k, self.sizes)?;
+        let means = self.own_means(&table, watch, |_, _, _| {})?;
+        self.collect(&means, self.reference)
+    }
+
+    /// Values rows that are not part of the reference; `watch` as in
+    /// [`leave_one_out`](Self::leave_one_out).
+    ///
+    /// # Errors
+    ///
+    /// [`Error::FeatureCount`], [`Error::NotFinite`], [`Error::TooLarge`],
+    /// [`Error::NotAClass`], [`Error::Interrupted`].
+    pub fn values_watched(
+        &self,
+        points: Rows<'_>,
+        watch: &(dyn Fn(usize, usize) -> bool + Sync),
+    ) -> Result<Values, Error> {
+        let placed = self.space.place(points)?;
+        self.options.task.check(points)?;
+        let table = self.unseen_table();
+        let keep = table.cut_off(self.options.tolerance);
+        let n_wide = placed.len().max(self.placed.len());
+        let means = means_over_tests(
+            self.n_tests(),
+            points.len(),
+            n_wide,
+            watch,
+            ListWork::default,
+            |work, tests, out| {
+                let tests: Vec<_> = tests.map(|t| self.test(t)).collect();
+                let rows: Vec<&TestRow> = tests.iter().map(|test| &test.row).collect();
+                self.measure(&rows, work);
+                work.distances.fill(self.way, &self.space, &rows, &placed, out);
+                for (b, (test, out)) in
+                    tests.iter().zip(out.chunks_exact_mut(points.len().max(1))).enumerate()
+                {
+                    self.list(test, b, keep, work)?;
+                    self.point_values(test, b, table, &placed, points.y(), work, out)?;
+                }
+                Ok(())
+            },
+        )?;
+        self.collect(&means, points)
+    }
+
+    /// Means over test rows of the values of reference rows, to which `more` may
+    /// add, given the target of the test row and its number if it is a reference
+    /// row.
+    pub(super) fn own_means(
+        &self,
+        table: &WeightTable,
+        watch: &(dyn Fn(usize, usize) -> bool + Sync),
+        more: impl Fn(f64, Option<usize>, &mut [f64]) + Sync,
+    ) -> Result<Vec<Mean>, Error> {
+        let n = self.placed.len();
+        // In a list that a row is still part of, it has one place more.
+        let keep = table.cut_off(self.options.tolerance) + 1;
+        means_over_tests(self.n_tests(), n, n, watch, ListWork::default, |work, tests, out| {
+            let tests: Vec<_> = tests.map(|t| self.test(t)).collect();
+            let rows: Vec<&TestRow> = tests.iter().map(|test| &test.row).collect();
+            self.measure(&rows, work);
+            for (b, (test, out)) in tests.iter().zip(out.chunks_exact_mut(n)).enumerate() {
+                self.list(test, b, keep, work)?;
+                // Rows behind the cut-off are worth nothing.
+                out.fill(0.0);
+                self.own_values(test, table, work, out);
+                more(test.y, test.own, out);
+                if let Some(own) = test.own {
+                    out[own] = f64::NAN;
+                }
+            }
+            Ok(())
+        })
+    }
+
+    /// Reference rows that lists are made of: all but the test row itself.
+    pub(super) fn list_len(&self) -> usize {
+        self.placed.len() - usize::from(matches!(self.test, Test::Reference(_)))
+    }
+
+    pub(super) fn collect(&self, means: &[Mean], rows: Rows<'_>) -> Result<Values, Error> {
+        let value: Vec<f64> = means.iter().map(|mean| mean.mean).collect();
+        if value.iter().any(|value| !value.is_finite()) {
+            return Err(rows.explain_not_finite(0, rows.len()));
+        }
+        let fewest = self.n_tests() - usize::from(matches!(self.test, Test::Reference(_)));
+        let std_error = (self.with_std_error && fewest >= 2)
+            .then(|| means.iter().map(Mean::std_error).collect::<Vec<_>>());
+        Ok(Values { value, std_error, ..Values::default() })
+    }
+
+    fn unseen_table(&self) -> &WeightTable {
+        self.unseen.get_or_init(|| {
+            WeightTable::new(self.list_len(), self.options.k, self.sizes)
+                .expect("these sizes were checked when the valuer was made")
+        })
+    }
+}
+
+impl Valuer for NeighbourValuer<'_> {
+    /// Values `points`, which are not part of the reference.
+    ///
+    /// # Errors
+    ///
+    /// As for [`values_watched`](NeighbourValuer::values_watched).
+    fn values(&self, points: Rows<'_>) -> Result<Values, Error> {
+        self.values_watched(points, &|_, _| true)
+    }
+}
