@@ -9,6 +9,7 @@ from sklearn.utils.metaestimators import available_if
 from dshap import _checks
 from dshap._base import OUTSIDE, BaseValuer
 from dshap._errors import InputError, InputTypeError
+from dshap._inputs import Target, numbers
 
 __all__ = ["RegressionValuer"]
 
@@ -130,6 +131,7 @@ class RegressionValuer(BaseValuer):
 
     __module__ = "dshap"
 
+    _TASK: ClassVar[str] = "regression"
     _LEARNED: ClassVar[tuple[str, ...]] = (
         "coef",
         "columns",
@@ -258,6 +260,9 @@ class RegressionValuer(BaseValuer):
         whole._fitted_params = whole.get_params(deep=False)
         whole._warn(fitted.warnings)
         return whole
+
+    def _target_of(self, y: Any) -> Target:
+        return Target(numbers(y, "y"))
 
     def _refuse_other_params(self) -> None:
         """Rows that are added are fitted as those before them were."""

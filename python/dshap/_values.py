@@ -18,7 +18,7 @@ from dshap._kinds import is_series
 __all__ = ["Values"]
 
 #: Columns in the order of the command line's output.
-ORDER = ("value", "stderr", "potential", "penalty", "dist_sq", "resid_sq")
+ORDER = ("value", "stderr", "potential", "penalty", "dist_sq", "resid_sq", "prob", "weight")
 
 #: Rows shown by `repr`, and in a notebook.
 SHOWN = 8
@@ -40,8 +40,13 @@ class Values(Columns, np.lib.mixins.NDArrayOperatorsMixin):
     potential, penalty : array or None
         What the position of a row can teach, and what its error costs:
         value = potential − penalty. None for methods that do not tell them apart.
-    dist_sq, resid_sq : array
-        Squared distance from the reference mean, squared residual.
+    dist_sq : array or None
+        Squared distance from the reference mean.
+    resid_sq : array or None
+        Of a regression: squared residual.
+    prob, weight : array or None
+        Of a classification of two labels: the fitted probability of the positive
+        one, and the weight prob · (1 − prob) of the row in the fit.
     note : array of object
         Why a row has no value, else None.
     row : array of int
@@ -67,6 +72,8 @@ class Values(Columns, np.lib.mixins.NDArrayOperatorsMixin):
     penalty: NDArray[np.float64] | None
     dist_sq: NDArray[np.float64] | None
     resid_sq: NDArray[np.float64] | None
+    prob: NDArray[np.float64] | None
+    weight: NDArray[np.float64] | None
     note: NDArray[np.object_]
     row: NDArray[np.int64]
 

@@ -1,4 +1,5 @@
-//! The closed forms for arrays of numbers, and the order of values.
+//! The closed forms for arrays of numbers, the order of values and the spelling
+//! of categories.
 
 use crate::error::{About, input_error};
 use crate::work;
@@ -66,6 +67,12 @@ pub(crate) fn ranking<'py>(py: Python<'py>, value: PyReadonlyArray1<'py, f64>) -
     let value = value.as_array().to_vec();
     let order = py.detach(|| Values { value, ..Values::default() }.ranking());
     order.into_iter().map(|row| row as i64).collect::<Vec<_>>().into_pyarray(py)
+}
+
+/// How categories that are text are spelled.
+#[pyfunction]
+pub(crate) fn spelled(words: Vec<String>) -> Vec<String> {
+    words.iter().map(|word| dshap_table::spelled(word).into_owned()).collect()
 }
 
 fn evaluate<'py, C: Sync>(

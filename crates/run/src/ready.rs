@@ -6,7 +6,7 @@ use crate::fitted::{ColumnStats, FittedModel, RowValuer};
 use crate::memory::Budget;
 use crate::observer::{Observer, Stage};
 use crate::receiver::Receiver;
-use crate::reference::moments_of;
+use crate::reference::{each_batch, moments_of};
 use crate::request::{Against, Method, Overrides, Resources, ValueRequest};
 use crate::saved::SavedValuer;
 use crate::summary::Facts;
@@ -20,6 +20,7 @@ use dshap::Values;
 use dshap::linear::FitOptions;
 use dshap_io::{Numbers, Source};
 use dshap_table::{Design, Selection};
+use std::hash::{DefaultHasher, Hasher};
 use std::sync::OnceLock;
 
 /// So few rows are valued at once, on the thread that asks.
@@ -182,7 +183,31 @@ impl Ready {
         Ok(columns.valued)
     }
 
-    /// Whether a table is, to the last bit, the reference of the last fit.
+    /// A mark of the reference rows in a table, which is another when a bit of
+    /// them is: for fits that, unlike moments, do not tell by themselves which
+    /// rows they are of. It means something within one run of a program.
+    ///
+    /// # Errors
+    ///
+    /// [`Error`].
+    pub fn mark_of(&self, table: &Source, observer: &dyn Observer) -> Result<u64, Error> {
+        let mut hasher = DefaultHasher::new();
+        let mut add = |numbers: &mut dyn Iterator<Item = &f64>| {
+            numbers.for_each(|number| hasher.write_u64(number.to_bits()));
+        };
+        let design = &self.prepared.valuer.design;
+        each_batch(table, design, Budget::new(None), Stage::Survey, observer, |rows| {
+            rows.x().col_iter().for_each(|column| add(&mut column.iter()));
+            add(&mut rows.y().iter());
+            add(&mut rows.weights().unwrap_or_default().iter());
+            Ok(())
+        })?;
+        Ok(hasher.finish())
+    }
+
+    /// Whether a table is the reference of the last fit: to the last bit of its
+    /// moments, and in classification of the means and spreads of its columns,
+    /// which is all that is kept of them (see [`mark_of`](Self::mark_of)).
     ///
     /// # Errors
     ///

@@ -84,7 +84,10 @@ impl Labels {
             (Labels::Numbers(_), Ok(number)) => self.class_of_number(number),
             (Labels::Booleans(_), Ok(number)) => self.class_of_number(number),
             _ => {
-                self.words().iter().position(|label| label == word || label.eq_ignore_ascii_case(word.trim()))
+                let is_meant = |label: &String| {
+                    label == word || *label == spelled(word) || label.eq_ignore_ascii_case(word.trim())
+                };
+                self.words().iter().position(is_meant)
             }
         }
     }
