@@ -18,11 +18,13 @@ __all__ = ["ClassificationValuer"]
 class ClassificationValuer(BaseValuer):
     """Values rows for logistic regression, in closed form.
 
-    The value of a row is the expected gain when it joins a random set of other
-    rows, summed over set sizes q−1 … m−1 and divided by m: the drop in squared
-    error on the variables on which the last step of a logistic fit is a regression.
-    Positive: the row is expected to help. `fit` takes the reference, which stands
-    for the distribution of the data; `value` takes any rows with their labels.
+    The value of a row is the expected drop in squared error when it joins a random
+    set of other rows, summed over set sizes q−1 … m−1 and divided by m, in the
+    weighted regression that stands in for the logistic model, with the coefficients
+    and weights of the whole reference. Positive: the row is expected to help. It is
+    not what the row brings to a logistic model fitted anew on each set. `fit` takes
+    the reference, which stands for the distribution of the data; `value` takes any
+    rows with their labels.
 
     With more than two labels each is told from all others, and the values are
     summed.

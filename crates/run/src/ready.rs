@@ -19,7 +19,7 @@ use arrow_schema::{DataType, SchemaRef};
 use dshap::Values;
 use dshap::linear::FitOptions;
 use dshap_io::{Numbers, Source};
-use dshap_table::{Design, Selection};
+use dshap_table::{Design, Labels, Selection};
 use std::hash::{DefaultHasher, Hasher};
 use std::sync::OnceLock;
 
@@ -34,7 +34,8 @@ pub struct Ready {
     row_valuer: Option<RowValuer>,
     /// The same with standard errors, once they were asked for.
     with_errors: OnceLock<RowValuer>,
-    /// Whether design columns are the features, one by one.
+    /// Whether design columns are the features, one by one, and the target
+    /// numbers.
     is_plain: bool,
 }
 
@@ -74,7 +75,7 @@ impl Ready {
     pub fn new(valuer: SavedValuer, overrides: &Overrides) -> Result<Self, Error> {
         let design =
             valuer.design.with_policies(overrides.missing, overrides.unseen, |j| valuer.model.mean(j));
-        let is_plain = design.is_plain();
+        let is_plain = design.has_plain_features() && !matches!(design.labels(), Some(Labels::Text(_)));
         let method = valuer.method_over(overrides.method)?;
         let choice = overrides.sizes.or(valuer.choice);
         let row_valuer = match method {
@@ -139,7 +140,7 @@ impl Ready {
         let n_more = numbers.n_columns().checked_sub(design.n_columns());
         let fits = self.is_plain && matches!(n_more, Some(1 | 2));
         let (true, Some(row_valuer)) = (fits, self.row_valuer(how.std_error)?) else { return Ok(None) };
-        let dense = Dense::new(numbers, design.n_columns());
+        let dense = Dense::new(numbers, design.n_columns()).with_labels(design.labels());
         let mut valued = Valued::default();
         let mut tally = Tally::new();
         let mut add = |values: Values| {

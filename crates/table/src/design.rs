@@ -255,8 +255,12 @@ impl Design {
 
     /// Whether design columns and target are the numbers of the table as they are.
     pub fn is_plain(&self) -> bool {
-        let is_number = |encoding: &Encoding| matches!(encoding, Encoding::Number { .. });
-        self.parts.labels.is_none() && self.parts.encodings.iter().all(is_number)
+        self.parts.labels.is_none() && self.has_plain_features()
+    }
+
+    /// Whether design columns are, whatever the target is.
+    pub fn has_plain_features(&self) -> bool {
+        self.parts.encodings.iter().all(|encoding| matches!(encoding, Encoding::Number { .. }))
     }
 
     /// Name of the target.

@@ -53,8 +53,8 @@ impl Labels {
         (self.n_classes() == 2).then(|| self.word(1))
     }
 
-    /// The class of a number, true being 1.
-    pub(crate) fn class_of_number(&self, cell: f64) -> Option<usize> {
+    /// The class of a number, true being 1; none where labels are text.
+    pub fn class_of_number(&self, cell: f64) -> Option<usize> {
         match self {
             Labels::Text(_) => None,
             Labels::Numbers(labels) => labels.iter().position(|label| *label == cell),
