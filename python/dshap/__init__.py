@@ -2,7 +2,8 @@
 
 A row's distributional Shapley value is the gain in a model's accuracy when the
 row joins a random set of others, averaged over set sizes. For linear regression
-it has a closed form, which dshap evaluates for any row, seen or unseen.
+and logistic regression it has a closed form, which dshap evaluates for any row,
+seen or unseen.
 
 >>> import dshap
 >>> X, y = dshap.datasets.gaussian_r(200, 3, seed=1)
@@ -15,6 +16,7 @@ it has a closed form, which dshap evaluates for any row, seen or unseen.
 
 ======================  =====================================================
 `RegressionValuer`      values rows for linear regression, as a scikit-learn estimator
+`ClassificationValuer`  the same for logistic regression: rows with labels
 `Values`, `Groups`      what `explain` returns: values with what explains them
 `dshap.formula`         the closed forms for given numbers
 `dshap.datasets`        data of the paper, made on the spot
@@ -23,6 +25,7 @@ it has a closed form, which dshap evaluates for any row, seen or unseen.
 """
 
 from dshap import datasets, formula
+from dshap._classification import ClassificationValuer
 from dshap._dshap import __version__
 from dshap._errors import DshapError, DshapWarning, FileError, InputError, InputTypeError
 from dshap._groups import Groups
@@ -30,6 +33,7 @@ from dshap._regression import RegressionValuer
 from dshap._values import Values
 
 __all__ = [
+    "ClassificationValuer",
     "DshapError",
     "DshapWarning",
     "FileError",

@@ -15,6 +15,7 @@ from dshap import _checks, _inputs
 from dshap._dshap import Table, Valuer
 from dshap._errors import DshapError, DshapWarning, InputError, InputTypeError
 from dshap._frames import frame_like
+from dshap._inputs import Target
 from dshap._kinds import is_frame, is_pandas, shape_of
 from dshap._names import Names, check_names, names_of
 from dshap._progress import Bar
@@ -30,6 +31,9 @@ class BaseValuer(BaseEstimator):
 
     A subclass has a constructor with its parameters, and names what it learns.
     """
+
+    #: What rows are valued for, as the engine calls it.
+    _TASK: ClassVar[str]
 
     #: What the engine tells about a fit, each an attribute with an underscore.
     _LEARNED: ClassVar[tuple[str, ...]]
@@ -52,7 +56,7 @@ class BaseValuer(BaseEstimator):
             NumPy, pandas, polars, pyarrow, or anything with the Arrow PyCapsule
             interface.
         y : array of shape (n_rows,)
-            Targets.
+            Targets: numbers of a regression, labels of a classification.
         sample_weight : array of shape (n_rows,), optional
             Weights from 0 on, of which only ratios matter.
 
@@ -65,13 +69,15 @@ class BaseValuer(BaseEstimator):
         InputError
             For data that cannot be fitted: what, where, and what to try.
         """
-        table, names = _inputs.table(X, y, sample_weight)
+        table, names, target = _inputs.table(X, y, sample_weight, target_of=self._target_of)
         has_names = names is not None and not names.are_numbers
+        is_kept = _checks.flag("keep_training", self.keep_training)
+        categorical = self._categorical(table, names)
         with self._bar() as bar:
-            fitted = Valuer.fit(table, self, self._categorical(table, names), has_names, self._threads(), bar)
-        self._adopt(fitted, names)
+            fitted = Valuer.fit(table, self, categorical, has_names, is_kept, self._threads(), bar)
+        self._adopt(fitted, names, target)
         self._fitted_params = self.get_params(deep=False)
-        if _checks.flag("keep_training", self.keep_training):
+        if is_kept:
             self._training = (table, _index_of(X), (X, y, sample_weight))
         self._warn(fitted.warnings)
         return self
@@ -214,6 +220,11 @@ class BaseValuer(BaseEstimator):
             If the file cannot be read, is damaged or is something else.
         """
         fitted = Valuer.load(_checks.path(path))
+        if fitted.task != cls._TASK:
+            raise InputError(
+                f"{_checks.path(path)!r} holds a valuer for {fitted.task}; load it with "
+                f"{fitted.task.capitalize()}Valuer.load"
+            )
         valuer = cls(**fitted.params())
         facts = fitted.facts()
         valuer._adopt(fitted, Names(facts["features"], True) if facts["has_names"] else None)
@@ -269,7 +280,9 @@ class BaseValuer(BaseEstimator):
                 f"X has {shape[1]} features, but {type(self).__name__} is expecting "
                 f"{self.n_features_in_} features as input"
             )
-        table, names = _inputs.table(X, y, weights, names=list(self._features), target=self._target)
+        table, names, _ = _inputs.table(
+            X, y, weights, target_of=self._target_of, names=list(self._features), called=self._target
+        )
         if tells_later:
             self._check_names(names)
         return table
@@ -301,7 +314,12 @@ class BaseValuer(BaseEstimator):
                 raise InputError(f"`categorical` names {column!r}, which is no column of X; X has {len(columns)} columns")
         return found
 
-    def _adopt(self, fitted: Valuer, names: Names | None) -> None:
+    def _target_of(self, y: Any) -> Target:
+        """What y is for the task."""
+        raise NotImplementedError
+
+    def _adopt(self, fitted: Valuer, names: Names | None, target: Target | None = None) -> None:
+        """Takes on a fit; `target` is what was fitted, where that is at hand."""
         facts = fitted.facts()
         self._fitted = fitted
         self._names = names

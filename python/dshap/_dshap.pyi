@@ -6,15 +6,17 @@ from typing import Any, final
 from numpy import float64, int64
 from numpy.typing import NDArray
 
-__all__ = ["Table", "Valuer", "__version__", "bounds", "ranking", "regression"]
+__all__ = ["Table", "Valuer", "__version__", "bounds", "ranking", "regression", "spelled"]
 
 __version__: str
 
 _Progress = Callable[[str, int, int], object]
 
 def regression(columns: Sequence[NDArray[float64]], n_jobs: int | None = None) -> list[NDArray[float64]]: ...
+def classification(columns: Sequence[NDArray[float64]], n_jobs: int | None = None) -> list[NDArray[float64]]: ...
 def bounds(columns: Sequence[NDArray[float64]], n_jobs: int | None = None) -> list[NDArray[float64]]: ...
 def ranking(value: NDArray[float64]) -> NDArray[int64]: ...
+def spelled(words: Sequence[str]) -> list[str]: ...
 @final
 class Table:
     @staticmethod
@@ -24,14 +26,16 @@ class Table:
         y: NDArray[Any],
         target: str,
         weights: NDArray[Any] | None = None,
+        labels: str | None = None,
     ) -> Table | None: ...
     @staticmethod
     def of_arrow(
         features: Any,
-        y: NDArray[float64],
+        y: NDArray[Any],
         target: str,
         weights: NDArray[float64] | None = None,
         names: Sequence[str] | None = None,
+        labels: str | None = None,
     ) -> Table: ...
     def __len__(self) -> int: ...
     @property
@@ -45,6 +49,7 @@ class Valuer:
         estimator: Any,
         categorical: Sequence[str],
         has_names: bool,
+        is_kept: bool,
         n_jobs: int | None = None,
         progress: _Progress | None = None,
     ) -> Valuer: ...
@@ -72,6 +77,8 @@ class Valuer:
         progress: _Progress | None = None,
     ) -> dict[str, Any]: ...
     def facts(self) -> dict[str, Any]: ...
+    @property
+    def task(self) -> str: ...
     @property
     def warnings(self) -> list[str]: ...
     def params(self) -> dict[str, Any]: ...

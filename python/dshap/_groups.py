@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import html
-import sys
 from typing import Any
 
 import numpy as np
@@ -11,7 +10,7 @@ from numpy.typing import NDArray
 
 from dshap._errors import InputError, InputTypeError
 from dshap._frames import TABLE, Columns
-from dshap._kinds import is_series
+from dshap._kinds import is_missing, is_series
 
 __all__ = ["Groups"]
 
@@ -83,7 +82,7 @@ def owners_of(owner: Any, n_rows: int) -> NDArray[Any]:
     if owners.dtype.kind in "fmM":
         missing = owners != owners
     else:
-        missing = np.array([_is_missing(who) for who in owners] if owners.dtype == object else [], dtype=bool)
+        missing = np.array([is_missing(who) for who in owners] if owners.dtype == object else [], dtype=bool)
     if missing.any():
         raise InputError(
             f"{missing.sum()} of {n_rows} rows have no owner, the first of them row {int(missing.argmax())}; give each "
@@ -102,13 +101,6 @@ def grouped(owners: NDArray[Any]) -> tuple[NDArray[Any], NDArray[np.intp]]:
     except TypeError as error:
         raise InputTypeError(f"owners cannot be told apart: {error}; give text, numbers or tuples") from None
     return np.fromiter(numbers, dtype=object, count=len(numbers)), group
-
-
-def _is_missing(who: Any) -> bool:
-    if who is None or who is getattr(sys.modules.get("pandas"), "NA", None):
-        return True
-    # NaN is not itself, and neither is NaT.
-    return isinstance(who, float) and who != who or type(who).__name__ == "NaTType"
 
 
 def _short(cell: Any) -> str:

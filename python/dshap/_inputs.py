@@ -7,7 +7,8 @@ kinds, shapes and names are looked at.
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Callable
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,25 +21,50 @@ from dshap._names import Names, names_of, numbered
 from dshap._warn import warn
 
 
-def table(
-    X: Any, y: Any, weights: Any = None, *, names: list[str] | None = None, target: str | None = None
-) -> tuple[Table, Names | None]:
-    """A table of features, target and weights, and the names that X has.
+#: What makes two dimensions of a list.
+NESTED = (list, tuple, np.ndarray)
 
-    `names` and `target` are those of a fitted valuer; without them columns are
-    called as in X and y, or numbered as in an NPY file.
+
+class Target(NamedTuple):
+    """What is predicted: numbers, or labels."""
+
+    cells: NDArray[Any]  #: numbers; of `booleans` doubles, of `words` text and None
+    kind: str | None = None  #: of labels: `numbers`, `booleans` or `words`
+    dtype: Any = None  #: what labels were given as
+
+
+class Made(NamedTuple):
+    """A table, and what is known of its parts."""
+
+    table: Table
+    names: Names | None
+    target: Target
+
+
+def table(
+    X: Any,
+    y: Any,
+    weights: Any = None,
+    *,
+    target_of: Callable[[Any], Target],
+    names: list[str] | None = None,
+    called: str | None = None,
+) -> Made:
+    """A table of features, target and weights.
+
+    `names` are those of a fitted valuer, and so is what its target is `called`;
+    without them columns are called as in X and y, or numbered as in an NPY file.
     """
     refuse_unusable(X)
     if y is None:
         raise InputError("a valuer requires y to be passed, but the target y is None: a row is valued with its target")
-    called = getattr(y, "name", None)
     own = names_of(X)
+    if called is None:
+        called = _name_of(y, own)
     _refuse_other_order(X, y, "y")
     _refuse_other_order(X, weights, "sample_weight")
-    y = numbers(y, "y")
+    target = target_of(y)
     weights = None if weights is None else numbers(weights, "sample_weight")
-    if target is None:
-        target = _target(called, own)
     if is_pandas(X):
         features: Any = _pandas(X)
     elif is_frame(X):
@@ -47,28 +73,28 @@ def table(
         features = array(X)
     shape = shape_of(X if isinstance(features, list) else features)
     _refuse_empty(shape)
-    _same_length(len(y) if shape is None else shape[0], y, weights)
+    _same_length(len(target.cells) if shape is None else shape[0], target.cells, weights)
     if weights is not None and not weights.any():
         raise InputError("sample_weight is zero for every row, so that there is no reference")
     if not isinstance(features, (list, np.ndarray)):
-        y = np.ascontiguousarray(y, dtype=np.float64)
+        cells = target.cells if target.kind == "words" else np.ascontiguousarray(target.cells, dtype=np.float64)
         weights = None if weights is None else np.ascontiguousarray(weights, dtype=np.float64)
-        if own is None:
-            # What hands out Arrow data and nothing else tells its names once it is read.
-            made = Table.of_arrow(features, y, target, weights)
-            return made, Names(made.names, True)
-        return Table.of_arrow(features, y, target, weights, names or own.of_design()), own
+        # What hands out Arrow data and nothing else tells its names once it is read.
+        wanted = None if own is None else names or own.of_design()
+        made = Table.of_arrow(features, cells, called, weights, wanted, target.kind)
+        return Made(made, own or Names(made.names, True), target)
     arrays = features if isinstance(features, list) else [features]
     n_columns = sum(1 if column.ndim == 1 else column.shape[1] for column in arrays)
     if names is None:
         names = numbered(n_columns) if own is None else own.of_design()
-    found = Table.of_arrays(arrays, names, y, target, weights)
+    found = Table.of_arrays(arrays, names, target.cells, called, weights, target.kind)
     if found is None:
         # Types that the engine does not read in place, such as half precision.
-        found = Table.of_arrays([np.asarray(f, dtype=np.float64) for f in arrays], names, y, target, weights)
+        arrays = [np.asarray(column, dtype=np.float64) for column in arrays]
+        found = Table.of_arrays(arrays, names, target.cells, called, weights, target.kind)
     if found is None:
-        raise InputError(f"X cannot be read as numbers: {[f.dtype for f in arrays]}")
-    return found, own
+        raise InputError(f"X cannot be read as numbers: {[column.dtype for column in arrays]}")
+    return Made(found, own, target)
 
 
 def refuse_unusable(X: Any) -> None:
@@ -104,6 +130,16 @@ def array(X: Any) -> NDArray[Any]:
 
 def numbers(cells: Any, what: str) -> NDArray[Any]:
     """A column of doubles, or of numbers that the engine reads as such."""
+    cells = column_of(cells, what)
+    if cells.dtype in IN_PLACE:
+        return cells
+    if cells.dtype.kind in NUMBERS:
+        return np.ascontiguousarray(cells, dtype=np.float64)
+    return _doubles(cells, what, what + "[{}]")
+
+
+def column_of(cells: Any, what: str, *, as_objects: bool = False) -> NDArray[Any]:
+    """One column of whatever it holds, as an array; columns of pandas with missing cells as doubles, or objects."""
     if is_lazy(cells):
         raise InputTypeError(f"{what} is a {type(cells).__name__}, which has no rows yet; give {what}.collect()")
     if is_pandas(cells):
@@ -111,10 +147,16 @@ def numbers(cells: Any, what: str) -> NDArray[Any]:
             raise InputError(f"{what} should be one column, got a frame of shape {cells.shape} instead")
         cells = cells.iloc[:, 0]
     if is_series(cells):
-        _refuse_time(time_in(cells.dtype), cells.dtype, what)
+        refuse_time(time_in(cells.dtype), cells.dtype, what)
         # A missing cell may be an object, which NumPy has no number for.
         nullable = not isinstance(cells.dtype, np.dtype) and getattr(cells.dtype, "kind", "O") in NUMBERS
-        cells = cells.to_numpy(dtype=np.float64, na_value=np.nan) if nullable else cells.to_numpy()
+        if nullable:
+            cells = cells.to_numpy(object, na_value=None) if as_objects else cells.to_numpy(np.float64, na_value=np.nan)
+        else:
+            cells = cells.to_numpy()
+    if as_objects and isinstance(cells, (list, tuple)) and not any(isinstance(cell, NESTED) for cell in cells):
+        # NumPy would make text of a list of numbers and text.
+        cells = np.fromiter(cells, dtype=object, count=len(cells))
     try:
         cells = _unmasked(cells) if isinstance(cells, np.ma.MaskedArray) else np.asarray(cells)
     except ValueError as error:
@@ -128,18 +170,14 @@ def numbers(cells: Any, what: str) -> NDArray[Any]:
         cells = cells[:, 0]
     if cells.ndim != 1:
         raise InputError(f"{what} should be a 1d array, got an array of shape {cells.shape} instead")
-    if cells.dtype in IN_PLACE:
-        return cells
-    if cells.dtype.kind in NUMBERS:
-        return np.ascontiguousarray(cells, dtype=np.float64)
-    return _doubles(cells, what, what + "[{}]")
+    return cells
 
 
 def _doubles(cells: NDArray[Any], what: str, place: str) -> NDArray[np.float64]:
     """Objects as doubles; what only looks like a number is refused, as in frames."""
     if cells.dtype.kind == "c":
         raise InputError(f"Complex data not supported: {what} holds complex numbers")
-    _refuse_time(time_in(cells.dtype), cells.dtype, what)
+    refuse_time(time_in(cells.dtype), cells.dtype, what)
     if cells.dtype.kind in "US":
         raise InputError(_text(what, str(cells.flat[0]) if cells.size else ""))
     problem = None
@@ -152,7 +190,7 @@ def _doubles(cells: NDArray[Any], what: str, place: str) -> NDArray[np.float64]:
         for at, cell in np.ndenumerate(cells):
             if isinstance(cell, (str, bytes)):
                 raise InputError(_text(place.format(*at), cell))
-            _refuse_time(time_of(cell), type(cell).__name__, place.format(*at))
+            refuse_time(time_of(cell), type(cell).__name__, place.format(*at))
     if problem is not None:
         raise InputTypeError(f"{what} holds something that is no number: {problem}") from None
     return np.ascontiguousarray(doubles) if cells.ndim == 1 else doubles
@@ -167,7 +205,8 @@ def _text(what: str, cell: Any) -> str:
     return f"{what} is text, {cell!r}: {advice}" if "[" in what else f"{what} holds text, such as {cell!r}: {advice}"
 
 
-def _refuse_time(time: str | None, dtype: Any, what: str) -> None:
+def refuse_time(time: str | None, dtype: Any, what: str) -> None:
+    """Refuses what is about time."""
     if time == "dates":
         raise InputError(
             f"{what} holds dates or times ({dtype}), which have no agreed meaning as numbers; give numbers, such as "
@@ -190,7 +229,7 @@ def _pandas(X: Any) -> Any:
             raise InputError("Complex data not supported: X holds complex numbers")
         if str(dtype).startswith("period"):
             # Arrow data would show its numbers only.
-            _refuse_time("dates", dtype, f"X[{name!r}]")
+            refuse_time("dates", dtype, f"X[{name!r}]")
     try:
         import pyarrow as pa
     except ImportError:
@@ -225,7 +264,9 @@ def refuse_other_labels(index: Any, other: Any, what: str, whose: str) -> None:
         )
 
 
-def _target(called: Any, names: Names | None) -> str:
+def _name_of(y: Any, names: Names | None) -> str:
+    """What y is called, by itself or by us."""
+    called = getattr(y, "name", None)
     taken = [] if names is None else names.names
     if isinstance(called, str) and called:
         if called in taken:

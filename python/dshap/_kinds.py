@@ -83,3 +83,10 @@ def time_of(cell: Any) -> str | None:
     if isinstance(cell, DATES) or is_a(cell, "pandas", "Period"):
         return "dates"
     return "durations" if isinstance(cell, DURATIONS) else None
+
+
+def is_missing(cell: Any) -> bool:
+    """Whether it stands for nothing: None, NaN, NaT or NA."""
+    if cell is None or cell is getattr(sys.modules.get("pandas"), "NA", None):
+        return True
+    return isinstance(cell, float) and cell != cell or type(cell).__name__ == "NaTType"

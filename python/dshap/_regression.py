@@ -9,6 +9,7 @@ from sklearn.utils.metaestimators import available_if
 from dshap import _checks
 from dshap._base import OUTSIDE, BaseValuer
 from dshap._errors import InputError, InputTypeError
+from dshap._inputs import Target, numbers
 
 __all__ = ["RegressionValuer"]
 
@@ -18,6 +19,11 @@ def _can_take_more(estimator: RegressionValuer) -> bool:
         raise AttributeError(
             f"a valuer by method='{estimator.method}' cannot take further rows, since it depends on the rows it was "
             "fitted to; fit the whole reference anew, or use method='gaussian'"
+        )
+    if estimator.pca is not None:
+        raise AttributeError(
+            "a valuer with principal components cannot take further rows, since they are those of the rows it was "
+            "fitted to; fit the whole reference anew, or leave `pca` out"
         )
     return True
 
@@ -67,6 +73,9 @@ class RegressionValuer(BaseValuer):
         Seed of methods that draw.
     dependent : str, default='drop'
         Columns that are constant or depend on earlier ones: `'drop'` or `'error'`.
+    pca : int, optional
+        Reduce the columns to so many leading principal components of the reference,
+        centred and not scaled: for embeddings, such as the last layer of a network.
     categorical : list, optional
         Columns that are categories whatever they hold: names, or numbers where
         columns have no names. Text and categorical columns of a frame are
@@ -130,6 +139,7 @@ class RegressionValuer(BaseValuer):
 
     __module__ = "dshap"
 
+    _TASK: ClassVar[str] = "regression"
     _LEARNED: ClassVar[tuple[str, ...]] = (
         "coef",
         "columns",
@@ -162,6 +172,7 @@ class RegressionValuer(BaseValuer):
         samples: int | None = None,
         seed: int = 0,
         dependent: str = "drop",
+        pca: int | None = None,
         categorical: list[Any] | None = None,
         missing: str = "error",
         unseen: str = "error",
@@ -184,6 +195,7 @@ class RegressionValuer(BaseValuer):
         self.samples = samples
         self.seed = seed
         self.dependent = dependent
+        self.pca = pca
         self.categorical = categorical
         self.missing = missing
         self.unseen = unseen
@@ -258,6 +270,9 @@ class RegressionValuer(BaseValuer):
         whole._fitted_params = whole.get_params(deep=False)
         whole._warn(fitted.warnings)
         return whole
+
+    def _target_of(self, y: Any) -> Target:
+        return Target(numbers(y, "y"))
 
     def _refuse_other_params(self) -> None:
         """Rows that are added are fitted as those before them were."""

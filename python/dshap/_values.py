@@ -18,7 +18,10 @@ from dshap._kinds import is_series
 __all__ = ["Values"]
 
 #: Columns in the order of the command line's output.
-ORDER = ("value", "stderr", "potential", "penalty", "dist_sq", "resid_sq")
+ORDER = ("value", "stderr", "potential", "penalty", "dist_sq", "resid_sq", "prob", "weight")
+
+#: What names of columns about one class begin with.
+PER_CLASS = ("value_", "prob_")
 
 #: Rows shown by `repr`, and in a notebook.
 SHOWN = 8
@@ -40,8 +43,17 @@ class Values(Columns, np.lib.mixins.NDArrayOperatorsMixin):
     potential, penalty : array or None
         What the position of a row can teach, and what its error costs:
         value = potential − penalty. None for methods that do not tell them apart.
-    dist_sq, resid_sq : array
-        Squared distance from the reference mean, squared residual.
+    dist_sq : array or None
+        Squared distance from the reference mean.
+    resid_sq : array or None
+        Of a regression: squared residual.
+    prob, weight : array or None
+        Of a classification of two labels: the fitted probability of the positive
+        one, and the weight prob · (1 − prob) of the row in the fit.
+    per_class : dict of arrays
+        Of a classification of more than two labels: `value_LABEL`, what telling that
+        label from the others contributes to the value, and `prob_LABEL`, how likely
+        it is. Else empty. `pandas.DataFrame(values.per_class)` makes a frame of it.
     note : array of object
         Why a row has no value, else None.
     row : array of int
@@ -67,12 +79,16 @@ class Values(Columns, np.lib.mixins.NDArrayOperatorsMixin):
     penalty: NDArray[np.float64] | None
     dist_sq: NDArray[np.float64] | None
     resid_sq: NDArray[np.float64] | None
+    prob: NDArray[np.float64] | None
+    weight: NDArray[np.float64] | None
+    per_class: dict[str, NDArray[np.float64]]
     note: NDArray[np.object_]
     row: NDArray[np.int64]
 
     def __init__(self, columns: dict[str, Any], note: Any, row: Any, index: Any = None) -> None:
         for name in ORDER:
             setattr(self, name, columns.get(name))
+        self.per_class = {name: column for name, column in columns.items() if name.startswith(PER_CLASS)}
         self.note, self.row, self._labels = note, row, index
 
     @classmethod
@@ -170,7 +186,7 @@ class Values(Columns, np.lib.mixins.NDArrayOperatorsMixin):
     def __getitem__(self, rows: Any) -> Values:
         rows = np.arange(len(self))[rows]
         rows = np.atleast_1d(rows)
-        columns = {name: column[rows] for name, column in self._parts().items()}
+        columns = {name: column[rows] for name, column in {**self._parts(), **self.per_class}.items()}
         index = None if self._labels is None else self._labels[rows]
         return Values(columns, self.note[rows], self.row[rows], index)
 

@@ -15,7 +15,7 @@ from numpy.typing import ArrayLike, NDArray
 from dshap import _checks, _dshap
 from dshap._errors import InputError
 
-__all__ = ["Bounds", "Regression", "bounds", "regression"]
+__all__ = ["Bounds", "Classification", "Regression", "bounds", "classification", "regression"]
 
 
 class Regression(NamedTuple):
@@ -25,6 +25,15 @@ class Regression(NamedTuple):
     simple: NDArray[Any]  #: with Theorem 2's constant (``q >= p + 2``)
     full: NDArray[Any]  #: the full value, given `C_lin` (``q >= p + 2``)
     printed: NDArray[Any]  #: the sum as printed, off by one (``q >= p + 1``)
+
+
+class Classification(NamedTuple):
+    """What Corollary 4 makes of some numbers; NaN where a form does not exist."""
+
+    gain: NDArray[Any]  #: expected drop in squared error on the working variables (``q >= p + 3``)
+    potential: NDArray[Any]  #: what the position of the row could bring with a perfect label
+    penalty: NDArray[Any]  #: what its label costs: gain = potential - penalty
+    simple: NDArray[Any]  #: with Theorem 2's constant (``q >= p + 2``)
 
 
 class Bounds(NamedTuple):
@@ -83,6 +92,50 @@ def regression(
     columns, shape = _flat(given)
     found = _dshap.regression(columns, n_jobs=_checks.threads(n_jobs))
     return Regression(*(column.reshape(shape) for column in found))
+
+
+def classification(
+    p: ArrayLike,
+    q: ArrayLike,
+    m: ArrayLike,
+    d2: ArrayLike,
+    prob: ArrayLike,
+    y: ArrayLike,
+    *,
+    n_jobs: int | None = None,
+) -> Classification:
+    """Corollary 4: values of labelled rows of which only two numbers are known.
+
+    Parameters
+    ----------
+    p, q, m : array_like
+        Design columns, the intercept included, smallest and largest set size.
+    d2 : array_like
+        Squared Mahalanobis distance on the working variables, the part `dist_sq`.
+    prob : array_like
+        Probability of label 1 under the fit, between 0 and 1.
+    y : array_like
+        The label, 0 or 1.
+    n_jobs : int, optional
+        Threads; all cores by default.
+
+    Returns
+    -------
+    Classification
+        Arrays `gain`, `potential`, `penalty`, `simple`.
+
+    Examples
+    --------
+    The less likely its label, the more a row costs:
+
+    >>> from dshap.formula import classification
+    >>> forms = classification(p=5, q=20, m=500, d2=6, prob=[0.5, 0.9, 0.99], y=0)
+    >>> bool((np.diff(forms.penalty) > 0).all())
+    True
+    """
+    columns, shape = _flat([p, q, m, d2, prob, y])
+    found = _dshap.classification(columns, n_jobs=_checks.threads(n_jobs))
+    return Classification(*(column.reshape(shape) for column in found))
 
 
 def bounds(

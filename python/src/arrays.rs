@@ -5,8 +5,10 @@
 //! must not be written to while it is read.
 #![allow(unsafe_code)]
 
+use crate::labels::{Words, booleans};
 use arrow_array::types::{ArrowPrimitiveType, Float32Type, Int64Type, UInt64Type};
 use arrow_array::{ArrayRef, BooleanArray, Float64Array, PrimitiveArray};
+use arrow_schema::DataType;
 use dshap_io::{Matrix, Numbers, Order};
 use numpy::{PyArrayDescrMethods, PyUntypedArray, PyUntypedArrayMethods};
 use pyo3::prelude::*;
@@ -26,6 +28,8 @@ enum Kind {
     U16,
     U8,
     Bool,
+    /// Text of labels, which is held beside the arrays.
+    Words,
 }
 
 impl Kind {
@@ -68,6 +72,10 @@ pub(crate) struct Arrays {
     columns: Vec<Column>,
     /// If the first so many columns are one array of doubles.
     matrix: Option<(usize, Order, usize)>,
+    /// The column whose doubles are true and false.
+    boolean: Option<usize>,
+    /// What a column of labels says.
+    words: Option<Words>,
     _owners: Vec<Py<PyAny>>,
 }
 
@@ -80,7 +88,7 @@ unsafe impl Sync for Arrays {}
 impl Arrays {
     /// No columns yet, for arrays of so many rows.
     pub(crate) fn new(n_rows: usize) -> Self {
-        Self { n_rows, columns: Vec::new(), matrix: None, _owners: Vec::new() }
+        Self { n_rows, columns: Vec::new(), matrix: None, boolean: None, words: None, _owners: Vec::new() }
     }
 
     /// Adds the columns of an array with one or two dimensions; `false` if its
@@ -106,6 +114,21 @@ impl Arrays {
         }));
         self._owners.push(array.clone().into_any().unbind());
         true
+    }
+}
+
+impl Arrays {
+    /// Adds a column of labels that are text; `false` if it has another length.
+    pub(crate) fn add_words(&mut self, words: Words) -> bool {
+        let fits = words.len() == self.n_rows;
+        self.columns.push(Column { first: std::ptr::null(), stride: 0, kind: Kind::Words });
+        self.words = Some(words);
+        fits
+    }
+
+    /// Takes the column added last for true and false.
+    pub(crate) fn last_is_boolean(&mut self) {
+        self.boolean = self.columns.len().checked_sub(1);
     }
 }
 
@@ -149,6 +172,14 @@ impl Numbers for Arrays {
         self.columns.len()
     }
 
+    fn data_type(&self, column: usize) -> DataType {
+        match self.columns[column].kind {
+            Kind::Words => DataType::Utf8,
+            _ if self.boolean == Some(column) => DataType::Boolean,
+            _ => DataType::Float64,
+        }
+    }
+
     fn copy(&self, column: usize, start: usize, out: &mut [f64]) {
         assert!(start + out.len() <= self.n_rows, "rows {start} and on of {}", self.n_rows);
         let column = self.columns[column];
@@ -167,6 +198,7 @@ impl Numbers for Arrays {
                 Kind::U16 => convert(column, start, out, |cell: u16| f64::from(cell)),
                 Kind::U8 => convert(column, start, out, |cell: u8| f64::from(cell)),
                 Kind::Bool => convert(column, start, out, |cell: u8| f64::from(cell != 0)),
+                Kind::Words => out.fill(f64::NAN),
             }
         }
     }
@@ -174,6 +206,9 @@ impl Numbers for Arrays {
     fn array(&self, column: usize, start: usize, n_rows: usize) -> ArrayRef {
         assert!(start + n_rows <= self.n_rows, "rows {start} and on of {}", self.n_rows);
         let cells = self.columns[column];
+        if let (Kind::Words, Some(words)) = (cells.kind, &self.words) {
+            return words.array(start, n_rows);
+        }
         // SAFETY: as in `copy`.
         unsafe {
             match cells.kind {
@@ -189,7 +224,10 @@ impl Numbers for Arrays {
                 _ => {
                     let mut out = vec![0.0; n_rows];
                     self.copy(column, start, &mut out);
-                    Arc::new(Float64Array::from(out))
+                    match self.boolean {
+                        Some(boolean) if boolean == column => booleans(&out),
+                        _ => Arc::new(Float64Array::from(out)),
+                    }
                 }
             }
         }

@@ -41,6 +41,7 @@ pub(crate) fn raise_about(py: Python<'_>, error: &Error, about: About<'_>) -> Py
         Error::Core { error: dshap::Error::TooFewRows { n_rows, .. }, .. } => {
             text += &format!(" (n_samples = {n_rows})");
         }
+        Error::Table { error: dshap_table::Error::OneLabel { .. }, .. } => text += " (one class)",
         _ => {}
     }
     if let Some(hint) = hint(error) {

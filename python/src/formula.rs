@@ -1,9 +1,10 @@
-//! The closed forms for arrays of numbers, and the order of values.
+//! The closed forms for arrays of numbers, the order of values and the spelling
+//! of categories.
 
 use crate::error::{About, input_error};
 use crate::work;
 use dshap::Values;
-use dshap_run::{BoundCase, RegressionCase};
+use dshap_run::{BoundCase, ClassificationCase, RegressionCase};
 use numpy::{IntoPyArray, PyArray1, PyReadonlyArray1};
 use pyo3::prelude::*;
 use rayon::prelude::*;
@@ -38,6 +39,29 @@ pub(crate) fn regression<'py>(
     })
 }
 
+/// Corollary 4 for arrays of equal length: `p, q, m, d2, prob, y`. NaN where a
+/// form does not exist.
+#[pyfunction]
+#[pyo3(signature = (columns, n_jobs=None))]
+pub(crate) fn classification<'py>(
+    py: Python<'py>,
+    columns: Vec<PyReadonlyArray1<'py, f64>>,
+    n_jobs: Option<isize>,
+) -> PyResult<Vec<Column<'py>>> {
+    let columns = columns.iter().map(|column| column.as_slice()).collect::<Result<Vec<_>, _>>()?;
+    let [p, q, m, d2, prob, y]: [&[f64]; 6] =
+        columns.try_into().map_err(|_| input_error("six columns are expected"))?;
+    let case = |i: usize| {
+        ClassificationCase::new(p[i], q[i], m[i], d2[i], prob[i], y[i])
+            .map_err(|reason| in_case(i, p.len(), &reason))
+    };
+    let cases = (0..p.len()).map(case).collect::<PyResult<Vec<_>>>()?;
+    evaluate(py, n_jobs, &cases, |case| {
+        let forms = case.evaluate();
+        [forms.gain, forms.potential, forms.penalty, forms.simple].map(|form| form.unwrap_or(f64::NAN))
+    })
+}
+
 /// Theorem 3 for arrays of equal length: `p, q, m, gamma, lambda_min,
 /// lambda_max, c, C, d2, e2, sigma2`.
 #[pyfunction]
@@ -66,6 +90,12 @@ pub(crate) fn ranking<'py>(py: Python<'py>, value: PyReadonlyArray1<'py, f64>) -
     let value = value.as_array().to_vec();
     let order = py.detach(|| Values { value, ..Values::default() }.ranking());
     order.into_iter().map(|row| row as i64).collect::<Vec<_>>().into_pyarray(py)
+}
+
+/// How categories that are text are spelled.
+#[pyfunction]
+pub(crate) fn spelled(words: Vec<String>) -> Vec<String> {
+    words.iter().map(|word| dshap_table::spelled(word).into_owned()).collect()
 }
 
 fn evaluate<'py, C: Sync>(

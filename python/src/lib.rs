@@ -8,9 +8,11 @@
 //! | file | holds |
 //! |---|---|
 //! | `arrays.rs` | numbers in NumPy arrays, read where they are |
+//! | `labels.rs` | labels that are text or booleans |
 //! | `table.rs` | `Table`: features, target and weights of whatever kind |
 //! | `params.rs` | the parameters of an estimator, checked |
 //! | `valuer.rs` | `Valuer`: fitted, valuing, merged, saved |
+//! | `facts.rs` | what a valuer has learned |
 //! | `formula.rs` | the closed forms for arrays of numbers |
 //! | `work.rs` | threads, progress, interruption |
 //! | `error.rs` | every decision about exceptions |
@@ -18,7 +20,9 @@
 
 mod arrays;
 mod error;
+mod facts;
 mod formula;
+mod labels;
 mod params;
 mod table;
 mod valuer;
@@ -33,7 +37,7 @@ mod _dshap {
     use pyo3::prelude::*;
 
     #[pymodule_export]
-    use crate::formula::{bounds, ranking, regression};
+    use crate::formula::{bounds, classification, ranking, regression, spelled};
     #[pymodule_export]
     use crate::table::Table;
     #[pymodule_export]

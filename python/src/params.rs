@@ -2,49 +2,65 @@
 //! for.
 
 use crate::error::input_error;
-use dshap::linear::{self, Constant, Convention, FitOptions};
+use crate::table::Table;
+use dshap::linear::{self, Constant, Convention};
 use dshap_run::{Method, MethodChoice, MethodName, Model, SavedValuer, SizeChoice, Task, parse_constant};
-use dshap_table::{Missing, Selection, Unseen};
+use dshap_table::{Design, Labels, Missing, Unseen};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
 /// The model that an estimator describes: its attributes are named like its
-/// parameters.
+/// parameters, and `_TASK` says what it is for.
 pub(crate) fn model(
     estimator: &Bound<'_, PyAny>,
-    target: &str,
-    weight: Option<&str>,
+    table: &Table,
     categorical: Vec<String>,
 ) -> PyResult<Model> {
     let read = Reader { estimator };
-    let fit = FitOptions {
-        intercept: read.get("intercept", "True or False")?,
-        refit_intercept: read.get("refit_intercept", "True or False")?,
-        allow_dependent: read.word("dependent", &[("drop", true), ("error", false)])?,
-    };
-    if fit.refit_intercept && !fit.intercept {
-        return Err(input_error("`--refit-intercept` needs an intercept; leave `intercept=False` out"));
+    let task =
+        read.word("_TASK", &[("regression", Task::Regression), ("classification", Task::Classification)])?;
+    let mut model = Model::new(table.target());
+    model.task = Some(task);
+    model.selection.weight = table.weight().map(String::from);
+    model.selection.categorical = categorical;
+    model.fit.intercept = read.get("intercept", "True or False")?;
+    model.fit.allow_dependent = read.word("dependent", &[("drop", true), ("error", false)])?;
+    model.missing =
+        read.word("missing", &[("error", Missing::Error), ("drop", Missing::Drop), ("mean", Missing::Mean)])?;
+    model.unseen = read.word("unseen", &[("error", Unseen::Error), ("zero", Unseen::Zero)])?;
+    model.sizes = SizeChoice { min: read.size("q")?, max: read.size("m")? };
+    model.n_components = read.size("pca")?;
+    match task {
+        Task::Regression => {
+            model.fit.refit_intercept = read.get("refit_intercept", "True or False")?;
+            if model.fit.refit_intercept && !model.fit.intercept {
+                return Err(input_error(
+                    "`--refit-intercept` needs an intercept; leave `intercept=False` out",
+                ));
+            }
+            let choice = MethodChoice {
+                stop_draws: read.number("stop_draws")?,
+                refit_intercept: model.fit.refit_intercept,
+                ..read.choice(&MethodName::ALL)?
+            };
+            model.method = settled(choice.settle())?.unwrap_or_default();
+        }
+        Task::Classification => {
+            let names: Vec<_> =
+                MethodName::ALL.into_iter().filter(|name| *name != MethodName::Algorithm3).collect();
+            let (method, ridge) = settled(read.choice(&names)?.settle_beside_ridge())?;
+            (model.method, model.ridge) = (method.unwrap_or_default(), ridge);
+            let positive = estimator.getattr("positive")?;
+            if !positive.is_none() {
+                model.positive = Some(positive.str()?.to_string());
+            }
+        }
     }
-    Ok(Model {
-        n_components: None,
-        selection: Selection {
-            target: Some(target.into()),
-            weight: weight.map(String::from),
-            categorical,
-            ..Selection::default()
-        },
-        missing: read.word(
-            "missing",
-            &[("error", Missing::Error), ("drop", Missing::Drop), ("mean", Missing::Mean)],
-        )?,
-        unseen: read.word("unseen", &[("error", Unseen::Error), ("zero", Unseen::Zero)])?,
-        task: Some(Task::Regression),
-        method: read.method(fit.refit_intercept)?,
-        ridge: None,
-        positive: None,
-        sizes: SizeChoice { min: read.size("q")?, max: read.size("m")? },
-        fit,
-    })
+    Ok(model)
+}
+
+fn settled<T>(choice: Result<T, String>) -> PyResult<T> {
+    choice.map_err(|message| input_error(&message))
 }
 
 /// Set sizes as they are said where rows are valued.
@@ -97,8 +113,10 @@ impl<'py> Reader<'_, 'py> {
         self.get(name, "a number, or None")
     }
 
-    fn method(&self, refit_intercept: bool) -> PyResult<Method> {
-        let name: MethodName = self.word("method", &MethodName::ALL.map(|name| (name.word(), name)))?;
+    /// What was said about the method, as far as all tasks have it.
+    fn choice(&self, names: &[MethodName]) -> PyResult<MethodChoice> {
+        let names: Vec<_> = names.iter().map(|name| (name.word(), *name)).collect();
+        let name: MethodName = self.word("method", &names)?;
         let word: String = self.get("constant", "'gain', 'theorem' or 'full:C'")?;
         let constant = parse_constant(&word)
             .map_err(|expected| input_error(&format!("`constant` is '{word}'; {expected}")))?;
@@ -106,7 +124,7 @@ impl<'py> Reader<'_, 'py> {
             "convention",
             &[("definition", Convention::Definition), ("printed", Convention::Printed)],
         )?;
-        let choice = MethodChoice {
+        Ok(MethodChoice {
             name: Some(name),
             ridge: self.number("ridge")?.filter(|ridge| *ridge != 0.0),
             bound_c: self.number("bound_c")?,
@@ -114,13 +132,10 @@ impl<'py> Reader<'_, 'py> {
             constant: Some(constant).filter(|constant| *constant != Constant::default()),
             convention: Some(convention).filter(|convention| *convention != Convention::default()),
             stop: self.number("stop")?,
-            stop_draws: self.number("stop_draws")?,
             samples: self.get("samples", "a whole number, or None")?,
             seed: Some(self.get("seed", "a whole number from 0 on")?),
-            refit_intercept,
-        };
-        let settled = choice.settle().map_err(|message| input_error(&message))?;
-        Ok(settled.unwrap_or_default())
+            ..MethodChoice::default()
+        })
     }
 }
 
@@ -132,16 +147,24 @@ pub(crate) fn of_valuer<'py>(py: Python<'py>, valuer: &SavedValuer) -> PyResult<
     params.set_item("m", valuer.choice().max)?;
     params.set_item("q", valuer.choice().min)?;
     params.set_item("intercept", valuer.options().intercept)?;
-    params.set_item("refit_intercept", valuer.options().refit_intercept)?;
-    params.set_item("dependent", if valuer.options().allow_dependent { "drop" } else { "error" })?;
-    let categorical = match valuer.categorical() {
-        [] => None,
-        named if valuer.has_names() => Some(named.into_pyobject(py)?.into_any()),
-        // Columns without names are numbered.
-        named => {
-            let number = |name: &String| valuer.design().features().position(|have| have == name);
-            Some(named.iter().filter_map(number).collect::<Vec<_>>().into_pyobject(py)?.into_any())
+    params.set_item("pca", parts.projection.as_ref().map(|projection| projection.axes.len()))?;
+    match valuer.task() {
+        Task::Regression => params.set_item("refit_intercept", valuer.options().refit_intercept)?,
+        Task::Classification => {
+            params.set_item("positive", positive(py, valuer.design())?)?;
         }
+    }
+    params.set_item("dependent", if valuer.options().allow_dependent { "drop" } else { "error" })?;
+    // Labels that are text are named among the categories too; they are no parameter.
+    let features = || valuer.categorical().iter().filter(|name| *name != valuer.design().target());
+    let categorical = if features().next().is_none() {
+        None
+    } else if valuer.has_names() {
+        Some(features().collect::<Vec<_>>().into_pyobject(py)?.into_any())
+    } else {
+        // Columns without names are numbered.
+        let number = |name: &String| valuer.design().features().position(|have| have == name);
+        Some(features().filter_map(number).collect::<Vec<_>>().into_pyobject(py)?.into_any())
     };
     params.set_item("categorical", categorical)?;
     params.set_item(
@@ -196,5 +219,28 @@ pub(crate) fn of_valuer<'py>(py: Python<'py>, valuer: &SavedValuer) -> PyResult<
             params.set_item("stop", stop)?;
         }
     }
+    if let [fit, ..] = valuer.logistic_fits() {
+        // Of the fit, whatever the method.
+        params.set_item("ridge", fit.ridge())?;
+    }
     Ok(params)
+}
+
+/// The label that counts as 1, where it is not the later one.
+fn positive<'py>(py: Python<'py>, design: &Design) -> PyResult<Option<Bound<'py, PyAny>>> {
+    Ok(match design.labels() {
+        Some(Labels::Text(labels)) => match labels.as_slice() {
+            [zero, one] if zero > one => Some(one.into_pyobject(py)?.into_any()),
+            _ => None,
+        },
+        Some(Labels::Numbers(labels)) => match *labels.as_slice() {
+            [zero, one] if zero > one => Some(one.into_pyobject(py)?.into_any()),
+            _ => None,
+        },
+        Some(Labels::Booleans(labels)) => match *labels.as_slice() {
+            [true, one] => Some(one.into_pyobject(py)?.to_owned().into_any()),
+            _ => None,
+        },
+        None => None,
+    })
 }

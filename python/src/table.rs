@@ -2,7 +2,8 @@
 
 use crate::arrays::Arrays;
 use crate::error::{About, input_error, raise};
-use arrow_array::{ArrayRef, Float64Array, RecordBatch, RecordBatchOptions};
+use crate::labels::{TargetKind, Words, booleans};
+use arrow_array::{Array, ArrayRef, Float64Array, RecordBatch, RecordBatchOptions};
 use arrow_schema::{DataType, Field, FieldRef, Fields, Schema, SchemaRef};
 use dshap_io::{Numbers, Source};
 use dshap_table::{Design, Kind, ReadAs, Wanted};
@@ -21,6 +22,7 @@ pub(crate) struct Table {
     numbers: Option<Arc<Arrays>>,
     names: Vec<String>,
     target: String,
+    target_kind: TargetKind,
     weight: Option<String>,
     /// Features whose type says that they are categories.
     categorical: Vec<String>,
@@ -30,10 +32,11 @@ pub(crate) struct Table {
 
 #[pymethods]
 impl Table {
-    /// A table of numbers in arrays, each with one or two dimensions. `None` if
-    /// their types cannot be read in place.
+    /// A table of numbers in arrays, each with one or two dimensions, and of `y`,
+    /// whose `labels` are `numbers`, `booleans` (as doubles) or `words` (objects).
+    /// `None` if their types cannot be read in place.
     #[staticmethod]
-    #[pyo3(signature = (arrays, names, y, target, weights=None))]
+    #[pyo3(signature = (arrays, names, y, target, weights=None, labels=None))]
     fn of_arrays(
         py: Python<'_>,
         arrays: Vec<Bound<'_, PyUntypedArray>>,
@@ -41,10 +44,20 @@ impl Table {
         y: Bound<'_, PyUntypedArray>,
         target: String,
         weights: Option<Bound<'_, PyUntypedArray>>,
+        labels: Option<&str>,
     ) -> PyResult<Option<Self>> {
         use numpy::PyUntypedArrayMethods;
+        let kind = TargetKind::parse(labels)?;
         let mut numbers = Arrays::new(y.len());
-        if !arrays.iter().chain([&y]).chain(&weights).all(|array| numbers.add(array)) {
+        let mut fits = arrays.iter().all(|array| numbers.add(array));
+        fits &= match kind {
+            TargetKind::Words => numbers.add_words(Words::of(&y)?),
+            TargetKind::Numbers | TargetKind::Booleans => numbers.add(&y),
+        };
+        if kind == TargetKind::Booleans {
+            numbers.last_is_boolean();
+        }
+        if !fits || !weights.iter().all(|weights| numbers.add(weights)) {
             return Ok(None);
         }
         let weight = weights.map(|_| free_name("sample_weight", &names, &target));
@@ -54,22 +67,36 @@ impl Table {
         }
         let (n_rows, numbers) = (numbers.n_rows(), Arc::new(numbers));
         let source = Source::of_numbers(NAME, &all, numbers.clone()).map_err(|e| raise(py, &e.into()))?;
-        Ok(Some(Self { numbers: Some(numbers), names, target, weight, categorical: vec![], n_rows, source }))
+        let target_kind = kind;
+        Ok(Some(Self {
+            numbers: Some(numbers),
+            names,
+            target,
+            target_kind,
+            weight,
+            categorical: vec![],
+            n_rows,
+            source,
+        }))
     }
 
     /// A table with the columns of anything that hands out Arrow data, called
     /// `names` or as they are.
     #[staticmethod]
-    #[pyo3(signature = (features, y, target, weights=None, names=None))]
+    #[pyo3(signature = (features, y, target, weights=None, names=None, labels=None))]
     fn of_arrow(
         py: Python<'_>,
         features: &Bound<'_, PyAny>,
-        y: PyReadonlyArray1<'_, f64>,
+        y: &Bound<'_, PyAny>,
         target: String,
         weights: Option<PyReadonlyArray1<'_, f64>>,
         names: Option<Vec<String>>,
+        labels: Option<&str>,
     ) -> PyResult<Self> {
-        let (y, weights) = (y.as_array().to_vec(), weights.map(|weights| weights.as_array().to_vec()));
+        let kind = TargetKind::parse(labels)?;
+        let y = target_array(y, kind)?;
+        let doubles = |weights: PyReadonlyArray1<'_, f64>| Float64Array::from(weights.as_array().to_vec());
+        let weights = weights.map(|weights| Arc::new(doubles(weights)) as ArrayRef);
         let unreadable = |error: PyErr| input_error(&format!("X cannot be read as a table: {error}"));
         let reader = features.extract::<AnyRecordBatch>().map_err(unreadable)?.into_reader()?;
         let fields = named(reader.schema().fields(), names)?;
@@ -80,9 +107,10 @@ impl Table {
         let n_rows = y.len();
         let more: Vec<(String, ArrayRef)> = [(Some(target.clone()), Some(y)), (weight.clone(), weights)]
             .into_iter()
-            .filter_map(|(name, cells)| Some((name?, Arc::new(Float64Array::from(cells?)) as ArrayRef)))
+            .filter_map(|(name, cells)| Some((name?, cells?)))
             .collect();
-        let added = more.iter().map(|(name, _)| Arc::new(Field::new(name, DataType::Float64, true)));
+        let added =
+            more.iter().map(|(name, cells)| Arc::new(Field::new(name, cells.data_type().clone(), true)));
         let schema: SchemaRef =
             Arc::new(Schema::new(fields.into_iter().chain(added).collect::<Vec<FieldRef>>()));
         let mut batches = Vec::new();
@@ -105,7 +133,7 @@ impl Table {
             return Err(input_error(&format!("X has {start} rows and y has {n_rows}")));
         }
         let source = Source::of_batches(NAME, schema, batches).map_err(|e| raise(py, &e.into()))?;
-        Ok(Self { numbers: None, names, target, weight, categorical, n_rows, source })
+        Ok(Self { numbers: None, names, target, target_kind: kind, weight, categorical, n_rows, source })
     }
 
     /// Number of rows.
@@ -134,6 +162,9 @@ impl Table {
     pub(crate) fn refuse_text(&self, design: &Design) -> PyResult<()> {
         let is_number = |wanted: &&Wanted| matches!(wanted.read_as, ReadAs::Number | ReadAs::Boolean);
         let is_text = |name: &str| self.source.schema().column(name).is_some_and(|c| c.kind == Kind::Text);
+        if is_number(&&design.parts().target) && self.target_is_text() {
+            return Err(input_error("y holds text, and held numbers when the reference was fitted"));
+        }
         match design.parts().features.iter().filter(is_number).find(|wanted| is_text(&wanted.name)) {
             None => Ok(()),
             Some(Wanted { name, .. }) => Err(input_error(&format!(
@@ -152,6 +183,11 @@ impl Table {
         &self.target
     }
 
+    /// Whether `y` is text.
+    pub(crate) fn target_is_text(&self) -> bool {
+        self.target_kind == TargetKind::Words
+    }
+
     pub(crate) fn weight(&self) -> Option<&str> {
         self.weight.as_deref()
     }
@@ -166,9 +202,24 @@ impl Table {
             return Err(input_error(&format!("`categorical` names '{unknown}', which is no column of X")));
         }
         let mut all = self.categorical.clone();
+        // Text of labels may look like numbers; it is text all the same.
+        all.extend(self.target_is_text().then(|| self.target.clone()));
         all.extend(named.iter().filter(|name| !self.categorical.contains(name)).cloned());
         Ok(all)
     }
+}
+
+/// `y` as Arrow data.
+fn target_array(y: &Bound<'_, PyAny>, kind: TargetKind) -> PyResult<ArrayRef> {
+    if kind == TargetKind::Words {
+        let words = Words::of(y)?;
+        return Ok(words.array(0, words.len()));
+    }
+    let cells = y.extract::<PyReadonlyArray1<'_, f64>>()?.as_array().to_vec();
+    Ok(match kind {
+        TargetKind::Booleans => booleans(&cells),
+        _ => Arc::new(Float64Array::from(cells)),
+    })
 }
 
 /// The same columns under other names, one for each.

@@ -2,6 +2,7 @@
 
 use crate::arrays::Arrays;
 use crate::error::{About, input_error, raise, refusal};
+use crate::facts;
 use crate::params;
 use crate::table::Table;
 use crate::words::in_python;
@@ -28,6 +29,8 @@ const NAME: &str = "the estimator";
 pub(crate) struct Valuer {
     ready: Arc<Ready>,
     warnings: Vec<String>,
+    /// What tells whether a table is the reference still, where the fit does not.
+    mark: Option<u64>,
     /// With the set sizes that were last asked for instead of its own.
     other_sizes: Mutex<Option<(SizeChoice, Arc<Ready>)>>,
 }
@@ -35,21 +38,23 @@ pub(crate) struct Valuer {
 #[pymethods]
 impl Valuer {
     /// Fits a table as the parameters of `estimator` say. Columns without names
-    /// of their own are remembered to have none.
+    /// of their own are remembered to have none, and a table that is kept is
+    /// marked where the fit itself does not tell whether it is the same.
     #[staticmethod]
-    #[pyo3(signature = (table, estimator, categorical, has_names, n_jobs=None, progress=None))]
+    #[pyo3(signature = (table, estimator, categorical, has_names, is_kept, n_jobs=None, progress=None))]
     fn fit(
         py: Python<'_>,
         table: &Bound<'_, Table>,
         estimator: &Bound<'_, PyAny>,
         categorical: Vec<String>,
         has_names: bool,
+        is_kept: bool,
         n_jobs: Option<isize>,
         progress: Option<Py<PyAny>>,
     ) -> PyResult<Self> {
         let table = table.get();
         let categorical = table.categorical(&categorical)?;
-        let model = params::model(estimator, table.target(), table.weight(), categorical)?;
+        let model = params::model(estimator, table, categorical)?;
         let source = table.source();
         if matches!(model.method, Method::General(_)) && table.weight().is_some() {
             return Err(input_error(
@@ -57,12 +62,15 @@ impl Valuer {
                  `--method calibrated`",
             ));
         }
-        let (ready, warnings) = work::run(py, table.about(), n_jobs, progress, |observer| {
+        let ((ready, warnings), mark) = work::run(py, table.about(), n_jobs, progress, |observer| {
             let mut fitted = fit_source(source, &model, &Resources::default(), observer)?;
             fitted.valuer = fitted.valuer.with_names(has_names);
-            ready_again(fitted)
+            let (ready, warnings) = ready_again(fitted)?;
+            let tells_itself = ready.valuer().fit().is_some();
+            let mark = (is_kept && !tells_itself).then(|| ready.mark_of(source, observer)).transpose()?;
+            Ok(((ready, warnings), mark))
         })?;
-        Ok(Self::new(ready, warnings))
+        Ok(Self { mark, ..Self::new(ready, warnings) })
     }
 
     /// The same with further rows, and set sizes as they are asked for now.
@@ -173,8 +181,10 @@ impl Valuer {
         let how = How { leave_one_out, std_error, parts };
         if leave_one_out {
             let source = table.source();
-            let same =
-                work::run(py, table.about(), n_jobs, None, |observer| ready.was_fitted_to(source, observer))?;
+            let same = work::run(py, table.about(), n_jobs, None, |observer| match self.mark {
+                Some(mark) => Ok(ready.mark_of(source, observer)? == mark),
+                None => ready.was_fitted_to(source, observer),
+            })?;
             if !same {
                 return Err(input_error(
                     "the rows have changed since they were fitted, so that they are not the reference any \
@@ -202,32 +212,13 @@ impl Valuer {
 
     /// What was learned.
     fn facts<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
-        let facts = self.ready.facts().map_err(|error| raise(py, &error))?;
-        let valuer = self.ready.valuer();
-        let design = valuer.design();
-        let fit = valuer.fit().ok_or_else(|| input_error(NO_REGRESSION))?;
-        // A column that was dropped has no part in the prediction.
-        let mut coef = vec![0.0; design.n_columns()];
-        for (&column, &value) in fit.kept().iter().zip(fit.coef()) {
-            coef[column] = value;
-        }
-        let names: Vec<&str> = (0..design.n_columns()).map(|column| design.column_name(column)).collect();
-        let dict = PyDict::new(py);
-        dict.set_item("coef", coef.into_pyarray(py))?;
-        dict.set_item("columns", names)?;
-        dict.set_item("intercept", fit.intercept_value().unwrap_or(0.0))?;
-        dict.set_item("noise_var", facts.noise_var)?;
-        dict.set_item("r_squared", facts.r_squared)?;
-        dict.set_item("n_rows", facts.n_reference)?;
-        dict.set_item("effective_rows", facts.effective_rows)?;
-        dict.set_item("p", facts.p)?;
-        dict.set_item("q", facts.q)?;
-        dict.set_item("m", facts.m)?;
-        dict.set_item("dropped", facts.dropped_columns)?;
-        dict.set_item("features", facts.features)?;
-        dict.set_item("has_names", valuer.has_names())?;
-        dict.set_item("target", facts.target)?;
-        Ok(dict)
+        facts::of(py, &self.ready)
+    }
+
+    /// What it is for: `regression` or `classification`.
+    #[getter]
+    fn task(&self) -> &'static str {
+        self.ready.valuer().task().name()
     }
 
     /// Everything doubtful about the fit.
@@ -251,7 +242,7 @@ impl Valuer {
     #[staticmethod]
     fn from_bytes(py: Python<'_>, bytes: &[u8]) -> PyResult<Self> {
         let read = || Ready::new(SavedValuer::from_bytes(bytes, "the pickle")?, &Overrides::default());
-        Self::of_regression(py.detach(read).map_err(|error| raise(py, &error))?)
+        Ok(Self::new(py.detach(read).map_err(|error| raise(py, &error))?, Vec::new()))
     }
 
     /// Writes the valuer file, which appears whole or not at all.
@@ -264,22 +255,14 @@ impl Valuer {
     #[staticmethod]
     fn load(py: Python<'_>, path: PathBuf) -> PyResult<Self> {
         let read = || Ready::new(SavedValuer::load(&path)?, &Overrides::default());
-        Self::of_regression(py.detach(read).map_err(|error| raise(py, &error))?)
+        Ok(Self::new(py.detach(read).map_err(|error| raise(py, &error))?, Vec::new()))
     }
 }
 
 impl Valuer {
-    /// A valuer that was read; other tasks have no estimator yet.
-    fn of_regression(ready: Ready) -> PyResult<Self> {
-        match ready.valuer().fit() {
-            Some(_) => Ok(Self::new(ready, Vec::new())),
-            None => Err(input_error(NO_REGRESSION)),
-        }
-    }
-
     fn new(ready: Ready, warnings: Vec<String>) -> Self {
         let warnings = warnings.iter().map(|warning| in_python(warning)).collect();
-        Self { ready: Arc::new(ready), warnings, other_sizes: Mutex::new(None) }
+        Self { ready: Arc::new(ready), warnings, mark: None, other_sizes: Mutex::new(None) }
     }
 
     /// Ready with other set sizes than those of the fit.
@@ -300,10 +283,6 @@ impl Valuer {
         }
     }
 }
-
-/// Why a valuer of another task is refused.
-const NO_REGRESSION: &str =
-    "the valuer is of a classification, which Python cannot value yet; `dshap value --valuer` can";
 
 fn ready_again(fitted: Fitted) -> Result<(Ready, Vec<String>), dshap_run::Error> {
     let ready = Ready::new(fitted.valuer, &Overrides::default())?;

@@ -30,6 +30,15 @@ fn cell_at_fault(error: &Error) -> Option<(u64, &str, String)> {
             let (name, what) = match error {
                 Table::Missing { name, .. } => (name, "is missing".into()),
                 Table::NotFinite { name, .. } => (name, "is not a finite number".into()),
+                Table::UnknownLabel { unknown, .. } => {
+                    let labels = unknown.labels.iter().map(|label| format!("`{label}`")).collect::<Vec<_>>();
+                    let what = format!(
+                        "is `{}`, none of the labels of the reference: {}",
+                        unknown.label,
+                        labels.join(", ")
+                    );
+                    (&unknown.name, what)
+                }
                 Table::BadWeight { name, weight, .. } => {
                     (name, format!("is {weight:?}; weights are 0 or from 1e-100 to 1e100"))
                 }
@@ -135,6 +144,8 @@ const PHRASES: &[(&str, &str)] = &[
     ("check `--features` and `--exclude`", "check the columns of X"),
     ("leave them out with `--exclude`", "leave them out of X"),
     ("`--exclude` leaves a column out", "leave it out of X"),
+    ("numbers are for `--task regression`; or name another `--target`", "numbers are for `RegressionValuer`"),
+    ("text is for `--task classification`; or name", "text is for `ClassificationValuer`; or name"),
     ("name another `--target`", "give another y"),
     ("name a column of numbers with `--target`", "give numbers as y"),
     ("`--task regression` takes the two values as numbers", "give numbers as y"),

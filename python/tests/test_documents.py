@@ -6,10 +6,12 @@ import subprocess
 import sys
 
 import numpy as np
+import pandas as pd
 import pytest
 from conftest import ROOT
 
 import dshap
+import dshap._classification
 import dshap._regression
 import dshap._values
 
@@ -29,7 +31,7 @@ def test_the_guide(monkeypatch, tmp_path):
 
 
 @pytest.mark.parametrize(
-    "module", [dshap, dshap.formula, dshap.datasets, dshap._regression, dshap._values], ids=lambda module: module.__name__
+    "module", [dshap, dshap.formula, dshap.datasets, dshap._classification, dshap._regression, dshap._values], ids=lambda module: module.__name__
 )
 def test_examples_in_docstrings(module):
     # Public classes call themselves members of `dshap`, so they are looked for by hand.
@@ -56,12 +58,17 @@ def test_every_public_name_is_documented():
                     assert function.__doc__, f"{name}.{method}"
 
 
-def test_parameters_are_those_of_the_docstring():
-    documented = dshap.RegressionValuer.__doc__.split("Parameters\n")[1].split("Attributes\n")[0]
-    names = [name for line in re.findall(r"^    ([\w, ]+) : ", documented, re.M) for name in line.split(", ")]
-    assert names == list(dshap.RegressionValuer().get_params(deep=False)) or sorted(names) == sorted(
-        dshap.RegressionValuer().get_params()
-    )
+@pytest.mark.parametrize("kind", [dshap.RegressionValuer, dshap.ClassificationValuer])
+def test_parameters_and_attributes_are_those_of_the_docstring(kind):
+    before, after = kind.__doc__.split("Parameters\n")[1].split("Attributes\n")
+
+    def documented(text):
+        return [name for line in re.findall(r"^    ([\w, ]+) : ", text, re.M) for name in line.split(", ")]
+
+    assert sorted(documented(before)) == sorted(kind().get_params())
+    X, y = dshap.datasets.gaussian_c(100)
+    fitted = kind().fit(pd.DataFrame(X, columns=list("abc")), y)
+    assert sorted(documented(after)) == sorted(name for name in vars(fitted) if name.endswith("_"))
 
 
 ALLOWED = ROOT / "python" / "tests" / "stubtest-allowed.txt"

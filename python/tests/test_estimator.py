@@ -16,20 +16,20 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from dshap import DshapError, DshapWarning, FileError, InputError, RegressionValuer
+from dshap import ClassificationValuer, DshapError, DshapWarning, FileError, InputError, RegressionValuer
 
 
 def does_not_apply(estimator):
     """Checks of scikit-learn that cannot hold, and why."""
-    exact = "the data of the check have no noise, against which rows could be valued; that is an error"
     reasons = {
         "check_sample_weight_equivalence_on_dense_data": (
             "a weight is a share in the reference, not a number of copies: three copies of a row tell more about "
             "the noise than one row of weight 3, as with any survey weights"
-        ),
-        "check_sample_weights_shape": exact,
-        "check_sample_weights_not_overwritten": exact,
+        )
     }
+    if isinstance(estimator, RegressionValuer):
+        exact = "the data of the check have no noise, against which rows could be valued; that is an error"
+        reasons |= {f"check_sample_weights_{kind}": exact for kind in ("shape", "not_overwritten")}
     if estimator.method == "general":
         no_weights = "sets are drawn from the rows, which know no weights; that is an error"
         weighted = ("pandas_series", "not_an_array", "list", "shape", "not_overwritten")
@@ -45,6 +45,11 @@ def does_not_apply(estimator):
         RegressionValuer("general", samples=8),
         RegressionValuer(missing="mean"),
         RegressionValuer("lower", q=5),
+        # The labels of the checks are told apart without an error, which has no fit without a ridge.
+        ClassificationValuer(ridge=1.0),
+        ClassificationValuer("calibrated", ridge=1.0),
+        ClassificationValuer("general", samples=8, ridge=1.0),
+        ClassificationValuer("upper", q=6, ridge=1.0, missing="drop"),
     ],
     expected_failed_checks=does_not_apply,
 )

@@ -7,6 +7,7 @@ import pandas as pd
 import pytest
 from conftest import assert_same_bits, reference
 
+import dshap
 from dshap import InputError
 from dshap.formula import bounds, regression
 
@@ -90,3 +91,15 @@ def test_numbers_that_make_no_sense(change, words):
         regression("x", 20, 500, 1.0, 1.0, 1.0)
     with pytest.raises(InputError, match="`n_jobs` is 'x'"):
         regression(5, 20, 500, 1.0, 1.0, 1.0, n_jobs="x")
+
+
+def test_classification_gives_the_values_of_rows():
+    X, y = dshap.datasets.gaussian_c(300, seed=2)
+    valuer = dshap.ClassificationValuer(q=20, m=200).fit(X, y)
+    found = valuer.explain(X, y)
+    forms = dshap.formula.classification(4, 20, 200, found.dist_sq, found.prob, y)
+    np.testing.assert_allclose(forms.gain, found.value, rtol=1e-9, atol=1e-15)
+    np.testing.assert_allclose(forms.potential, found.potential, rtol=1e-11)
+    np.testing.assert_allclose(forms.penalty, found.penalty, rtol=1e-9)
+    with pytest.raises(dshap.InputError, match="prob = 1 is not a probability"):
+        dshap.formula.classification(4, 20, 200, 3.0, 1.0, 1)

@@ -31,23 +31,26 @@ def in_a_process(script, *words):
 PEAK = """
     import resource, sys
     import numpy as np
-    from dshap import RegressionValuer
+    import dshap
 
-    order, dtype = sys.argv[1:]
+    order, dtype, kind = sys.argv[1:]
+    Valuer = getattr(dshap, kind)
     n, p = 2_500_000, 20
     X = np.empty((n, p), dtype=dtype, order=order)
     rng = np.random.default_rng(0)
     for start in range(0, n, 50_000):
         X[start : start + 50_000] = rng.standard_normal((50_000, p))
     y = X[:, 0].astype(float) + rng.standard_normal(n)
-    small = RegressionValuer().fit(X[:1000], y[:1000])
+    if kind == "ClassificationValuer":
+        y = np.digitize(y, [0.0]).astype(float)
+    small = Valuer().fit(X[:1000], y[:1000])
     small.value(X[:1000], y[:1000])
 
     def peak():
         return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024
 
     before = peak()
-    valuer = RegressionValuer().fit(X, y)
+    valuer = Valuer().fit(X, y)
     fitted = peak()
     valuer.value(X, y)
     print(X.nbytes, fitted - before, peak() - fitted, y.nbytes)
@@ -55,9 +58,18 @@ PEAK = """
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="the peak is counted in other units elsewhere")
-@pytest.mark.parametrize(("order", "dtype"), [("C", "f8"), ("F", "f8"), ("C", "f4"), ("F", "i8")])
-def test_no_allocation_of_the_size_of_the_data(order, dtype):
-    size, fit, value, out = map(int, in_a_process(PEAK, order, dtype))
+@pytest.mark.parametrize(
+    ("order", "dtype", "kind"),
+    [
+        ("C", "f8", "RegressionValuer"),
+        ("F", "f8", "RegressionValuer"),
+        ("C", "f4", "RegressionValuer"),
+        ("F", "i8", "RegressionValuer"),
+        ("C", "f8", "ClassificationValuer"),
+    ],
+)
+def test_no_allocation_of_the_size_of_the_data(order, dtype, kind):
+    size, fit, value, out = map(int, in_a_process(PEAK, order, dtype, kind))
     assert size >= 200e6
     assert fit < 0.1 * 400e6, f"fit took {fit / 1e6:.0f} MB more"
     # The values themselves take a column.
@@ -182,6 +194,7 @@ LONG = {
     "gaussian": "[RegressionValuer().fit(X, y).value(X, y) for _ in range(10**6)]",
     "one large fit": "RegressionValuer().fit(np.lib.stride_tricks.as_strided(X, (10**9, 8), (0, 8)), "
     "np.lib.stride_tricks.as_strided(y, (10**9,), (0,)))",
+    "classification": "[ClassificationValuer().fit(X, y > 0).value(X, y > 0) for _ in range(10**6)]",
     "formula": "dshap.formula.regression(50, 100, 10**6, np.linspace(0, 99, 10**7), 1.0, 1.0)",
 }
 
@@ -191,7 +204,7 @@ LONG = {
 def test_ctrl_c_is_answered(work):
     script = f"""
         import numpy as np, dshap, time
-        from dshap import RegressionValuer
+        from dshap import ClassificationValuer, RegressionValuer
         X, y = dshap.datasets.gaussian_r(200_000, 8)
         print("begun", flush=True)
         try:

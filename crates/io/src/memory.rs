@@ -29,7 +29,13 @@ pub trait Numbers: Debug + Send + Sync {
     /// Number of columns.
     fn n_columns(&self) -> usize;
 
-    /// Copies cells of a column from row `start` on, as doubles.
+    /// What a column is taken for: numbers, unless its cells are labels.
+    fn data_type(&self, _column: usize) -> DataType {
+        DataType::Float64
+    }
+
+    /// Copies cells of a column from row `start` on, as doubles; NaN where they
+    /// are no numbers.
     fn copy(&self, column: usize, start: usize, out: &mut [f64]);
 
     /// The same cells in a type of their own. What a cell is called as a
@@ -106,7 +112,8 @@ pub(crate) struct NumberTable {
 
 impl NumberTable {
     pub(crate) fn open(name: &str, names: &[String], numbers: Arc<dyn Numbers>) -> Opened {
-        let fields: Vec<_> = names.iter().map(|name| Field::new(name, DataType::Float64, true)).collect();
+        let field = |(column, name): (usize, &String)| Field::new(name, numbers.data_type(column), true);
+        let fields: Vec<_> = names.iter().take(numbers.n_columns()).enumerate().map(field).collect();
         let schema = Arc::new(Schema::new(fields));
         let n_bytes = 8 * numbers.n_rows() as u64 * names.len() as u64;
         Opened {

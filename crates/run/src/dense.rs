@@ -10,7 +10,7 @@ use crate::Error;
 use crate::observer::{Observer, Stage};
 use dshap::{BLOCK_ROWS, Rows};
 use dshap_io::{Matrix, Numbers, Order, Source};
-use dshap_table::Design;
+use dshap_table::{Design, Labels};
 use faer::{Mat, MatRef};
 use rayon::prelude::*;
 
@@ -22,6 +22,8 @@ const SLICE_CELLS: usize = 1 << 20;
 pub(crate) struct Dense<'a> {
     numbers: &'a dyn Numbers,
     n_features: usize,
+    /// What the numbers of the target stand for, if they are labels.
+    labels: Option<&'a Labels>,
     has_weights: bool,
 }
 
@@ -29,7 +31,12 @@ impl<'a> Dense<'a> {
     /// Columns of which the first are features, the next is the target and the
     /// last, if there is one more, holds weights.
     pub(crate) fn new(numbers: &'a dyn Numbers, n_features: usize) -> Self {
-        Self { numbers, n_features, has_weights: numbers.n_columns() > n_features + 1 }
+        Self { numbers, n_features, labels: None, has_weights: numbers.n_columns() > n_features + 1 }
+    }
+
+    /// With a target of labels, which become the numbers of their classes.
+    pub(crate) fn with_labels(self, labels: Option<&'a Labels>) -> Self {
+        Self { labels, ..self }
     }
 
     /// The numbers of a source, if they are just those that a design wants.
@@ -146,7 +153,11 @@ impl<'a> Dense<'a> {
                 x.as_ref()
             }
         };
-        let rows = Rows::new(x, one_column(numbers, self.n_features, start, len, y))?;
+        let target = match self.labels {
+            None => one_column(numbers, self.n_features, start, len, y),
+            Some(labels) => classes(numbers, self.n_features, labels, start, len, y)?,
+        };
+        let rows = Rows::new(x, target)?;
         if !self.has_weights {
             return Ok(rows);
         }
@@ -169,6 +180,25 @@ fn one_column<'s>(
             scratch
         }
     }
+}
+
+/// The classes of labels; an error, as for any cell that cannot be computed
+/// with, where a label is not known.
+fn classes<'s>(
+    numbers: &dyn Numbers,
+    column: usize,
+    labels: &Labels,
+    start: usize,
+    len: usize,
+    scratch: &'s mut Vec<f64>,
+) -> Result<&'s [f64], dshap::Error> {
+    scratch.resize(len, 0.0);
+    numbers.copy(column, start, scratch);
+    for (row, cell) in scratch.iter_mut().enumerate() {
+        let unknown = dshap::Error::NotAClass { row: start + row, n_classes: labels.n_classes() };
+        *cell = labels.class_of_number(*cell).ok_or(unknown)? as f64;
+    }
+    Ok(scratch)
 }
 
 /// Where cells are converted to.

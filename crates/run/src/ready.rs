@@ -6,7 +6,7 @@ use crate::fitted::{ColumnStats, Extras, FittedModel, RowValuer};
 use crate::memory::Budget;
 use crate::observer::{Observer, Stage};
 use crate::receiver::Receiver;
-use crate::reference::moments_of;
+use crate::reference::{each_batch, moments_of};
 use crate::request::{Against, Method, Overrides, Resources, ValueRequest};
 use crate::saved::SavedValuer;
 use crate::summary::Facts;
@@ -19,7 +19,8 @@ use arrow_schema::{DataType, SchemaRef};
 use dshap::Values;
 use dshap::linear::FitOptions;
 use dshap_io::{Numbers, Source};
-use dshap_table::{Design, Selection};
+use dshap_table::{Design, Labels, Selection};
+use std::hash::{DefaultHasher, Hasher};
 use std::sync::OnceLock;
 
 /// So few rows are valued at once, on the thread that asks.
@@ -33,7 +34,8 @@ pub struct Ready {
     row_valuer: Option<RowValuer>,
     /// The same with standard errors, once they were asked for.
     with_errors: OnceLock<RowValuer>,
-    /// Whether design columns are the features, one by one.
+    /// Whether design columns are the features, one by one, and the target
+    /// numbers.
     is_plain: bool,
 }
 
@@ -74,7 +76,7 @@ impl Ready {
     pub fn new(valuer: SavedValuer, overrides: &Overrides) -> Result<Self, Error> {
         let design =
             valuer.design.with_policies(overrides.missing, overrides.unseen, |j| valuer.model.mean(j));
-        let is_plain = design.is_plain();
+        let is_plain = design.has_plain_features() && !matches!(design.labels(), Some(Labels::Text(_)));
         let method = valuer.method_over(overrides.method)?;
         let choice = overrides.sizes.or(valuer.choice);
         let row_valuer = match method {
@@ -139,7 +141,7 @@ impl Ready {
         let n_more = numbers.n_columns().checked_sub(design.n_columns());
         let fits = self.is_plain && matches!(n_more, Some(1 | 2));
         let (true, Some(row_valuer)) = (fits, self.row_valuer(how.std_error)?) else { return Ok(None) };
-        let dense = Dense::new(numbers, design.n_columns());
+        let dense = Dense::new(numbers, design.n_columns()).with_labels(design.labels());
         let mut valued = Valued::default();
         let mut tally = Tally::new();
         let mut add = |values: Values| {
@@ -184,7 +186,31 @@ impl Ready {
         Ok(columns.valued)
     }
 
-    /// Whether a table is, to the last bit, the reference of the last fit.
+    /// A mark of the reference rows in a table, which is another when a bit of
+    /// them is: for fits that, unlike moments, do not tell by themselves which
+    /// rows they are of. It means something within one run of a program.
+    ///
+    /// # Errors
+    ///
+    /// [`Error`].
+    pub fn mark_of(&self, table: &Source, observer: &dyn Observer) -> Result<u64, Error> {
+        let mut hasher = DefaultHasher::new();
+        let mut add = |numbers: &mut dyn Iterator<Item = &f64>| {
+            numbers.for_each(|number| hasher.write_u64(number.to_bits()));
+        };
+        let design = &self.prepared.valuer.design;
+        each_batch(table, design, Budget::new(None), Stage::Survey, observer, |rows| {
+            rows.x().col_iter().for_each(|column| add(&mut column.iter()));
+            add(&mut rows.y().iter());
+            add(&mut rows.weights().unwrap_or_default().iter());
+            Ok(())
+        })?;
+        Ok(hasher.finish())
+    }
+
+    /// Whether a table is the reference of the last fit: to the last bit of its
+    /// moments, and in classification of the means and spreads of its columns,
+    /// which is all that is kept of them (see [`mark_of`](Self::mark_of)).
     ///
     /// # Errors
     ///

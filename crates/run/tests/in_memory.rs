@@ -6,7 +6,8 @@ mod common;
 use common::Folder;
 use dshap_io::{Matrix, Numbers, Order, Source};
 use dshap_run::{
-    Against, How, Method, Model, Overrides, Ready, Resources, Unwatched, ValueRequest, fit_source, value,
+    Against, How, Method, Model, Overrides, Ready, Resources, Task, Unwatched, ValueRequest, fit_source,
+    value,
 };
 use dshap_table::Missing;
 use dshap_testkit::Sample;
@@ -126,6 +127,21 @@ fn every_order_gives_the_bits_of_a_file() {
 }
 
 #[test]
+fn labels_give_the_bits_of_a_file_too() {
+    for order in [Some(Order::Rows), Some(Order::Columns), None] {
+        for n_classes in [2, 3] {
+            let mut columns = columns(true);
+            let class = |y: &f64| (y + 1.0).clamp(0.0, n_classes as f64 - 1.0).floor() * 2.0 - 1.0;
+            columns[P] = columns[P].iter().map(class).collect();
+            let model =
+                Model { task: Some(Task::Classification), ..model(Method::default(), Missing::Error) };
+            let (from_file, in_memory) = values(&columns, &model, order);
+            assert_eq!(bits(&from_file), bits(&in_memory), "{order:?} {n_classes}");
+        }
+    }
+}
+
+#[test]
 fn gaps_are_treated_as_in_a_file() {
     for missing in [Missing::Drop, Missing::Mean] {
         let mut columns = columns(false);
@@ -150,4 +166,11 @@ fn rows_that_changed_are_told_from_those_that_were_fitted() {
     others[1][4000] += 1e-9;
     assert!(ready.was_fitted_to(&source, &Unwatched).expect("is read"));
     assert!(!ready.was_fitted_to(&table(others), &Unwatched).expect("is read"));
+
+    // Of rows that change places moments tell nothing; a mark does.
+    let mark = |columns| ready.mark_of(&table(columns), &Unwatched).expect("is read");
+    let mut others = columns(false);
+    others.iter_mut().for_each(|column| column.swap(17, 4000));
+    assert_eq!(mark(columns(false)), mark(columns(false)));
+    assert_ne!(mark(columns(false)), mark(others));
 }

@@ -286,9 +286,13 @@ impl Design {
 
     /// Whether design columns and target are the numbers of the table as they are.
     pub fn is_plain(&self) -> bool {
+        self.parts.labels.is_none() && self.has_plain_features()
+    }
+
+    /// Whether design columns are, whatever the target is.
+    pub fn has_plain_features(&self) -> bool {
         let is_number = |encoding: &Encoding| matches!(encoding, Encoding::Number { .. });
-        let is_as_it_is = self.parts.labels.is_none() && self.parts.projection.is_none();
-        is_as_it_is && self.parts.encodings.iter().all(is_number)
+        self.parts.projection.is_none() && self.parts.encodings.iter().all(is_number)
     }
 
     /// Name of the target.

@@ -53,8 +53,8 @@ impl Labels {
         (self.n_classes() == 2).then(|| self.word(1))
     }
 
-    /// The class of a number, true being 1.
-    pub(crate) fn class_of_number(&self, cell: f64) -> Option<usize> {
+    /// The class of a number, true being 1; none where labels are text.
+    pub fn class_of_number(&self, cell: f64) -> Option<usize> {
         match self {
             Labels::Text(_) => None,
             Labels::Numbers(labels) => labels.iter().position(|label| *label == cell),
@@ -84,7 +84,10 @@ impl Labels {
             (Labels::Numbers(_), Ok(number)) => self.class_of_number(number),
             (Labels::Booleans(_), Ok(number)) => self.class_of_number(number),
             _ => {
-                self.words().iter().position(|label| label == word || label.eq_ignore_ascii_case(word.trim()))
+                let is_meant = |label: &String| {
+                    label == word || *label == spelled(word) || label.eq_ignore_ascii_case(word.trim())
+                };
+                self.words().iter().position(is_meant)
             }
         }
     }

@@ -1,0 +1,214 @@
+"""`ClassificationValuer`: rows valued for logistic regression, as a scikit-learn estimator."""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar
+
+from sklearn.utils import ClassifierTags
+
+from dshap._base import BaseValuer
+from dshap._dshap import Valuer
+from dshap._inputs import Target
+from dshap._labels import classes_of, labels_of
+from dshap._names import Names
+
+__all__ = ["ClassificationValuer"]
+
+
+class ClassificationValuer(BaseValuer):
+    """Values rows for logistic regression, in closed form.
+
+    The value of a row is the expected drop in squared error when it joins a random
+    set of other rows, summed over set sizes q−1 … m−1 and divided by m, in the
+    weighted regression that stands in for the logistic model, with the coefficients
+    and weights of the whole reference. Positive: the row is expected to help. It is
+    not what the row brings to a logistic model fitted anew on each set. `fit` takes
+    the reference, which stands for the distribution of the data; `value` takes any
+    rows with their labels.
+
+    With more than two labels each is told from all others, and the values are
+    summed.
+
+    Parameters
+    ----------
+    method : str, default='gaussian'
+        `'gaussian'`: exact for Gaussian inputs. `'calibrated'`: calibrated to
+        other inputs. `'general'`: by drawing sets, for any inputs.
+        `'lower'`, `'upper'`: bounds.
+    m : int, optional
+        Largest set size, the row included. By default the number of reference rows.
+    q : int, optional
+        Smallest set whose utility counts. By default p + max(p, 10), at most m,
+        at least p + 3, for p design columns, the intercept among them.
+    intercept : bool, default=True
+        Whether there is a column of ones.
+    ridge : float, default=0.0
+        Ridge penalty γ of the fit, (γ/2)|β|² on the summed log-loss; the intercept
+        is not penalised. Labels that the features tell apart without an error have
+        no fit without one.
+    positive : label, optional
+        With two labels, the one that counts as 1. By default the later one.
+    constant : str, default='gain'
+        The row-independent constant of `'gaussian'`: `'gain'`, `'theorem'` or
+        `'full:C'` with a number C.
+    convention : str, default='definition'
+        The sum as defined, or as `'printed'` in the paper; bounds as printed are
+        on the authors' variables.
+    bound_c, bound_C : float, optional
+        Constants of `'lower'` and `'upper'`. By default 0.5 and 1.
+    stop : float, optional
+        When draws of `'general'` are good enough: their errors as a share of the
+        spread of values (0.02 by default). Of printed bounds, Algorithm 4's rule.
+    samples : int, optional
+        Rounds of `'general'` at most; 4096 by default.
+    seed : int, default=0
+        Seed of `'general'`.
+    dependent : str, default='drop'
+        Columns that are constant or depend on earlier ones: `'drop'` or `'error'`.
+    pca : int, optional
+        Reduce the columns to so many leading principal components of the reference,
+        centred and not scaled: for embeddings, such as the last layer of a network.
+    categorical : list, optional
+        Columns that are categories whatever they hold: names, or numbers where
+        columns have no names. Text and categorical columns of a frame are
+        categories in any case.
+    missing : str, default='error'
+        Missing cells: `'error'`, `'drop'` (such rows have no value and no part in
+        the fit) or `'mean'` of the reference column. A label cannot be filled in.
+    unseen : str, default='error'
+        Categories that the reference does not have: `'error'`, or `'zero'`, like
+        its first one. A label that the reference does not have is always an error.
+    keep_training : bool, default=True
+        Keep hold of the arrays given to `fit`, for `value_training`. They are not
+        copied, so they must not be changed; if they are, that is noticed.
+    n_jobs : int, optional
+        Number of threads. None and −1 are all cores, −2 all but one and so on; more
+        than 256, or than there are cores, are as many. The values do not depend on
+        it.
+    progress : bool, default=False
+        Show a bar of tqdm for each pass over the data.
+
+    Attributes
+    ----------
+    classes_ : array of shape (n_classes,)
+        The labels, as they were given. With two of them the last is the positive one.
+    coef_ : array of shape (1, n_columns) or (n_classes, n_columns)
+        Coefficients of the design columns, 0 for dropped ones: of the positive
+        label, or of each against the others.
+    intercept_ : array of shape (1,) or (n_classes,)
+        The log-odds where all features are 0.
+    deviance_ : float
+        −2 times the log-likelihood of the reference, summed over fits.
+    label_rows_ : array of shape (n_classes,)
+        Reference rows of each label.
+    n_iter_ : int
+        Passes over the reference that the fit took.
+    n_rows_ : int
+        Reference rows.
+    effective_rows_ : float
+        How many rows without weights would tell as much: (Σw)²/Σw².
+    p_, q_, m_ : int
+        Design columns, the intercept among them, smallest and largest set size.
+    columns_ : list of str
+        Names of the design columns, such as `age` or `city=Paris`.
+    dropped_ : list of str
+        Columns left out because they are constant or dependent.
+    n_features_in_ : int
+        Features seen during fit.
+    feature_names_in_ : array of str
+        Their names, if they have any.
+    warnings_ : list of str
+        Doubts about the fit.
+
+    Examples
+    --------
+    >>> from dshap import ClassificationValuer
+    >>> from dshap.datasets import gaussian_c
+    >>> X, y = gaussian_c(500, seed=1)
+    >>> wrong = abs(X[:, 0]).argmax()                # a clear case
+    >>> y[wrong] = X[wrong, 0] < 0                   # with the other label
+    >>> valuer = ClassificationValuer().fit(X, y)
+    >>> valuer.classes_.tolist(), valuer.coef_.shape
+    ([0, 1], (1, 3))
+    >>> bool(valuer.value_training().argmin() == wrong)
+    True
+    """
+
+    __module__ = "dshap"
+
+    _TASK: ClassVar[str] = "classification"
+    _LEARNED: ClassVar[tuple[str, ...]] = (
+        "coef",
+        "columns",
+        "deviance",
+        "dropped",
+        "effective_rows",
+        "intercept",
+        "label_rows",
+        "m",
+        "n_iter",
+        "n_rows",
+        "p",
+        "q",
+    )
+
+    def __init__(
+        self,
+        method: str = "gaussian",
+        *,
+        m: int | None = None,
+        q: int | None = None,
+        intercept: bool = True,
+        ridge: float = 0.0,
+        positive: Any = None,
+        constant: str = "gain",
+        convention: str = "definition",
+        bound_c: float | None = None,
+        bound_C: float | None = None,
+        stop: float | None = None,
+        samples: int | None = None,
+        seed: int = 0,
+        dependent: str = "drop",
+        pca: int | None = None,
+        categorical: list[Any] | None = None,
+        missing: str = "error",
+        unseen: str = "error",
+        keep_training: bool = True,
+        n_jobs: int | None = None,
+        progress: bool = False,
+    ) -> None:
+        self.method = method
+        self.m = m
+        self.q = q
+        self.intercept = intercept
+        self.ridge = ridge
+        self.positive = positive
+        self.constant = constant
+        self.convention = convention
+        self.bound_c = bound_c
+        self.bound_C = bound_C
+        self.stop = stop
+        self.samples = samples
+        self.seed = seed
+        self.dependent = dependent
+        self.pca = pca
+        self.categorical = categorical
+        self.missing = missing
+        self.unseen = unseen
+        self.keep_training = keep_training
+        self.n_jobs = n_jobs
+        self.progress = progress
+
+    def _target_of(self, y: Any) -> Target:
+        return labels_of(y)
+
+    def _adopt(self, fitted: Valuer, names: Names | None, target: Target | None = None) -> None:
+        super()._adopt(fitted, names, target)
+        kind, stored = fitted.facts()["labels"]
+        self.classes_ = classes_of(kind, stored, target)
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.target_tags.one_d_labels = True
+        tags.classifier_tags = ClassifierTags(multi_class=True)
+        return tags
