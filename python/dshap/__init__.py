@@ -27,7 +27,7 @@ seen or unseen.
 from dshap import datasets, formula
 from dshap._classification import ClassificationValuer
 from dshap._dshap import __version__
-from dshap._errors import DshapError, DshapWarning, FileError, InputError, InputTypeError
+from dshap._errors import DshapError, DshapWarning, FileError, InputError, InputTypeError, NotFittedError
 from dshap._groups import Groups
 from dshap._regression import RegressionValuer
 from dshap._values import Values
@@ -40,6 +40,7 @@ __all__ = [
     "Groups",
     "InputError",
     "InputTypeError",
+    "NotFittedError",
     "RegressionValuer",
     "Values",
     "__version__",

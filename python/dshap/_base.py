@@ -9,11 +9,10 @@ from typing import Any, ClassVar, Self
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
-from sklearn.exceptions import NotFittedError
 
 from dshap import _checks, _inputs
 from dshap._dshap import Table, Valuer
-from dshap._errors import DshapError, DshapWarning, InputError, InputTypeError
+from dshap._errors import DshapError, DshapWarning, InputError, InputTypeError, NotFittedError
 from dshap._frames import frame_like
 from dshap._inputs import Target
 from dshap._kinds import is_frame, is_pandas, shape_of

@@ -1,5 +1,7 @@
 """What can go wrong, as exceptions."""
 
+from sklearn import exceptions
+
 
 class DshapError(Exception):
     """Base of all errors of dshap."""
@@ -30,6 +32,12 @@ class FileError(DshapError, OSError):
     def __str__(self) -> str:
         # Python's own would put the number before and the name behind words that have both.
         return super().__str__() if self.strerror is None else str(self.strerror)
+
+
+class NotFittedError(DshapError, exceptions.NotFittedError):
+    """An estimator that is asked before `fit`; also scikit-learn's exception of that name."""
+
+    __module__ = "dshap"
 
 
 class DshapWarning(UserWarning):

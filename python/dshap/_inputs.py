@@ -16,10 +16,21 @@ from sklearn.exceptions import DataConversionWarning
 
 from dshap._dshap import Table
 from dshap._errors import InputError, InputTypeError
-from dshap._kinds import IN_PLACE, NUMBERS, is_frame, is_lazy, is_pandas, is_series, one_column, shape_of, time_in, time_of
+from dshap._kinds import (
+    IN_PLACE,
+    NUMBERS,
+    is_frame,
+    is_lazy,
+    is_pandas,
+    is_polars,
+    is_series,
+    one_column,
+    shape_of,
+    time_in,
+    time_of,
+)
 from dshap._names import Names, names_of, numbered
 from dshap._warn import warn
-
 
 #: What makes two dimensions of a list.
 NESTED = (list, tuple, np.ndarray)
@@ -68,6 +79,7 @@ def table(
     if is_pandas(X):
         features: Any = _pandas(X)
     elif is_frame(X):
+        _refuse_nothing(X)
         features = X
     else:
         features = array(X)
@@ -200,7 +212,7 @@ def _text(what: str, cell: Any) -> str:
     advice = (
         "text columns go in a frame of pandas, polars or pyarrow, numbers held as text as X.astype(float)"
         if what.startswith("X")
-        else "regression needs numbers; numbers held as text are turned into such with astype(float)"
+        else "numbers are needed; numbers held as text are turned into such with astype(float)"
     )
     return f"{what} is text, {cell!r}: {advice}" if "[" in what else f"{what} holds text, such as {cell!r}: {advice}"
 
@@ -230,6 +242,8 @@ def _pandas(X: Any) -> Any:
         if str(dtype).startswith("period"):
             # Arrow data would show its numbers only.
             refuse_time("dates", dtype, f"X[{name!r}]")
+        if str(getattr(dtype, "categories", dtype)).startswith(("interval", "IntervalIndex")):
+            raise InputError(f"X[{name!r}] holds intervals; as categories they go in as X[{name!r}].astype(str)")
     try:
         import pyarrow as pa
     except ImportError:
@@ -240,6 +254,13 @@ def _pandas(X: Any) -> Any:
         return pa.Table.from_pandas(X, preserve_index=False)
     except (pa.lib.ArrowException, TypeError, ValueError, OverflowError) as error:
         raise InputError(f"X cannot be read: {error}") from error
+
+
+def _refuse_nothing(X: Any) -> None:
+    """Columns of polars without a type are handed over in a form that Arrow data do not know."""
+    for name, dtype in X.schema.items() if is_polars(X) else ():
+        if str(dtype) == "Null":
+            raise InputError(f"column `{name}` of X has no value at all; leave it out of X")
 
 
 def _unmasked(cells: Any) -> NDArray[Any]:

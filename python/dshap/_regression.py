@@ -90,9 +90,9 @@ class RegressionValuer(BaseValuer):
         Keep hold of the arrays given to `fit`, for `value_training`. They are not
         copied, so they must not be changed; if they are, that is noticed.
     n_jobs : int, optional
-        Number of threads. None and −1 are all cores, −2 all but one and so on; more
-        than 256, or than there are cores, are as many. The values do not depend on
-        it.
+        Number of threads. None and −1 are all cores, −2 all but one and so on; at
+        most 256, or as many as there are cores, are started. The values do not
+        depend on it.
     progress : bool, default=False
         Show a bar of tqdm for each pass over the data.
 

@@ -76,9 +76,10 @@ pub(crate) fn hint(error: &Error) -> Option<String> {
         Error::Io(Io::NotANumber { column, .. }) => Some(format!(
             "`{column}` was fitted as numbers; give numbers, and NaN or None where a value is unknown"
         )),
-        Error::Io(Io::WrongKind { .. }) => {
-            Some("give the column as it was when the reference was fitted".into())
-        }
+        Error::Io(Io::WrongKind { .. }) => Some(
+            "leave it out of X, or give it as text or numbers, as it was when the reference was fitted"
+                .into(),
+        ),
         Error::NumbersAsText { name, .. } => Some(format!(
             "give numbers, such as `X[{name:?}].astype(float)`, or `categorical=[{name:?}]` if the column holds categories"
         )),

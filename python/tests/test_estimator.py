@@ -83,8 +83,9 @@ def test_clones_are_not_fitted(rows):
     valuer = RegressionValuer("lower", m=400, q=200, bound_c=0.7).fit(*rows)
     twin = clone(valuer)
     assert twin.get_params() == valuer.get_params()
-    with pytest.raises(NotFittedError):
+    with pytest.raises(NotFittedError) as caught:
         twin.value(*rows)
+    assert isinstance(caught.value, DshapError)
 
 
 def test_in_a_pipeline(rows):

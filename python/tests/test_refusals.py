@@ -93,6 +93,8 @@ def test_time_of_polars(column, frame, y):
         (lambda f: None, "Expected 2D array, got 0D"),
         (lambda f: pa.Table.from_pandas(f).append_column("a", [f["a"].to_numpy()]), "give each column a name of its own$"),
         (lambda f: f.assign(c=[object()] * N), "X cannot be read"),
+        (lambda f: f.assign(c=pd.cut(f["a"], 3)), r"X\['c'\] holds intervals.*astype\(str\)"),
+        (lambda f: pl.from_pandas(f).with_columns(c=pl.lit(None)), "column `c` of X has no value at all; leave it out"),
     ],
 )
 def test_what_is_no_table(given, words, frame, y):

@@ -43,7 +43,7 @@ pub struct Container {
 #[non_exhaustive]
 pub enum ContainerError {
     /// It cannot be read at all.
-    #[error("cannot read `{file}`: {reason}")]
+    #[error("cannot read `{file}`: {}", crate::error::reason_in_words(reason))]
     Read {
         /// The file.
         file: String,

@@ -340,7 +340,7 @@ fn wanted_in_words(wanted: ReadAs) -> &'static str {
 }
 
 /// The operating system's words in our style: lower case and no error number.
-fn reason_in_words(reason: &io::Error) -> String {
+pub(crate) fn reason_in_words(reason: &io::Error) -> String {
     let text = reason.to_string();
     let text = match text.find(" (os error ") {
         Some(end) => &text[..end],
