@@ -12,11 +12,11 @@ from sklearn.base import BaseEstimator
 
 from dshap import _checks, _inputs
 from dshap._dshap import Table, Valuer
-from dshap._errors import DshapError, DshapWarning, InputError, InputTypeError, NotFittedError
+from dshap._errors import DshapError, DshapWarning, InputError, NotFittedError
 from dshap._frames import frame_like
 from dshap._inputs import Target
 from dshap._kinds import is_frame, is_pandas, shape_of
-from dshap._names import Names, check_names, names_of
+from dshap._names import Names, check_names, named_columns, names_of
 from dshap._progress import Bar
 from dshap._values import Values
 from dshap._warn import warn
@@ -71,7 +71,7 @@ class BaseValuer(BaseEstimator):
         table, names, target = _inputs.table(X, y, sample_weight, target_of=self._target_of)
         has_names = names is not None and not names.are_numbers
         is_kept = _checks.flag("keep_training", self.keep_training)
-        categorical = self._categorical(table, names)
+        categorical = named_columns(self.categorical, table.names, names)
         with self._bar() as bar:
             fitted = Valuer.fit(table, self, categorical, has_names, is_kept, self._threads(), bar)
         self._adopt(fitted, names, target)
@@ -290,28 +290,6 @@ class BaseValuer(BaseEstimator):
         doubt = check_names(self._names, given, type(self).__name__)
         if doubt is not None:
             warn(doubt, UserWarning)
-
-    def _categorical(self, table: Table, names: Names | None) -> list[str]:
-        """What the engine calls the columns that are named as categories."""
-        wanted, columns = self.categorical, table.names
-        if wanted is None:
-            return []
-        if isinstance(wanted, (str, bytes)) or not hasattr(wanted, "__iter__"):
-            raise InputTypeError(f"`categorical` is {wanted!r}; expected a list of columns, such as ['city'], or None")
-        # Labels that are no text, such as numbers, name columns too; else numbers are positions.
-        by_label = {} if names is None or names.are_text else dict(zip(names.names, columns))
-        found = []
-        for column in wanted:
-            is_number = isinstance(column, (int, np.integer)) and not isinstance(column, bool)
-            if not isinstance(column, str) and str(column) in by_label:
-                found.append(by_label[str(column)])
-            elif is_number and not by_label and -len(columns) <= column < len(columns):
-                found.append(columns[column])
-            elif column in columns:
-                found.append(column)
-            else:
-                raise InputError(f"`categorical` names {column!r}, which is no column of X; X has {len(columns)} columns")
-        return found
 
     def _target_of(self, y: Any) -> Target:
         """What y is for the task."""

@@ -9,6 +9,8 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
+import numpy as np
+
 from dshap._errors import InputError, InputTypeError
 from dshap._kinds import is_frame, is_pandas
 
@@ -67,6 +69,28 @@ def check_names(fitted: Names | None, given: Names | None, estimator: str) -> st
     if fitted is not None and fitted.are_text and not (given is not None and given.are_text):
         return f"X does not have valid feature names, but {estimator} was fitted with feature names"
     return None
+
+
+def named_columns(wanted: Any, columns: list[str], names: Names | None) -> list[str]:
+    """What the engine calls the columns that the parameter `categorical` names."""
+    if wanted is None:
+        return []
+    if isinstance(wanted, (str, bytes)) or not hasattr(wanted, "__iter__"):
+        raise InputTypeError(f"`categorical` is {wanted!r}; expected a list of columns, such as ['city'], or None")
+    # Labels that are no text, such as numbers, name columns too; else numbers are positions.
+    by_label = {} if names is None or names.are_text else dict(zip(names.names, columns))
+    found = []
+    for column in wanted:
+        is_number = isinstance(column, (int, np.integer)) and not isinstance(column, bool)
+        if not isinstance(column, str) and str(column) in by_label:
+            found.append(by_label[str(column)])
+        elif is_number and not by_label and -len(columns) <= column < len(columns):
+            found.append(columns[column])
+        elif column in columns:
+            found.append(column)
+        else:
+            raise InputError(f"`categorical` names {column!r}, which is no column of X; X has {len(columns)} columns")
+    return found
 
 
 def _refuse_others(fitted: list[str], names: list[str]) -> None:

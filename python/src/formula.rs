@@ -30,10 +30,8 @@ pub(crate) fn regression<'py>(
     let case = |i: usize| {
         let c_lin = rest.first().map(|column| column[i]);
         RegressionCase::new(p[i], q[i], m[i], d2[i], e2[i], sigma2[i], c_lin)
-            .map_err(|reason| in_case(i, p.len(), &reason))
     };
-    let cases = (0..p.len()).map(case).collect::<PyResult<Vec<_>>>()?;
-    evaluate(py, n_jobs, &cases, |case| {
+    evaluate(py, n_jobs, p.len(), case, |case| {
         let forms = case.evaluate();
         [forms.gain, forms.simple, forms.full, forms.printed].map(|form| form.unwrap_or(f64::NAN))
     })
@@ -73,11 +71,8 @@ pub(crate) fn bounds<'py>(
 ) -> PyResult<Vec<Column<'py>>> {
     let columns = columns.iter().map(|column| column.as_slice()).collect::<Result<Vec<_>, _>>()?;
     let columns: [&[f64]; 11] = columns.try_into().map_err(|_| input_error("eleven columns are expected"))?;
-    let n = columns[0].len();
-    let case =
-        |i: usize| BoundCase::new(columns.map(|column| column[i])).map_err(|reason| in_case(i, n, &reason));
-    let cases = (0..n).map(case).collect::<PyResult<Vec<_>>>()?;
-    evaluate(py, n_jobs, &cases, |case| {
+    let case = |i: usize| BoundCase::new(columns.map(|column| column[i]));
+    evaluate(py, n_jobs, columns[0].len(), case, |case| {
         let forms = case.evaluate();
         [forms.lower, forms.upper, forms.printed_lower, forms.printed_upper]
     })
@@ -98,22 +93,35 @@ pub(crate) fn spelled(words: Vec<String>) -> Vec<String> {
     words.iter().map(|word| dshap_table::spelled(word).into_owned()).collect()
 }
 
-fn evaluate<'py, C: Sync>(
+/// Checks and evaluates `n` cases, some at a time.
+fn evaluate<'py, C: Send>(
     py: Python<'py>,
     n_jobs: Option<isize>,
-    cases: &[C],
+    n: usize,
+    case: impl Fn(usize) -> Result<C, String> + Sync,
     forms: impl Fn(&C) -> [f64; 4] + Sync,
 ) -> PyResult<Vec<Column<'py>>> {
-    let found: Vec<[f64; 4]> = work::run(py, About::default(), n_jobs, None, |observer| {
-        let mut found = Vec::with_capacity(cases.len());
-        for slice in cases.chunks(SLICE) {
+    let found = work::run(py, About::default(), n_jobs, None, |observer| {
+        let mut found: Vec<[f64; 4]> = Vec::with_capacity(n);
+        for start in (0..n).step_by(SLICE) {
             if observer.is_interrupted() {
                 return Err(dshap_run::Error::Interrupted);
             }
-            found.par_extend(slice.par_iter().map(&forms));
+            let evaluated = (start..n.min(start + SLICE)).into_par_iter().map(|i| {
+                let case = case(i).map_err(|reason| (i, reason))?;
+                Ok(forms(&case))
+            });
+            // The first case that makes no sense is the one to be told.
+            for forms in evaluated.collect::<Vec<_>>() {
+                match forms {
+                    Ok(forms) => found.push(forms),
+                    Err(refused) => return Ok(Err(refused)),
+                }
+            }
         }
-        Ok(found)
+        Ok(Ok(found))
     })?;
+    let found = found.map_err(|(i, reason): (usize, String)| in_case(i, n, &reason))?;
     Ok((0..4).map(|form| found.iter().map(|row| row[form]).collect::<Vec<_>>().into_pyarray(py)).collect())
 }
 
