@@ -6,7 +6,7 @@ from typing import Any, final
 from numpy import float64, int64
 from numpy.typing import NDArray
 
-__all__ = ["Table", "Valuer", "__version__", "bounds", "ranking", "regression", "spelled"]
+__all__ = ["Table", "Valuer", "__version__", "bounds", "classification", "ranking", "regression", "spelled"]
 
 __version__: str
 

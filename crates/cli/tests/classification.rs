@@ -164,9 +164,9 @@ fn one_label_is_refused() {
     exit 1
     --- stderr
     error: cannot value `t.csv`
-      caused by: every reference row has the label `yes` in target `y`; classification needs two labels at least
+      caused by: every usable reference row has the label `yes` in target `y`; classification needs two labels at least
 
-    hint: add rows with another label, or name another `--target`
+    hint: add rows with another label, or name another `--target`; rows without a label and rows of weight 0 do not count
     ");
 }
 

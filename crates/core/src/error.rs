@@ -237,9 +237,7 @@ pub enum Error {
     },
 
     /// Hardly any set of some size determines the coefficients.
-    #[error(
-        "sets of {size} reference rows hardly ever determine the coefficients; give a ridge or a larger q"
-    )]
+    #[error("sets of {size} reference rows hardly ever determine the coefficients")]
     SingularSets {
         /// Rows of the sets, without the point.
         size: usize,

@@ -79,6 +79,13 @@ pub enum Error {
         what: String,
     },
 
+    /// A task that the first rows suggested and later ones contradict.
+    #[error("the task cannot be guessed: {what}")]
+    GuessedWrong {
+        /// What is odd about the target.
+        what: String,
+    },
+
     /// A valuer of a classification, whose reference is to change.
     #[error("the reference of a classification valuer cannot be changed: a logistic fit is no sum over rows")]
     NoSum,
@@ -238,6 +245,7 @@ impl Error {
                 Some("fit the whole reference anew, or keep a valuer by `--method gaussian`, without `--pca`, beside it".into())
             }
             Error::NoSum => Some("fit the whole reference anew".into()),
+            Error::GuessedWrong { .. } => Some("say `--task regression` or `--task classification`".into()),
             Error::NoAuthorsMoments => Some("fit it with `--convention printed`".into()),
             Error::CannotForget { .. } => {
                 Some("only rows that were fitted or added can be forgotten, and not all of them".into())
@@ -367,7 +375,11 @@ impl Error {
             }
             dshap::Error::SingularSets { .. } => (
                 error.to_string(),
-                Some("give a `--ridge`, a larger `--q`, or leave out rare categories".into()),
+                Some(match design.labels() {
+                    // In classification a ridge belongs to the fit, not to the sets.
+                    Some(_) => "give a larger `--q`, or leave out rare categories".into(),
+                    None => "give a `--ridge`, a larger `--q`, or leave out rare categories".into(),
+                }),
             ),
             dshap::Error::Weighted => (
                 "method `general` draws sets of reference rows and knows no weights".to_string(),

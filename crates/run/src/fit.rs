@@ -73,6 +73,8 @@ pub fn fit_source(
     let mut said = warnings::of_sources(source, None);
     said.extend(warnings::of_constant_text(&valuer.design));
     said.extend(warnings::of_rows_left_out("reference", rows.n_left_out(), "has no part in the fit"));
+    let sizes = valuer.sizes(valuer.method, valuer.choice)?;
+    said.extend(warnings::of_labels(&valuer, valuer.method, sizes));
     said.extend(warnings::of_other_inputs(&valuer, valuer.method, valuer.choice, &sample)?);
     let mut summary = summarise(&valuer, said)?;
     summary.resumed_rows = n_resumed;

@@ -5,6 +5,7 @@ use crate::dense::Dense;
 use crate::fitted::{ColumnStats, Extras, FittedModel, RowValuer};
 use crate::memory::Budget;
 use crate::observer::{Observer, Stage};
+use crate::output::part_name;
 use crate::receiver::Receiver;
 use crate::reference::{each_batch, moments_of};
 use crate::request::{Against, Method, Overrides, Resources, ValueRequest};
@@ -84,7 +85,7 @@ impl Ready {
                 valuer.drawer(options, choice)?;
                 None
             }
-            _ => Some(valuer.row_valuer(method, choice, Extras::default())?),
+            _ => Some(valuer.row_valuer(method, choice, Extras { by_class: true, ..Extras::default() })?),
         };
         let prepared = Prepared {
             valuer,
@@ -146,7 +147,7 @@ impl Ready {
         let mut tally = Tally::new();
         let mut add = |values: Values| {
             tally.add(values.len(), &values);
-            valued.add(values, how);
+            valued.add(values, how, design);
         };
         if numbers.n_rows() <= FEW_ROWS && !row_valuer.is_slow() {
             match dense.few(|rows| row_valuer.values(rows, 0, how.leave_one_out)) {
@@ -236,13 +237,13 @@ impl Ready {
             return Ok(Some(row_valuer));
         }
         let Prepared { valuer, method, choice, .. } = &self.prepared;
-        let row_valuer = valuer.row_valuer(*method, *choice, Extras { std_error: true, by_class: false })?;
+        let row_valuer = valuer.row_valuer(*method, *choice, Extras { std_error: true, by_class: true })?;
         Ok(Some(self.with_errors.get_or_init(|| row_valuer)))
     }
 }
 
 impl Valued {
-    fn add(&mut self, values: Values, how: How) {
+    fn add(&mut self, values: Values, how: How, design: &Design) {
         let Values { value, std_error, parts, notes, .. } = values;
         let first_row = self.value.len();
         append(&mut self.value, value);
@@ -251,7 +252,7 @@ impl Valued {
         }
         if how.parts {
             for (part, column) in parts {
-                append(self.part(&part.name()), column);
+                append(self.part(&part_name(part, design)), column);
             }
         }
         self.notes.extend(notes.into_iter().map(|(row, note)| (first_row + row, note.text().into())));

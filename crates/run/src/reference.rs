@@ -15,7 +15,7 @@ use dshap::classification::LogisticOptions;
 use dshap::linear::{DistanceTable, FitOptions, LinearFit, LinearValuer};
 use dshap::{Moments, MomentsBuilder, MomentsForm, PrincipalComponents, Rows};
 use dshap_io::{Batch, ScanOptions, Source};
-use dshap_table::{Design, Encoded, Projection, Roles, Selection, Survey, TargetAs, Wanted};
+use dshap_table::{Design, Encoded, Kind, Projection, Roles, Selection, Survey, TargetAs, Wanted};
 
 /// With more columns than this, rows are counted before anything is allocated
 /// for each pair of columns.
@@ -82,6 +82,9 @@ pub(crate) fn learn(
             // What does not go together is known before the first pass.
             let (method, ridge) = model.settled_for(task)?;
             let (design, extra_passes) = survey(source, model, task, budget, observer)?;
+            if task_guessed {
+                refuse_late_labels(source, &design)?;
+            }
             let (design, extra_passes) = reduce(source, model, design, extra_passes, budget, observer)?;
             if task == Task::Classification {
                 let surveyed = Surveyed { design, extra_passes, method, task_guessed };
@@ -132,6 +135,14 @@ pub(crate) fn learn(
         }
         let finished = finish(moments, &design, rows)?;
         let fit = LinearFit::new(&finished, model.fit).map_err(|e| Error::core(e, &design))?;
+        if task_guessed && sample.has_two_targets() {
+            return Err(Error::GuessedWrong {
+                what: format!(
+                    "target `{}` has two values, of which the first rows have only one",
+                    design.target()
+                ),
+            });
+        }
         if !fit.wants_triangle() {
             return Ok(Learned {
                 design,
@@ -177,10 +188,9 @@ fn learn_labels(
         ridge,
         ..LogisticOptions::default()
     };
-    let (fitted, rows, n_passes) = learn_logistic(source, &design, options, budget, observer)?;
+    let (fitted, sample, rows, n_passes) = learn_logistic(source, &design, options, budget, observer)?;
     let n_passes = extra_passes.len() + n_passes;
     extra_passes.push(ExtraPass::Steps);
-    let sample = fitted.sample.clone();
     Ok(Learned {
         design,
         model: FittedModel::Logistic(fitted),
@@ -371,6 +381,19 @@ fn survey(
         design = design.with_positive(positive).map_err(|e| Error::at(e, source, 0))?;
     }
     Ok((design, extra_passes))
+}
+
+/// Refuses numbers that were taken for labels because the first rows have two
+/// of them.
+fn refuse_late_labels(source: &Source, design: &Design) -> Result<(), Error> {
+    let is_number =
+        |name: &str| source.schema().column(name).is_some_and(|column| column.kind == Kind::Number);
+    match design.labels() {
+        Some(labels) if labels.n_classes() > 2 && is_number(design.target()) => Err(Error::GuessedWrong {
+            what: format!("target `{}` has two values in its first rows and more later", design.target()),
+        }),
+        _ => Ok(()),
+    }
 }
 
 /// Puts principal components in the place of the columns, where that was asked

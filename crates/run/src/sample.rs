@@ -7,12 +7,18 @@ use serde::{Deserialize, Serialize};
 /// More rows than this are not needed to see how a table is distributed.
 const MOST_ROWS: usize = 1024;
 
+/// So many rows of each label are kept, however many labels there are.
+const FEWEST_OF_A_CLASS: usize = 64;
+
 /// What a sample has seen.
-#[derive(Debug, Clone, Copy, Serialize, Deserialize)]
+#[derive(Debug, Clone, Serialize, Deserialize)]
 pub(crate) struct SampleCounts {
     stride: u64,
     n_seen: u64,
     has_weights: bool,
+    /// Absent in older files.
+    #[serde(default)]
+    targets: Vec<f64>,
 }
 
 /// Every row of a table until there are too many, then every second, every
@@ -20,8 +26,11 @@ pub(crate) struct SampleCounts {
 #[derive(Debug, Clone)]
 pub(crate) struct RowSample {
     n_columns: usize,
+    most_rows: usize,
     stride: u64,
     n_seen: u64,
+    /// Different targets seen, three at most.
+    targets: Vec<f64>,
     /// Features, then target, then weight.
     rows: Vec<Vec<f64>>,
     has_weights: bool,
@@ -29,18 +38,38 @@ pub(crate) struct RowSample {
 
 impl RowSample {
     pub(crate) fn new(n_columns: usize) -> Self {
-        Self { n_columns, stride: 1, n_seen: 0, rows: Vec::new(), has_weights: false }
+        Self::of_at_most(MOST_ROWS, n_columns)
+    }
+
+    fn of_at_most(most_rows: usize, n_columns: usize) -> Self {
+        Self {
+            n_columns,
+            most_rows,
+            stride: 1,
+            n_seen: 0,
+            targets: Vec::new(),
+            rows: Vec::new(),
+            has_weights: false,
+        }
     }
 
     pub(crate) fn look_at(&mut self, rows: Rows<'_>) {
         self.has_weights |= rows.weights().is_some();
+        for target in rows.y() {
+            if self.targets.len() > 2 {
+                break;
+            }
+            if !self.targets.contains(target) {
+                self.targets.push(*target);
+            }
+        }
         for row in 0..rows.len() {
             if self.n_seen.is_multiple_of(self.stride) {
                 let mut cells: Vec<f64> = (0..self.n_columns).map(|j| rows.x()[(row, j)]).collect();
                 cells.push(rows.y()[row]);
                 cells.push(rows.weights().map_or(1.0, |weights| weights[row]));
                 self.rows.push(cells);
-                if self.rows.len() > MOST_ROWS {
+                if self.rows.len() > self.most_rows {
                     let mut keep = false;
                     self.rows.retain(|_| {
                         keep = !keep;
@@ -53,6 +82,12 @@ impl RowSample {
         }
     }
 
+    /// Whether all the rows it saw, and it saw more than a handful, have one of
+    /// two targets.
+    pub(crate) fn has_two_targets(&self) -> bool {
+        self.targets.len() == 2 && self.n_seen >= 5
+    }
+
     /// Number of rows it holds.
     pub(crate) fn len(&self) -> usize {
         self.rows.len()
@@ -60,20 +95,23 @@ impl RowSample {
 
     /// All numbers: what was seen, and the rows one after the other.
     pub(crate) fn to_parts(&self) -> (SampleCounts, Vec<f64>) {
-        let counts = SampleCounts { stride: self.stride, n_seen: self.n_seen, has_weights: self.has_weights };
+        let &Self { stride, n_seen, has_weights, .. } = self;
+        let counts = SampleCounts { stride, n_seen, has_weights, targets: self.targets.clone() };
         (counts, self.rows.concat())
     }
 
     /// A sample from its numbers, unless they do not add up.
     pub(crate) fn from_parts(n_columns: usize, counts: SampleCounts, cells: &[f64]) -> Option<Self> {
-        let SampleCounts { stride, n_seen, has_weights } = counts;
+        let SampleCounts { stride, n_seen, has_weights, targets } = counts;
         let rows: Vec<Vec<f64>> = cells.chunks(n_columns + 2).map(<[f64]>::to_vec).collect();
         let whole = cells.len().is_multiple_of(n_columns + 2) && stride.is_power_of_two();
         let expected = n_seen.div_ceil(stride.max(1));
         (whole && rows.len() as u64 == expected).then_some(Self {
             n_columns,
+            most_rows: MOST_ROWS,
             stride,
             n_seen,
+            targets,
             rows,
             has_weights,
         })
@@ -88,6 +126,56 @@ impl RowSample {
         let rows = Rows::new(x.as_ref(), &y).ok()?;
         let rows = if self.has_weights { rows.with_weights(&weights).ok()? } else { rows };
         Some(work(rows))
+    }
+}
+
+/// A sample of each class, so that a rare label is not left to chance.
+#[derive(Debug, Clone)]
+pub(crate) struct LabelSample {
+    classes: Vec<RowSample>,
+}
+
+impl LabelSample {
+    pub(crate) fn new(n_columns: usize, n_classes: usize) -> Self {
+        let most = (MOST_ROWS / n_classes.max(1)).max(FEWEST_OF_A_CLASS);
+        Self { classes: vec![RowSample::of_at_most(most, n_columns); n_classes] }
+    }
+
+    /// Rows whose targets are classes.
+    pub(crate) fn look_at(&mut self, rows: Rows<'_>) {
+        for (row, &class) in rows.y().iter().enumerate() {
+            if let Some(sample) = self.classes.get_mut(class as usize) {
+                sample.look_at(rows.slice(row, 1));
+            }
+        }
+    }
+
+    /// Number of rows it holds.
+    pub(crate) fn len(&self) -> usize {
+        self.classes.iter().map(RowSample::len).sum()
+    }
+
+    /// The samples of the classes, or one of them all.
+    pub(crate) fn classes(&self) -> &[RowSample] {
+        &self.classes
+    }
+
+    pub(crate) fn of_classes(classes: Vec<RowSample>) -> Self {
+        Self { classes }
+    }
+
+    /// Does something with the rows, and with how many rows each stands for.
+    pub(crate) fn with_rows<T>(&self, work: impl FnOnce(Rows<'_>, &[f64]) -> T) -> Option<T> {
+        let first = self.classes.first()?;
+        let mut all = RowSample::of_at_most(usize::MAX, first.n_columns);
+        let mut stands_for = Vec::with_capacity(self.len());
+        for sample in &self.classes {
+            all.rows.extend(sample.rows.iter().cloned());
+            all.has_weights |= sample.has_weights;
+            let each = sample.n_seen as f64 / sample.rows.len().max(1) as f64;
+            stands_for.resize(all.rows.len(), each);
+        }
+        all.with_rows(|rows| work(rows, &stands_for))
     }
 }
 

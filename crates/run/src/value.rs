@@ -180,9 +180,13 @@ pub(crate) fn value_prepared(
     {
         said.push(format!(
             "{:.0} % of the sets drawn did not determine the coefficients and were drawn again: values average \
-             over the others; a larger `--q` or a `--ridge` avoids that",
-            100.0 * singular_share
+             over the others; a larger `--q`{} avoids that",
+            100.0 * singular_share,
+            if design.labels().is_some() { "" } else { " or a `--ridge`" }
         ));
+    }
+    if !is_fitted {
+        said.extend(warnings::of_labels(valuer, *method, sizes));
     }
     if let Some(learned) = learned {
         said.extend(warnings::of_other_inputs(valuer, *method, *choice, &learned.sample)?);

@@ -1,15 +1,19 @@
 //! Doubts, in words.
 
 use crate::Error;
-use crate::fitted::Extras;
+use crate::fitted::{Extras, FittedModel};
 use crate::request::{Method, SizeChoice};
 use crate::sample::RowSample;
 use crate::saved::{SavedValuer, Step, forgotten_again, repeated};
 use crate::summary::InputFile;
-use dshap::Warning;
+use dshap::classification::LogisticFit;
+use dshap::{Sizes, Warning};
 use dshap_io::Source;
 use dshap_table::{Design, Missing};
 use std::path::Path;
+
+/// A label of fewer reference rows deserves a word.
+const FEW_ROWS_OF_A_LABEL: usize = 5;
 
 pub(crate) fn in_words(warnings: &[Warning], design: &Design) -> Vec<String> {
     warnings.iter().map(|warning| warning.describe(|column| design.column_name(column).into())).collect()
@@ -82,6 +86,40 @@ pub(crate) fn of_other_inputs(
     let doubt = sample.with_rows(|rows| row_valuer.doubt_gaussian(rows)).transpose();
     let doubt = doubt.map_err(|e| Error::core(e, &valuer.design))?.flatten();
     Ok(in_words(doubt.as_slice(), &valuer.design).pop())
+}
+
+/// Labels with so few rows that they may be slips, and rows that the fit is so
+/// sure of that sets amount to fewer rows than they have.
+pub(crate) fn of_labels(valuer: &SavedValuer, method: Method, sizes: Sizes) -> Vec<String> {
+    let FittedModel::Logistic(model) = &valuer.model else { return Vec::new() };
+    let mut said = Vec::new();
+    let rows = match model.only() {
+        Some(fit) => vec![fit.n_rows() - fit.n_positive(), fit.n_positive()],
+        None => model.fits.iter().map(LogisticFit::n_positive).collect(),
+    };
+    for (class, n_rows) in rows.into_iter().enumerate().filter(|(_, n_rows)| *n_rows < FEW_ROWS_OF_A_LABEL) {
+        let label = valuer.design.labels().map(|labels| labels.word(class)).unwrap_or_default();
+        let rows =
+            if n_rows == 1 { "1 reference row has".into() } else { format!("{n_rows} reference rows have") };
+        said.push(format!(
+            "only {rows} the label `{label}`: is it spelled as meant? What is said of such rows rests on few others"
+        ));
+    }
+    let is_summed = matches!(method, Method::Gaussian { .. } | Method::Calibrated);
+    let p = model.dim(method);
+    if let Some(share) = model.weight_share().filter(|_| is_summed) {
+        let amounts_to = share * (sizes.min() - 1) as f64;
+        if amounts_to < (p + 3) as f64 {
+            let enough = ((p + p.max(10)) as f64 / share).ceil();
+            said.push(format!(
+                "the fit is sure of most rows: sets of {} amount to {amounts_to:.1} rows for {p} columns, and values \
+                 of so small sets are far from what this method says; `--q {enough}` leaves them out, \
+                 `--method general` draws them",
+                sizes.min() - 1
+            ));
+        }
+    }
+    said
 }
 
 /// Files whose rows count twice, or were taken away twice.

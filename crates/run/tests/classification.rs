@@ -243,3 +243,70 @@ fn the_reference_of_a_classification_does_not_change() {
     assert!(matches!(folder.update("v.dshap", &["t.csv"], &[]), Err(Error::NoSum)));
     assert!(matches!(folder.merge(&["v.dshap", "v.dshap"]), Err(Error::NoSum)));
 }
+
+/// A label that one row in five hundred has: errors from the sample of rows that
+/// a valuer carries are those from all rows.
+#[test]
+fn errors_hold_for_rare_labels() {
+    let folder = Folder::new();
+    let mut draws = Draws::new(17);
+    let n = 20_000;
+    let x = Mat::from_fn(n, 2, |_, _| draws.normal());
+    let class: Vec<f64> = (0..n)
+        .map(|i| f64::from(u8::from(draws.uniform() < 1.0 / (1.0 + (6.5 - x[(i, 0)]).exp()))))
+        .collect();
+    let reference = Sample { x, class };
+    let n_rare = reference.class.iter().sum::<f64>();
+    assert!((20.0..200.0).contains(&n_rare), "{n_rare}");
+    let points = Sample::new(18, 60, 2);
+    folder.write("reference.csv", &reference.csv(words));
+    folder.write("points.csv", &points.csv(words));
+    let fit = LogisticFit::of(reference.rows(), LogisticOptions::default()).unwrap();
+    let core = ClassificationValuer::new(fit, Sizes::new(13, n), ClassificationMethod::default()).unwrap();
+    let exact = core.with_std_error(reference.rows()).unwrap().values(points.rows()).unwrap();
+    let against = Against::Reference { files: vec![folder.name("reference.csv")], model: Model::new("y") };
+    let (rows, _) = folder.value("points.csv", against);
+    let errors = exact.std_error.unwrap();
+    let mut ratios: Vec<f64> =
+        column(&rows, "stderr").iter().zip(&errors).map(|(found, exact)| found / exact).collect();
+    ratios.sort_by(f64::total_cmp);
+    // An even sample would have no more than a few of the rare rows: off by 10 and more.
+    assert!(ratios[0] > 0.6 && ratios[59] < 1.6, "{} to {}", ratios[0], ratios[59]);
+    assert!((ratios[30] - 1.0).abs() < 0.15, "{}", ratios[30]);
+}
+
+#[test]
+fn a_guess_that_later_rows_contradict_is_refused() {
+    let folder = Folder::new();
+    let table = |target: &dyn Fn(usize) -> usize| {
+        let rows = (0..10_400).map(|i| format!("{},{},{}\n", i % 13, (i * i) % 17, target(i)));
+        rows.fold("a,b,y\n".to_string(), |all, row| all + &row)
+    };
+    folder.write("sorted.csv", &table(&|i| usize::from(i >= 10_200)));
+    folder.write("late.csv", &table(&|i| if i < 10_200 { i % 2 } else { i % 30 }));
+    for name in ["sorted.csv", "late.csv"] {
+        let error = folder.try_value(name, Against::Themselves(Model::new("y"))).unwrap_err();
+        assert!(matches!(error, Error::GuessedWrong { .. }), "{name}: {error}");
+        let said = Model { task: Some(Task::Regression), ..Model::new("y") };
+        assert!(folder.try_value(name, Against::Themselves(said)).is_ok());
+    }
+}
+
+#[test]
+fn labels_of_few_rows_and_fits_that_are_sure_are_doubted() {
+    let folder = Folder::new();
+    let sample = Sample::new(19, 300, 2);
+    let csv = sample.csv(words);
+    folder.write("slip.csv", &csv.replacen(",yes\n", ",Yes\n", 1));
+    let said = |name: &str| folder.value(name, Against::Themselves(Model::new("y"))).1.warnings.join("\n");
+    assert!(said("slip.csv").contains("only 1 reference row has the label `Yes`"), "{}", said("slip.csv"));
+
+    let sure =
+        Sample { class: (0..300).map(|i| f64::from(u8::from(sample.x[(i, 0)] > 0.0))).collect(), ..sample };
+    let mut csv = sure.csv(words);
+    // One row on the wrong side, so that there is a fit.
+    let far = (0..300).max_by(|&i, &j| sure.x[(i, 0)].total_cmp(&sure.x[(j, 0)])).unwrap();
+    let _ = writeln!(csv, "{},0,no", sure.x[(far, 0)] / 20.0);
+    folder.write("sure.csv", &csv);
+    assert!(said("sure.csv").contains("the fit is sure of most rows"), "{}", said("sure.csv"));
+}

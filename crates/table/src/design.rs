@@ -694,6 +694,8 @@ mod tests {
         assert!(matches!(each, Error::TooManyLabels { n_labels: 9, more: false, .. }));
         let many = numbers((0..900).map(f64::from).collect()).unwrap_err();
         assert!(matches!(many, Error::TooManyLabels { more: true, .. }));
+        let large = numbers(vec![9_007_199_254_740_992.0, 1.0, 1.0]).unwrap_err();
+        assert_eq!((large.row(), large.hint().is_some()), (Some(0), true), "{large}");
         let (design, batch) = numbers(vec![0.0, 1.0, 2.0, 2.0]).unwrap();
         assert!(matches!(design.clone().with_positive("1"), Err(Error::PositiveOfMany { .. })));
         let known = numbers(vec![0.0, 1.0]).unwrap().0;
@@ -704,6 +706,7 @@ mod tests {
     #[test]
     fn levels_of_designs_that_are_older_than_the_spelling_are_met() {
         let parts = |levels: &[&str]| DesignParts {
+            projection: None,
             features: vec![wanted("size", ReadAs::Text)],
             encodings: vec![Encoding::OneHot {
                 levels: levels.iter().map(|&level| level.into()).collect(),

@@ -81,7 +81,9 @@ pub enum Error {
     },
 
     /// A reference without a label.
-    #[error("no usable row of the reference has a label in target `{name}`")]
+    #[error(
+        "no usable row of the reference has a label in target `{name}` (rows of weight 0 are not usable)"
+    )]
     NoLabels {
         /// The target.
         name: String,
@@ -89,13 +91,24 @@ pub enum Error {
 
     /// A reference of one class.
     #[error(
-        "every reference row has the label `{label}` in target `{name}`; classification needs two labels at least"
+        "every usable reference row has the label `{label}` in target `{name}`; classification needs two labels at least"
     )]
     OneLabel {
         /// The target.
         name: String,
         /// The label.
         label: String,
+    },
+
+    /// Labels that are whole numbers too large to be told apart as doubles.
+    #[error("the label `{label}` of target `{name}` is too large a number to be told from its neighbours")]
+    LargeLabel {
+        /// Row of the cell.
+        row: usize,
+        /// The target.
+        name: String,
+        /// The label.
+        label: f64,
     },
 
     /// A label that the reference does not have.
@@ -220,6 +233,7 @@ impl Error {
             Error::Missing { row, .. }
             | Error::UnseenLevel { row, .. }
             | Error::NotFinite { row, .. }
+            | Error::LargeLabel { row, .. }
             | Error::BadWeight { row, .. } => Some(*row),
             Error::UnknownLabel { row, .. } => *row,
             _ => None,
@@ -245,7 +259,10 @@ impl Error {
             Error::NoLabels { .. } => {
                 "check the target, and whether rows are left out for missing cells".into()
             }
-            Error::OneLabel { .. } => "add rows with another label, or name another `--target`".into(),
+            Error::OneLabel { .. } => {
+                "add rows with another label, or name another `--target`; rows without a label and rows of weight 0 do not count".into()
+            }
+            Error::LargeLabel { name, .. } => format!("say `--categorical {name}` to take labels for words"),
             Error::UnknownLabel { row: Some(_), .. } => {
                 "leave such rows out, or add rows with that label to the reference".into()
             }

@@ -10,6 +10,9 @@ use std::collections::BTreeSet;
 /// A target with more labels than this names no classes.
 pub(crate) const MAX_LABELS: usize = 256;
 
+/// From here on whole numbers share doubles: 2⁵³.
+const LARGEST_LABEL: f64 = 9_007_199_254_740_992.0;
+
 /// The labels that the target has in the reference. A class is the place of
 /// its label in the list; with two of them the last is the positive one.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -151,6 +154,9 @@ impl LabelSurvey {
                 let cell = cells.as_primitive::<Float64Type>().value(row) + 0.0;
                 if !cell.is_finite() {
                     return Err(Error::NotFinite { row, name: self.target.name.clone() });
+                }
+                if cell.abs() >= LARGEST_LABEL {
+                    return Err(Error::LargeLabel { row, name: self.target.name.clone(), label: cell });
                 }
                 if let Err(place) = self
                     .numbers

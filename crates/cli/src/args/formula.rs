@@ -18,8 +18,9 @@ Examples:
     /// Corollary 4: the value of a labelled row from its distance and its probability.
     #[command(after_help = "\
 Prints gain, its parts potential and penalty, and simple (Theorem 2's constant); p counts
-the intercept, d2 is the `dist_sq` and prob the `prob` of `dshap value`, y is 1 for the
-positive label.
+the intercept, d2 is the `dist_sq` and prob the `prob` of `dshap value --reference`, y is 1
+for the positive label. (Rows valued against each other have the residual that is left
+without the row, which `prob` of the whole fit does not tell.)
 
 Examples:
   dshap formula classification --p 5 --q 20 --m 500 --d2 6 --prob 0.9 --y 0

@@ -122,7 +122,7 @@ pub(crate) struct OutputArgs {
     /// Input columns to carry through to the output; cells of a text file stay the text they are.
     #[arg(long, value_name = "A,B", value_delimiter = ',')]
     pub(crate) keep: Vec<String>,
-    /// Report standard errors (from the reference being a sample).
+    /// Report standard errors: from the reference being a sample; of general, from the draws only.
     #[arg(long)]
     pub(crate) stderr: bool,
     /// More than two labels: also what telling each label from the others contributes to the value

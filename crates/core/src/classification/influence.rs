@@ -36,8 +36,11 @@ pub(super) struct Influence {
     surprise: Vec<f64>,
     weight: Vec<f64>,
     weight_slope: Vec<f64>,
-    /// The rows' own weights, which sum to 1.
+    /// What rows weigh, those they stand for included; sums to 1.
     share: Vec<f64>,
+    /// What their variances weigh: weights squared, times the rows they stand
+    /// for; sums to 1.
+    square_share: Vec<f64>,
 }
 
 /// Influences of the sampled rows on the values of a panel of rows.
@@ -48,9 +51,17 @@ pub(super) struct InfluencePanel {
 }
 
 impl Influence {
-    /// From some or all rows of the reference.
-    pub(super) fn new(fit: &LogisticFit, sample: Rows<'_>) -> Result<Self, Error> {
+    /// From some or all rows of the reference; `stands_for` says of how many rows
+    /// each was taken, if that is not the same for all.
+    pub(super) fn new(
+        fit: &LogisticFit,
+        sample: Rows<'_>,
+        stands_for: Option<&[f64]>,
+    ) -> Result<Self, Error> {
         sample.check_weights()?;
+        if let Some(counts) = stands_for.filter(|counts| counts.len() != sample.len()) {
+            return Err(Error::RowCount { features: sample.len(), targets: counts.len() });
+        }
         let n = sample.len();
         let dim = fit.dim();
         let mut lines = vec![(Vec::new(), fit_row(0.0)); n];
@@ -71,8 +82,10 @@ impl Influence {
             (lower.transpose() * solved).transpose().to_owned()
         });
         let own = |i: usize| sample.weights().map_or(1.0, |weights| weights[i]);
-        let total: f64 = (0..n).map(own).sum();
-        if total.is_nan() || total <= 0.0 {
+        let count = |i: usize| stands_for.map_or(1.0, |counts| counts[i]);
+        let total: f64 = (0..n).map(|i| count(i) * own(i)).sum();
+        let total_sq: f64 = (0..n).map(|i| count(i) * own(i) * own(i)).sum();
+        if !(total > 0.0 && total_sq > 0.0) {
             return Err(Error::NoRows);
         }
         Ok(Self {
@@ -81,7 +94,8 @@ impl Influence {
             surprise: lines.iter().map(|(_, row)| row.surprise).collect(),
             weight: lines.iter().map(|(_, row)| row.weight).collect(),
             weight_slope: lines.iter().map(|(_, row)| row.weight_slope).collect(),
-            share: (0..n).map(|i| own(i) / total).collect(),
+            share: (0..n).map(|i| count(i) * own(i) / total).collect(),
+            square_share: (0..n).map(|i| count(i) * own(i) * own(i) / total_sq).collect(),
         })
     }
 
@@ -143,10 +157,8 @@ impl Influence {
             mean.iter_mut().zip(panel.psi.col_as_slice(s)).for_each(|(mean, psi)| *mean += share * psi);
         }
         // Squared weights: that is how the rows' variances add up.
-        let total: f64 = self.share.iter().map(|share| share * share).sum();
         let mut square = [0.0; PANEL_ROWS];
-        for (s, share) in self.share.iter().enumerate() {
-            let factor = share * share / total;
+        for (s, &factor) in self.square_share.iter().enumerate() {
             for (square, (psi, mean)) in square.iter_mut().zip(panel.psi.col_as_slice(s).iter().zip(&mean)) {
                 *square += factor * (psi - mean) * (psi - mean);
             }

@@ -101,9 +101,19 @@ impl ClassificationValuer {
     /// # Errors
     ///
     /// As for [`values`](Valuer::values), and [`Error::NoRows`].
-    pub fn with_std_error(mut self, sample: Rows<'_>) -> Result<Self, Error> {
+    pub fn with_std_error(self, sample: Rows<'_>) -> Result<Self, Error> {
+        self.with_std_error_of(sample, None)
+    }
+
+    /// The same from a sample in which rows stand for different numbers of
+    /// reference rows, `stands_for` each: rare labels should not be left to chance.
+    ///
+    /// # Errors
+    ///
+    /// As for [`with_std_error`](Self::with_std_error), and [`Error::RowCount`].
+    pub fn with_std_error_of(mut self, sample: Rows<'_>, stands_for: Option<&[f64]>) -> Result<Self, Error> {
         if let Form::Exact(_) = self.form {
-            self.influence = Some(Influence::new(&self.fit, sample)?);
+            self.influence = Some(Influence::new(&self.fit, sample, stands_for)?);
         }
         Ok(self)
     }

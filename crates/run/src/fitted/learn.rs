@@ -6,7 +6,7 @@ use crate::Error;
 use crate::memory::Budget;
 use crate::observer::{Observer, Stage};
 use crate::reference::{RowCounts, each_batch};
-use crate::sample::RowSample;
+use crate::sample::{LabelSample, RowSample};
 use dshap::classification::{
     Irls, LogisticFit, LogisticOptions, OneVsRestIrls, OneVsRestPass, PassBuilder, Step,
 };
@@ -14,23 +14,26 @@ use dshap::{MomentsBuilder, Rows};
 use dshap_io::Source;
 use dshap_table::Design;
 
-/// Fits a design with labels; returns how often the reference was read for it.
+/// Fits a design with labels; also returns some rows, evenly spread, and how
+/// often the reference was read.
 pub(crate) fn learn_logistic(
     source: &Source,
     design: &Design,
     options: LogisticOptions,
     budget: Budget,
     observer: &dyn Observer,
-) -> Result<(LogisticModel, RowCounts, usize), Error> {
+) -> Result<(LogisticModel, RowSample, RowCounts, usize), Error> {
     let core = |error| Error::core(error, design);
     let n_classes = design.labels().map_or(2, dshap_table::Labels::n_classes);
     let mut fitting = Fitting::new(design.n_columns(), n_classes, options).map_err(core)?;
     let budget = budget.for_fits(fitting.n_fits() + 1);
-    let mut sample = RowSample::new(design.n_columns());
+    let mut even = RowSample::new(design.n_columns());
+    let mut sample = LabelSample::new(design.n_columns(), n_classes);
     let mut moments = MomentsBuilder::new(design.n_columns());
 
     let mut pass = fitting.begin_pass();
     let counts = each_batch(source, design, budget, Stage::Fit, observer, |rows| {
+        even.look_at(rows);
         sample.look_at(rows);
         moments.push(rows)?;
         pass.push(rows)
@@ -49,7 +52,7 @@ pub(crate) fn learn_logistic(
     }
     let fits = fits.unwrap_or_default();
     let model = LogisticModel { fits, options, columns, sample, distances: None, authors: None, rows: None };
-    Ok((model, counts, n_passes))
+    Ok((model, even, counts, n_passes))
 }
 
 /// One fit for two classes, one for each of more.

@@ -7,7 +7,7 @@ use crate::memory::Budget;
 use crate::observer::{Observer, Stage};
 use crate::reference::each_batch;
 use crate::request::Method;
-use crate::sample::RowSample;
+use crate::sample::LabelSample;
 use dshap::classification::{
     AuthorsMoments, ClassificationMethod, ClassificationValuer, GeneralClassificationValuer,
     GeneralOneVsRest, LogisticFit, LogisticOptions, OneVsRest, PrintedOneVsRest, PrintedValuer, with_class,
@@ -25,7 +25,7 @@ pub(crate) struct LogisticModel {
     pub(crate) options: LogisticOptions,
     pub(crate) columns: ColumnStats,
     /// Some reference rows, which standard errors are computed from.
-    pub(crate) sample: RowSample,
+    pub(crate) sample: LabelSample,
     /// How far reference rows are from the centre, fit by fit, for calibrated
     /// values.
     pub(crate) distances: Option<Vec<DistanceTable>>,
@@ -68,10 +68,30 @@ impl LogisticModel {
         }
     }
 
-    pub(super) fn dim(&self, method: Method) -> usize {
+    pub(crate) fn dim(&self, method: Method) -> usize {
         // The authors' variables have no column for the intercept.
         let of = |fit: &LogisticFit| if method.is_printed_bound() { fit.kept().len() } else { fit.dim() };
         self.fits.iter().map(of).max().unwrap_or(0)
+    }
+
+    /// `(ΣW)²/(n ΣW²)`: the share of rows that those of a set amount to, in the
+    /// fit where it is least.
+    pub(crate) fn weight_share(&self) -> Option<f64> {
+        let share = |class: usize, fit: &LogisticFit| {
+            self.sample.with_rows(|rows, counts| {
+                let stats = match self.only() {
+                    Some(fit) => fit.stats(rows),
+                    None => with_class(rows, class, |rows| fit.stats(rows)),
+                };
+                let stats = stats.ok()?;
+                let sums = stats.iter().zip(counts).fold([0.0; 3], |[n, sum, square], (row, count)| {
+                    [n + count, sum + count * row.weight, square + count * row.weight * row.weight]
+                });
+                Some(sums[1] * sums[1] / (sums[0] * sums[2])).filter(|share| share.is_finite())
+            })?
+        };
+        let shares = self.fits.iter().enumerate().filter_map(|(class, fit)| share(class, fit));
+        shares.min_by(f64::total_cmp)
     }
 
     pub(super) fn dropped(&self) -> Vec<usize> {
@@ -145,13 +165,20 @@ impl LogisticModel {
         let std_error = extras.std_error && method.has_std_error();
         if self.only().is_some() {
             let valuer = classes.pop().expect("there is a valuer for each fit");
-            let valuer =
-                if std_error { self.with_errors(|rows| valuer.with_std_error(rows)) } else { Ok(valuer) };
+            let valuer = if std_error {
+                self.with_errors(|rows, counts| valuer.with_std_error_of(rows, Some(counts)))
+            } else {
+                Ok(valuer)
+            };
             return Ok(RowValuer::Binary(Box::new(valuer.map_err(core)?)));
         }
         let all = OneVsRest::of(classes).map_err(core)?;
         let all = if extras.by_class { all.with_parts_by_class() } else { all };
-        let all = if std_error { self.with_errors(|rows| all.with_std_error(rows)) } else { Ok(all) };
+        let all = if std_error {
+            self.with_errors(|rows, counts| all.with_std_error_of(rows, Some(counts)))
+        } else {
+            Ok(all)
+        };
         Ok(RowValuer::OneVsRest(all.map_err(core)?))
     }
 
@@ -204,7 +231,7 @@ impl LogisticModel {
 
     fn with_errors<T>(
         &self,
-        then: impl FnOnce(Rows<'_>) -> Result<T, dshap::Error>,
+        then: impl FnOnce(Rows<'_>, &[f64]) -> Result<T, dshap::Error>,
     ) -> Result<T, dshap::Error> {
         self.sample.with_rows(then).unwrap_or(Err(dshap::Error::NoRows))
     }

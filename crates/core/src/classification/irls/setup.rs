@@ -62,7 +62,8 @@ impl Setup {
             // With fewer rows than columns elimination calls columns dependent
             // that more rows would tell apart.
             let dim = if factor.dropped.is_empty() { p } else { (0..p_all).filter(|&j| usable(j)).count() };
-            return Err(Error::TooFewRows { n_rows, dim, needed: dim + 2 + usize::from(options.intercept) });
+            let dim = dim + usize::from(options.intercept);
+            return Err(Error::TooFewRows { n_rows, dim, needed: dim + 3 });
         }
         let effective_rows = moments.effective_rows();
         if effective_rows < used as f64 + 2.0 {

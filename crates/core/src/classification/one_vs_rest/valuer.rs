@@ -83,10 +83,20 @@ impl OneVsRest {
     /// # Errors
     ///
     /// [`Error::NotAClass`], and as for [`ClassificationValuer::with_std_error`].
-    pub fn with_std_error(mut self, sample: Rows<'_>) -> Result<Self, Error> {
+    pub fn with_std_error(self, sample: Rows<'_>) -> Result<Self, Error> {
+        self.with_std_error_of(sample, None)
+    }
+
+    /// The same from a sample in which rows stand for different numbers of
+    /// reference rows; see [`ClassificationValuer::with_std_error_of`].
+    ///
+    /// # Errors
+    ///
+    /// As for [`with_std_error`](Self::with_std_error), and [`Error::RowCount`].
+    pub fn with_std_error_of(mut self, sample: Rows<'_>, stands_for: Option<&[f64]>) -> Result<Self, Error> {
         check_classes(sample, self.classes.len())?;
         let with = |(class, valuer): (usize, ClassificationValuer)| {
-            with_class(sample, class, |rows| valuer.with_std_error(rows))
+            with_class(sample, class, |rows| valuer.with_std_error_of(rows, stands_for))
         };
         self.classes = self.classes.into_iter().enumerate().map(with).collect::<Result<_, _>>()?;
         Ok(self)

@@ -3,7 +3,7 @@
 use super::{Arrays, MomentsDocument, Taking, named, write_moments};
 use crate::fitted::{ColumnStats, LogisticModel};
 use crate::request::Method;
-use crate::sample::{RowSample, SampleCounts};
+use crate::sample::{LabelSample, RowSample, SampleCounts};
 use dshap::classification::{LogisticFit, LogisticOptions, LogisticParts};
 use dshap_table::Design;
 use serde::{Deserialize, Serialize};
@@ -14,8 +14,13 @@ pub(super) struct LogisticDocument {
     max_passes: usize,
     /// One for two classes, else one for each.
     fits: Vec<LogisticFitDocument>,
-    /// The rows that standard errors are computed from.
-    sample: SampleCounts,
+    /// The rows that standard errors are computed from: spread over all, in files
+    /// that were written before rare labels had their own.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    sample: Option<SampleCounts>,
+    /// Those of each label.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    samples: Vec<SampleCounts>,
     /// For bounds as printed, with one fit.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     authors: Option<MomentsDocument>,
@@ -38,12 +43,16 @@ struct LogisticFitDocument {
 }
 
 pub(super) fn write(model: &LogisticModel) -> (LogisticDocument, Arrays) {
-    let (sample, cells) = model.sample.to_parts();
     let mut arrays = vec![
         named("columns.mean", model.columns.mean.clone()),
         named("columns.std_dev", model.columns.std_dev.clone()),
-        named("sample", cells),
     ];
+    let mut samples = Vec::new();
+    for (label, sample) in model.sample.classes().iter().enumerate() {
+        let (counts, cells) = sample.to_parts();
+        samples.push(counts);
+        arrays.push((format!("sample.{label}"), cells));
+    }
     let mut fits = Vec::with_capacity(model.fits.len());
     for (class, fit) in model.fits.iter().enumerate() {
         let (document, parts) = write_fit(class, fit.to_parts());
@@ -64,7 +73,7 @@ pub(super) fn write(model: &LogisticModel) -> (LogisticDocument, Arrays) {
         _ => (None, authors),
     };
     let LogisticOptions { ridge, max_passes, .. } = model.options;
-    (LogisticDocument { ridge, max_passes, fits, sample, authors, authors_of_classes }, arrays)
+    (LogisticDocument { ridge, max_passes, fits, sample: None, samples, authors, authors_of_classes }, arrays)
 }
 
 /// What the arrays of the authors' moments are called.
@@ -111,7 +120,7 @@ pub(super) fn parse(
     if stored.fits.len() != n_fits {
         return Err("its labels are not those of its fit".into());
     }
-    let LogisticDocument { ridge, max_passes, sample, authors, authors_of_classes, .. } = stored;
+    let LogisticDocument { ridge, max_passes, sample, samples, authors, authors_of_classes, .. } = stored;
     let options = LogisticOptions { intercept, ridge, allow_dependent, max_passes };
     let mut fits = Vec::with_capacity(n_fits);
     for (class, stored) in stored.fits.into_iter().enumerate() {
@@ -129,10 +138,26 @@ pub(super) fn parse(
     if !is_sound(&columns.mean) || !is_sound(&columns.std_dev) {
         return Err("the means of its columns do not add up".into());
     }
-    let cells = arrays.take("sample")?;
-    let sample = RowSample::from_parts(design.n_columns(), sample, &cells)
-        .filter(|_| cells.iter().all(|cell| cell.is_finite()))
-        .ok_or("its sample of rows does not add up")?;
+    let named = match sample {
+        Some(counts) => vec![("sample".to_string(), counts)],
+        None => samples
+            .into_iter()
+            .enumerate()
+            .map(|(label, counts)| (format!("sample.{label}"), counts))
+            .collect(),
+    };
+    let mut samples = Vec::with_capacity(named.len());
+    for (name, counts) in named {
+        let cells = arrays.take(&name)?;
+        let sample = RowSample::from_parts(design.n_columns(), counts, &cells)
+            .filter(|_| cells.iter().all(|cell| cell.is_finite()))
+            .ok_or("its sample of rows does not add up")?;
+        samples.push(sample);
+    }
+    if samples.is_empty() {
+        return Err("its sample of rows is missing".into());
+    }
+    let sample = LabelSample::of_classes(samples);
     let distances = match method {
         Method::Calibrated => {
             let tables = (0..n_fits).map(|class| arrays.distances(&format!("logistic.{class}.distances")));
