@@ -49,12 +49,8 @@ pub(crate) fn classification<'py>(
     let columns = columns.iter().map(|column| column.as_slice()).collect::<Result<Vec<_>, _>>()?;
     let [p, q, m, d2, prob, y]: [&[f64]; 6] =
         columns.try_into().map_err(|_| input_error("six columns are expected"))?;
-    let case = |i: usize| {
-        ClassificationCase::new(p[i], q[i], m[i], d2[i], prob[i], y[i])
-            .map_err(|reason| in_case(i, p.len(), &reason))
-    };
-    let cases = (0..p.len()).map(case).collect::<PyResult<Vec<_>>>()?;
-    evaluate(py, n_jobs, &cases, |case| {
+    let case = |i: usize| ClassificationCase::new(p[i], q[i], m[i], d2[i], prob[i], y[i]);
+    evaluate(py, n_jobs, p.len(), case, |case| {
         let forms = case.evaluate();
         [forms.gain, forms.potential, forms.penalty, forms.simple].map(|form| form.unwrap_or(f64::NAN))
     })
