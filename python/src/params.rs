@@ -3,7 +3,9 @@
 
 use crate::error::input_error;
 use dshap::linear::{self, Constant, Convention, FitOptions};
-use dshap_run::{Method, MethodChoice, MethodName, Model, SavedValuer, SizeChoice, Task, parse_constant};
+use dshap_run::{
+    DensityChoice, Method, MethodChoice, MethodName, Model, SavedValuer, SizeChoice, Task, parse_constant,
+};
 use dshap_table::{Missing, Selection, Unseen};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
@@ -44,6 +46,7 @@ pub(crate) fn model(
         positive: None,
         sizes: SizeChoice { min: read.size("q")?, max: read.size("m")? },
         fit,
+        density: DensityChoice::default(),
     })
 }
 
@@ -175,7 +178,8 @@ pub(crate) fn of_valuer<'py>(py: Python<'py>, valuer: &SavedValuer) -> PyResult<
             )?;
             params.set_item("convention", convention(said))?;
         }
-        Method::Calibrated => {}
+        // Densities have no estimator here yet.
+        Method::Calibrated | Method::Closed | Method::MonteCarlo(_) => {}
         Method::General(options) => {
             params.set_item("ridge", options.ridge)?;
             params.set_item("stop", options.tolerance)?;

@@ -205,7 +205,7 @@ impl Valuer {
         let facts = self.ready.facts().map_err(|error| raise(py, &error))?;
         let valuer = self.ready.valuer();
         let design = valuer.design();
-        let fit = valuer.fit().ok_or_else(|| input_error(NO_REGRESSION))?;
+        let fit = valuer.fit().ok_or_else(|| input_error(&no_regression(&self.ready)))?;
         // A column that was dropped has no part in the prediction.
         let mut coef = vec![0.0; design.n_columns()];
         for (&column, &value) in fit.kept().iter().zip(fit.coef()) {
@@ -273,7 +273,7 @@ impl Valuer {
     fn of_regression(ready: Ready) -> PyResult<Self> {
         match ready.valuer().fit() {
             Some(_) => Ok(Self::new(ready, Vec::new())),
-            None => Err(input_error(NO_REGRESSION)),
+            None => Err(input_error(&no_regression(&ready))),
         }
     }
 
@@ -302,8 +302,10 @@ impl Valuer {
 }
 
 /// Why a valuer of another task is refused.
-const NO_REGRESSION: &str =
-    "the valuer is of a classification, which Python cannot value yet; `dshap value --valuer` can";
+fn no_regression(ready: &Ready) -> String {
+    let task = ready.valuer().task().name();
+    format!("the valuer is of a {task}, which Python cannot value yet; `dshap value --valuer` can")
+}
 
 fn ready_again(fitted: Fitted) -> Result<(Ready, Vec<String>), dshap_run::Error> {
     let ready = Ready::new(fitted.valuer, &Overrides::default())?;

@@ -83,6 +83,10 @@ pub enum Error {
     #[error("the reference of a classification valuer cannot be changed: a logistic fit is no sum over rows")]
     NoSum,
 
+    /// A valuer of a density, whose reference is to change.
+    #[error("a density valuer cannot be updated: its bandwidth and its scaling are those of all its rows")]
+    NoUpdate,
+
     /// A valuer without the moments that bounds as printed need.
     #[error("the valuer holds no moments of the authors' variables, which bounds as printed are about")]
     NoAuthorsMoments,
@@ -238,6 +242,9 @@ impl Error {
                 Some("fit the whole reference anew, or keep a valuer by `--method gaussian`, without `--pca`, beside it".into())
             }
             Error::NoSum => Some("fit the whole reference anew".into()),
+            Error::NoUpdate => {
+                Some("fit the new rows on their own and `dshap merge` both, or fit the whole anew".into())
+            }
             Error::NoAuthorsMoments => Some("fit it with `--convention printed`".into()),
             Error::CannotForget { .. } => {
                 Some("only rows that were fitted or added can be forgotten, and not all of them".into())
@@ -308,7 +315,7 @@ impl Error {
         let names = |columns: &[usize]| {
             columns.iter().map(|&j| format!("`{}`", design.column_name(j))).collect::<Vec<_>>().join(", ")
         };
-        let target = design.target();
+        let target = design.target().unwrap_or_default();
         let (message, hint) = match &error {
             dshap::Error::NoFeatures { .. } => (
                 "no usable feature is left: none varies in the reference".to_string(),
@@ -402,6 +409,24 @@ impl Error {
                 let label = label_word(design, *class);
                 (format!("label `{label}` against the others: {inner}"), inner.hint())
             }
+            dshap::Error::NoDensity { bandwidth, enough } => (
+                format!(
+                    "with bandwidth {bandwidth} no reference row is near another, and every density is 0"
+                ),
+                Some(format!(
+                    "`--bandwidth {enough:.3e}` is enough for some rows; `auto` and `scott` find one for all"
+                )),
+            ),
+            dshap::Error::FewRows { n_rows, needed } if design.target().is_none() => (
+                format!(
+                    "{n_rows} reference {} too few: at least {needed} are needed",
+                    if *n_rows == 1 { "row is" } else { "rows are" }
+                ),
+                Some(match needed {
+                    2 => "rows that are valued against the others need others; or give a `--reference`".into(),
+                    _ => "cross-validation needs a row in each of its folds; `--bandwidth scott` or a number needs none".into(),
+                }),
+            ),
             other => (other.to_string(), None),
         };
         Error::Core { message, hint, error }

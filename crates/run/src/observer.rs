@@ -11,6 +11,8 @@ pub enum Stage {
     Fit,
     /// A fit made in steps takes its next one.
     Refine,
+    /// Bandwidths are tried; thousandths are counted instead of bytes.
+    Bandwidth,
     /// Distances of the reference rows are collected.
     Calibrate,
     /// Moments of rows to be forgotten are collected.
@@ -29,6 +31,7 @@ impl Stage {
             Stage::Components => "reducing",
             Stage::Fit => "fitting",
             Stage::Refine => "refining",
+            Stage::Bandwidth => "smoothing",
             Stage::Calibrate => "calibrating",
             Stage::Forget => "forgetting",
             Stage::Value => "valuing",

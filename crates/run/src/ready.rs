@@ -2,11 +2,11 @@
 
 use crate::Error;
 use crate::dense::Dense;
-use crate::fitted::{ColumnStats, Extras, FittedModel, RowValuer};
+use crate::fitted::{ColumnStats, ColumnSums, Extras, FittedModel, RowValuer};
 use crate::memory::Budget;
 use crate::observer::{Observer, Stage};
 use crate::receiver::Receiver;
-use crate::reference::moments_of;
+use crate::reference::{each_batch, moments_of};
 use crate::request::{Against, Method, Overrides, Resources, ValueRequest};
 use crate::saved::SavedValuer;
 use crate::summary::Facts;
@@ -191,14 +191,25 @@ impl Ready {
     /// [`Error`].
     pub fn was_fitted_to(&self, table: &Source, observer: &dyn Observer) -> Result<bool, Error> {
         let valuer = &self.prepared.valuer;
+        if let FittedModel::Density(model) = &valuer.model {
+            let mut columns = ColumnSums::new(valuer.design.n_columns());
+            let budget = Budget::new(None);
+            let counts = each_batch(table, &valuer.design, budget, Stage::Fit, observer, |rows| {
+                columns.add(rows);
+                Ok(())
+            })?;
+            let n_rows = usize::try_from(counts.n_usable).ok();
+            return Ok(n_rows == Some(model.n_reference) && columns.finish() == model.columns);
+        }
         let form = match &valuer.model {
             FittedModel::Linear(model) => (model.options, Some(model.moments.form())),
-            FittedModel::Logistic(_) => (FitOptions::default(), None),
+            FittedModel::Logistic(_) | FittedModel::Density(_) => (FitOptions::default(), None),
         };
         let (moments, _) = moments_of(table, &valuer.design, form, Budget::new(None), Stage::Fit, observer)?;
         Ok(moments.is_some_and(|moments| match &valuer.model {
             FittedModel::Linear(model) => moments == model.moments,
             FittedModel::Logistic(model) => ColumnStats::of(&moments) == model.columns,
+            FittedModel::Density(_) => false,
         }))
     }
 

@@ -47,8 +47,9 @@ pub fn value(
     let points = Source::open(&request.points)?;
     refuse_overwriting(&points, &request.outputs)?;
     let prepared = prepare(request, &points, observer)?;
-    if request.per_class && prepared.valuer.task() == Task::Regression {
-        let what = "`--per-class` is for classification: a regression has no labels".into();
+    let task = prepared.valuer.task();
+    if request.per_class && task != Task::Classification {
+        let what = format!("`--per-class` is for classification: a {} has no labels", task.name());
         return Err(Error::Misplaced { what });
     }
     value_prepared(request, &points, &prepared, observer, receiver)
@@ -87,9 +88,9 @@ pub(crate) fn value_prepared(
     receiver.begin(table.schema())?;
 
     let (mut engine, mut tally) = (engine, Tally::new());
-    let mut n_usable = 0_u64;
+    let (mut n_usable, mut bytes_before) = (0_u64, 0_u64);
     let held = receiver.held_bytes(table.schema().fields().len());
-    let budget = Budget::new(request.resources.memory).reserving(held);
+    let budget = Budget::new(request.resources.memory).reserving(held + valuer.model.held_bytes());
     let options = budget.scan_options(points, &wanted, design.n_encoded())?;
     let pass = Pass { source: points, wanted: &wanted, options, stage: Stage::Value, observer };
     let n_points = pass.run(|batch| {
@@ -101,8 +102,13 @@ pub(crate) fn value_prepared(
         let values = match &mut engine {
             Engine::Rows(row_valuer) => {
                 let mut all = Values::default();
+                // Rows that take long are told of as they are done, in bytes of their batch.
+                let bytes = batch.bytes_read.saturating_sub(bytes_before);
                 value_in_slices(row_valuer, rows, first_usable, leave_one_out, observer, |values| {
-                    join(&mut all, values)
+                    join(&mut all, values);
+                    let share = all.len() as f64 / rows.len().max(1) as f64;
+                    let done = bytes_before + (bytes as f64 * share) as u64;
+                    observer.advance(done, batch.first_row + all.len() as u64);
                 })
                 .map(|()| all)
             }
@@ -113,6 +119,7 @@ pub(crate) fn value_prepared(
             }
         };
         let values = values.map_err(|e| Error::core(e, design))?;
+        bytes_before = batch.bytes_read;
         tally.add(batch.rows.num_rows(), &values);
         receiver.rows(table.batch(
             batch.first_row,
@@ -133,7 +140,11 @@ pub(crate) fn value_prepared(
     let is_fitted = matches!(request.against, Against::Fitted { .. });
     let (doubts, sizes, rounds) = match engine {
         Engine::Rows(row_valuer) if is_fitted => (Vec::new(), row_valuer.sizes(), None),
-        Engine::Rows(row_valuer) => (row_valuer.warnings(design), row_valuer.sizes(), None),
+        Engine::Rows(row_valuer) => {
+            let mut doubts = row_valuer.warnings(design);
+            doubts.extend(valuer.doubts_of_density());
+            (doubts, row_valuer.sizes(), None)
+        }
         Engine::Drawing(options, waiting) => {
             let sizes = valuer.sizes(*method, *choice)?;
             let reference = if leave_one_out { None } else { valuer.model.rows() };
