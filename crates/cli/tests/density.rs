@@ -84,7 +84,7 @@ fn a_density_valuer_is_saved_shown_and_merged() {
     valuer          v.dshap (5.8 kB)
     format          version 3, written by dshap 0.1.0
     task            density
-    method          closed, convention definition
+    method          closed
     reference       120 rows
     carries         120 rows (4.1 kB)
     p               4 design columns of 3 features
@@ -204,7 +204,7 @@ fn what_a_density_cannot_be_made_of_is_said() {
     error: cannot value `t.csv`
       caused by: with bandwidth 1e-6 no reference row is near another, and every density is 0
 
-    hint: `--bandwidth 2.335e-4` is enough for some rows; `auto` and `scott` find one for all
+    hint: `--bandwidth 2.335e-4` is enough for some rows; `--bandwidth auto` tries several
     ");
 }
 
@@ -291,4 +291,50 @@ fn synergy_thresholds_are_those_of_figure_3() {
 
     For more information, try '--help'.
     ");
+}
+
+#[test]
+fn sets_of_rows_are_valued_as_one() {
+    let folder = folder();
+    let line = "dshap value t.csv --task density --exclude city --bandwidth 0.8 --sets shop";
+    assert_snapshot!(folder.run(&format!("{line} --stderr")), @"
+    $ dshap value t.csv --task density --exclude city --bandwidth 0.8 --sets shop --stderr
+    exit 0
+    --- stdout
+    set,n,value,stderr,sum_of_members
+    s0,40,0.00357517,0.00219691,0.0264031
+    s1,40,0.00414352,0.0018473,0.0249747
+    s2,40,0.00349137,0.00198914,0.0249667
+    --- stderr
+    density, method closed: 120 rows in 3 sets, each set valued against the other rows
+    gaussian kernel, bandwidth 0.80000 (as given), columns over their standard deviations
+    2 columns, m = 120
+    values from 0.0034914 to 0.0041435
+    ");
+    assert_snapshot!(folder.run(&format!("{line} --synergy s0,s2")), @"
+    $ dshap value t.csv --task density --exclude city --bandwidth 0.8 --sets shop --synergy s0,s2
+    exit 0
+    --- stdout
+    first,second,first_value,second_value,union_value,synergy
+    s0,s2,0.00357517,0.00349137,0.00328807,-0.00377847
+    --- stderr
+    density, method closed: 120 rows in 3 sets, each set valued against the other rows
+    gaussian kernel, bandwidth 0.80000 (as given), columns over their standard deviations
+    2 columns, m = 120
+    values from 0.0032881 to 0.0035752
+    ");
+    for (flags, words) in [
+        ("--synergy s0", "two different sets"),
+        ("--synergy s0,s9", "there is no set `s9`"),
+        ("--samples 50", "needs all of them"),
+        ("--keep length", "cannot be used with"),
+    ] {
+        let block = folder.run(&format!("{line} {flags}"));
+        assert!(block.contains("exit 2") && block.contains(words), "{block}");
+    }
+    folder.stdout("dshap fit t.csv --task density --exclude city,shop --bandwidth 0.8 -o v.dshap");
+    let saved = folder.stdout("dshap value t.csv --valuer v.dshap --sets shop");
+    let direct =
+        "dshap value t.csv --reference t.csv --task density --exclude city --bandwidth 0.8 --sets shop";
+    assert_eq!(saved, folder.stdout(direct));
 }

@@ -301,6 +301,16 @@ impl Error {
         Err(Error::OtherColumns { valuer: valuer.display().to_string(), file, missing, suggestion })
     }
 
+    /// Refuses a table without a column that was named.
+    pub(crate) fn unless_has_column(source: &Source, wanted: &Wanted) -> Result<(), Self> {
+        if source.schema().column(&wanted.name).is_some() {
+            return Ok(());
+        }
+        let available = source.schema().names().map(String::from).collect();
+        let error = dshap_table::Error::NoSuchColumn { name: wanted.name.clone(), available };
+        Err(Error::Table { location: None, error })
+    }
+
     /// A table error, with its row turned into a place in a file.
     pub(crate) fn at(error: dshap_table::Error, source: &Source, first_row: u64) -> Self {
         let location = error.row().and_then(|row| source.locate(first_row + row as u64).ok());
@@ -414,7 +424,7 @@ impl Error {
                     "with bandwidth {bandwidth} no reference row is near another, and every density is 0"
                 ),
                 Some(format!(
-                    "`--bandwidth {enough:.3e}` is enough for some rows; `auto` and `scott` find one for all"
+                    "`--bandwidth {enough:.3e}` is enough for some rows; `--bandwidth auto` tries several"
                 )),
             ),
             dshap::Error::FewRows { n_rows, needed } if design.target().is_none() => (

@@ -36,6 +36,7 @@ mod reference;
 mod request;
 mod sample;
 mod saved;
+mod sets;
 mod summary;
 mod value;
 mod warnings;
@@ -55,8 +56,8 @@ pub use observer::{Observer, Stage, Unwatched};
 pub use ready::{How, Ready, Valued};
 pub use receiver::{Arrange, Collected, Receiver, Written};
 pub use request::{
-    Against, CheckpointFile, FitRequest, MergeRequest, Method, Model, Overrides, Resources, SizeChoice, Task,
-    UpdateRequest, ValueRequest,
+    Against, CheckpointFile, FitRequest, MergeRequest, Method, Model, Overrides, Resources, SetsRequest,
+    SizeChoice, Task, UpdateRequest, ValueRequest,
 };
 pub use saved::{Action, FORMAT_VERSION, SavedValuer, Step};
 pub use summary::{ClassFacts, ComponentFacts, ExtraPass, Facts, FitSummary, InputFile, Spread, Summary};

@@ -19,6 +19,8 @@ pub enum Stage {
     Forget,
     /// Points are valued.
     Value,
+    /// Sets of points are valued; sets are counted instead of bytes.
+    Sets,
     /// Sets are drawn; rounds are counted instead of bytes.
     Draw,
 }
@@ -35,6 +37,7 @@ impl Stage {
             Stage::Calibrate => "calibrating",
             Stage::Forget => "forgetting",
             Stage::Value => "valuing",
+            Stage::Sets => "valuing sets",
             Stage::Draw => "drawing sets",
         }
     }

@@ -174,6 +174,7 @@ impl Ready {
             against: Against::Fitted { leave_one_out: how.leave_one_out },
             std_error: how.std_error,
             per_class: how.parts,
+            sets: None,
             digests: false,
             outputs: Vec::new(),
             resources: Resources::default(),

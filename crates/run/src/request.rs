@@ -308,12 +308,25 @@ pub struct ValueRequest {
     pub std_error: bool,
     /// Whether it is told what each of more than two classes contributes.
     pub per_class: bool,
+    /// Groups of points that are valued as sets, in the place of rows: density
+    /// only.
+    pub sets: Option<SetsRequest>,
     /// Whether the summary should have digests of the inputs.
     pub digests: bool,
     /// Files that are about to be written, which must not be inputs.
     pub outputs: Vec<PathBuf>,
     /// Limits.
     pub resources: Resources,
+}
+
+/// Groups of points that are valued as sets.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct SetsRequest {
+    /// The column that names them. To be no feature, it must be the selection's
+    /// `by`.
+    pub column: String,
+    /// Two of them, if only their synergy is wanted.
+    pub synergy: Option<(String, String)>,
 }
 
 impl ValueRequest {
@@ -324,6 +337,7 @@ impl ValueRequest {
             against: Against::Themselves(Model::new(target)),
             std_error: false,
             per_class: false,
+            sets: None,
             digests: false,
             outputs: Vec::new(),
             resources: Resources::default(),

@@ -252,6 +252,9 @@ pub struct Summary {
     pub extra_passes: Vec<ExtraPass>,
     /// Rounds of sets drawn, for methods that draw them.
     pub rounds: Option<usize>,
+    /// Sets that were valued in the place of rows, if they were.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub n_sets: Option<usize>,
     /// How the values are spread.
     pub values: Spread,
     /// Everything doubtful.

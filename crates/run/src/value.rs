@@ -14,6 +14,7 @@ use crate::reference::{RowCounts, learn, rows_of};
 use crate::request::{Against, Method, Model, Overrides, SizeChoice, Task, ValueRequest};
 use crate::sample::RowSample;
 use crate::saved::{SavedValuer, files_in};
+use crate::sets::summary_of_sets;
 use crate::summary::{ExtraPass, Facts, InputFile, Spread, Summary};
 use crate::warnings;
 use dshap::linear::{GeneralOptions, GeneralValues};
@@ -52,7 +53,10 @@ pub fn value(
         let what = format!("`--per-class` is for classification: a {} has no labels", task.name());
         return Err(Error::Misplaced { what });
     }
-    value_prepared(request, &points, &prepared, observer, receiver)
+    match &request.sets {
+        None => value_prepared(request, &points, &prepared, observer, receiver),
+        Some(sets) => summary_of_sets(request, sets, &points, &prepared, observer, receiver),
+    }
 }
 
 /// Values points with everything prepared; what the request says of both does
@@ -212,6 +216,7 @@ pub(crate) fn value_prepared(
         reference_passes: learned.as_ref().map_or(0, |learned| learned.n_passes),
         extra_passes: learned.as_ref().map_or(Vec::new(), |learned| learned.extra_passes.clone()),
         rounds: rounds.map(|drawn| drawn.n_rounds),
+        n_sets: None,
         values: tally.spread,
         warnings: said,
         points: InputFile::of(points, request.digests)?,
@@ -352,9 +357,9 @@ pub(crate) struct Prepared {
 
 #[derive(Debug)]
 pub(crate) struct Passes {
-    rows: RowCounts,
-    n_passes: usize,
-    extra_passes: Vec<ExtraPass>,
+    pub(crate) rows: RowCounts,
+    pub(crate) n_passes: usize,
+    pub(crate) extra_passes: Vec<ExtraPass>,
     sample: RowSample,
     checkpoint: Option<Checkpoint>,
 }
@@ -421,7 +426,7 @@ fn prepare_saved(file: &Path, overrides: &Overrides, points: &Source) -> Result<
     })
 }
 
-fn split(
+pub(crate) fn split(
     rows: &arrow_array::RecordBatch,
     at: usize,
 ) -> (arrow_array::RecordBatch, Vec<arrow_array::ArrayRef>) {
@@ -432,7 +437,7 @@ fn split(
 
 /// What is remembered of values that have been handed over.
 pub(crate) struct Tally {
-    spread: Spread,
+    pub(crate) spread: Spread,
     n_leverage_one: usize,
     truncation: Vec<(usize, f64)>,
 }

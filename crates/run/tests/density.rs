@@ -11,7 +11,9 @@ use dshap::density::{
     Algorithm5, Bandwidth, DensityFit, DensityMethod, DensityOptions, DensityValuer, Kernel, Scaling, Search,
 };
 use dshap::{Part, Values};
-use dshap_run::{Against, DensityChoice, Error, ExtraPass, Method, Model, Overrides, SizeChoice};
+use dshap_run::{
+    Against, DensityChoice, Error, ExtraPass, Method, Model, Overrides, SavedValuer, SizeChoice,
+};
 use dshap_table::{Missing, Selection};
 use dshap_testkit::{Draws, assert_same_bits};
 use faer::Mat;
@@ -338,4 +340,21 @@ fn densities_that_differ_are_not_merged() {
     folder.fit(&["u.csv"], Model::new("b"), "u.dshap");
     let error = folder.merge(&["t.dshap", "u.dshap"]).err().unwrap().to_string();
     assert!(error.contains("one is of a density, the other of a regression"), "{error}");
+}
+
+/// The third format: a sample of a reference with a text column, by a compact kernel.
+#[test]
+fn the_third_format_is_read_for_ever() {
+    let folder = Folder::new();
+    let stored = concat!(env!("CARGO_MANIFEST_DIR"), "/../../testdata/valuers/version-3.dshap");
+    std::fs::copy(stored, folder.path("v.dshap")).unwrap();
+    let valuer = SavedValuer::load(&folder.path("v.dshap")).unwrap();
+    let fit = valuer.density_fit().unwrap();
+    assert_eq!((fit.n_rows(), fit.bandwidth(), fit.kernel()), (40, 1.0, Kernel::Epanechnikov));
+    folder.write("points.csv", "length,city,width\n0.5,Rome,9\n-3,Bonn,22\n");
+    let (found, said) = folder.value_by("points.csv", "v.dshap", Overrides::default());
+    assert_eq!((said.facts.m, said.facts.density.unwrap().sample_seed), (60, Some(7)));
+    // What the dshap that wrote it said.
+    assert_same_bits(&column(&found, "value"), &[0.0023232239303435267, -0.002110413550690846], "value");
+    assert_same_bits(&column(&found, "stderr"), &[0.0014562089426748267, 0.0], "stderr");
 }

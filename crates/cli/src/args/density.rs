@@ -22,6 +22,27 @@ pub(crate) struct DensityArgs {
     pub(crate) every_row: bool,
 }
 
+/// Groups of rows valued as sets.
+#[derive(Debug, ClapArgs)]
+#[command(next_help_heading = "Density")]
+pub(crate) struct SetArgs {
+    /// Value sets of rows in the place of rows: those with the same cell in this column, which is
+    /// no feature. One row for each set: set, n, value (comparable between sizes) and
+    /// sum_of_members, what the rows are worth one by one.
+    #[arg(long, value_name = "COLUMN", conflicts_with_all = ["by", "id", "keep"])]
+    pub(crate) sets: Option<String>,
+    /// Only what two of the sets are worth together beyond what they are worth apart.
+    #[arg(
+        long,
+        value_name = "A,B",
+        value_delimiter = ',',
+        num_args = 1,
+        requires = "sets",
+        conflicts_with = "stderr"
+    )]
+    pub(crate) synergy: Option<Vec<String>>,
+}
+
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(crate) enum KernelArg {
     Gaussian,

@@ -4,7 +4,7 @@ mod density;
 mod formula;
 mod shared;
 
-pub(crate) use density::DensityArgs;
+pub(crate) use density::{DensityArgs, SetArgs};
 pub(crate) use formula::{
     BoundFormulaArgs, ClassificationFormulaArgs, DensityFormulaArgs, FormulaCommand, RegressionFormulaArgs,
     SynergyFormulaArgs,
@@ -117,6 +117,7 @@ Examples:
   dshap value patients.csv --target diabetic --positive yes --sort penalty --top 20
   dshap value embeddings.parquet --target animal --pca 32 --per-class -o values.parquet
   dshap value cells.csv --task density --bandwidth scott --stderr -o values.csv
+  dshap value cells.csv --task density --sets patient
   zcat big.csv.gz | dshap value - --target y --stderr > values.csv"
 )]
 pub(crate) struct ValueArgs {
@@ -134,6 +135,8 @@ pub(crate) struct ValueArgs {
     pub(crate) columns: ColumnArgs,
     #[command(flatten)]
     pub(crate) method: MethodArgs,
+    #[command(flatten)]
+    pub(crate) sets: SetArgs,
     #[command(flatten)]
     pub(crate) output: OutputArgs,
     #[command(flatten)]

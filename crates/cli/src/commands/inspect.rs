@@ -37,7 +37,10 @@ fn describe(found: &Inspection) -> String {
     let ridge = ridge.unwrap_or_default();
     let bound = facts.bound_constants.map(|(c, edge)| format!(", c = {c}, C = {edge}")).unwrap_or_default();
     let constant = facts.constant.as_ref().map(|word| format!(", constant {word}")).unwrap_or_default();
-    let convention = format!(", convention {}", facts.convention);
+    let convention = match facts.density {
+        Some(_) => String::new(),
+        None => format!(", convention {}", facts.convention),
+    };
     line("method", format!("{}{ridge}{bound}{constant}{convention}{seed}", facts.method));
     let effective = match &facts.weight {
         Some(column) => {

@@ -2,7 +2,7 @@
 
 use crate::args::{
     CheckpointArgs, ColumnArgs, ConventionArg, DependentArg, FitArgs, FormatArg, MemoryArgs, MethodArg,
-    MethodArgs, MissingArg, OutputArgs, SizeArgs, SortArg, TaskArg, UnseenArg, ValueArgs,
+    MethodArgs, MissingArg, OutputArgs, SetArgs, SizeArgs, SortArg, TaskArg, UnseenArg, ValueArgs,
 };
 use crate::failure::Failure;
 use dshap::density::{Kernel, Scaling};
@@ -10,7 +10,7 @@ use dshap::linear::{Convention, FitOptions};
 use dshap_io::{Destination, Format};
 use dshap_run::{
     Against, Arrange, CheckpointFile, DensityChoice, FitRequest, MethodChoice, MethodName, Model, Overrides,
-    Resources, SizeChoice, Task, ValueRequest,
+    Resources, SetsRequest, SizeChoice, Task, ValueRequest,
 };
 use dshap_table::{Missing, Selection, Unseen};
 use std::io::IsTerminal;
@@ -19,7 +19,8 @@ use std::time::Duration;
 
 /// The request behind `dshap value`.
 pub(crate) fn value_request(args: &ValueArgs) -> Result<ValueRequest, Failure> {
-    let ValueArgs { points, reference, valuer, columns, method, output, checkpoint, memory, run } = args;
+    let ValueArgs { points, reference, valuer, columns, method, sets, output, checkpoint, memory, run } =
+        args;
     let all_inputs: Vec<&String> = points.iter().chain(reference.iter().flatten()).collect();
     refuse_second_standard_input(&all_inputs)?;
     let has_no_errors = matches!(
@@ -29,12 +30,16 @@ pub(crate) fn value_request(args: &ValueArgs) -> Result<ValueRequest, Failure> {
     if let (true, true, Some(name)) = (output.stderr, has_no_errors, choice_of(method).name) {
         return Err(Failure::usage(format!("`--stderr` does not go with `--method {}`", name.word())));
     }
+    let with_sets = |mut model: Model| {
+        model.selection.by = model.selection.by.or(sets.sets.clone());
+        model
+    };
     let against = match (reference, valuer) {
         (_, Some(file)) => {
             refuse_what_the_valuer_fixes(columns, method, checkpoint)?;
             let overrides = Overrides {
                 id: columns.id.clone(),
-                by: columns.by.clone(),
+                by: columns.by.clone().or(sets.sets.clone()),
                 keep: output.keep.clone(),
                 missing: columns.missing.map(missing),
                 unseen: columns.unseen.map(unseen),
@@ -43,10 +48,11 @@ pub(crate) fn value_request(args: &ValueArgs) -> Result<ValueRequest, Failure> {
             };
             Against::Valuer { file: file.clone(), overrides }
         }
-        (Some(files), None) => {
-            Against::Reference { files: files.clone(), model: model(columns, method, &output.keep)? }
-        }
-        (None, None) => Against::Themselves(model(columns, method, &output.keep)?),
+        (Some(files), None) => Against::Reference {
+            files: files.clone(),
+            model: with_sets(model(columns, method, &output.keep)?),
+        },
+        (None, None) => Against::Themselves(with_sets(model(columns, method, &output.keep)?)),
     };
     let outputs = outputs([output.output.as_ref(), run.summary.as_ref(), checkpoint.checkpoint.as_ref()]);
     Ok(ValueRequest {
@@ -54,10 +60,23 @@ pub(crate) fn value_request(args: &ValueArgs) -> Result<ValueRequest, Failure> {
         against,
         std_error: output.stderr,
         per_class: output.per_class,
+        sets: sets_request(sets)?,
         digests: run.summary.is_some(),
         outputs,
         resources: resources(memory, checkpoint, &all_inputs)?,
     })
+}
+
+/// The sets that are to be valued, if any are.
+fn sets_request(args: &SetArgs) -> Result<Option<SetsRequest>, Failure> {
+    let synergy = match args.synergy.as_deref() {
+        None => None,
+        Some([first, second]) if first != second => Some((first.clone(), second.clone())),
+        Some(_) => {
+            return Err(Failure::usage("`--synergy` takes two different sets, such as `--synergy a,b`"));
+        }
+    };
+    Ok(args.sets.clone().map(|column| SetsRequest { column, synergy }))
 }
 
 /// The request behind `dshap fit`.

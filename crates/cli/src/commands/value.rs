@@ -72,10 +72,17 @@ pub(crate) fn describe(summary: &Summary) -> String {
     let guessed = if facts.task_guessed && summary.valuer.is_none() { " (guessed)" } else { "" };
     let n_points = grouped(summary.n_points);
     let n_reference = grouped(facts.n_reference as u64);
+    let n_points = match summary.n_sets {
+        None => format!("{n_points} rows"),
+        Some(n_sets) => format!("{n_points} rows in {} sets", grouped(n_sets as u64)),
+    };
     let how = match &summary.valuer {
-        _ if summary.leave_one_out => format!("{n_points} rows, each valued against the others"),
-        None => format!("{n_points} rows valued against a reference of {n_reference}"),
-        Some(file) => format!("{n_points} rows valued by `{}`, fitted to {n_reference}", file.name),
+        _ if summary.leave_one_out && summary.n_sets.is_some() => {
+            format!("{n_points}, each set valued against the other rows")
+        }
+        _ if summary.leave_one_out => format!("{n_points}, each valued against the others"),
+        None => format!("{n_points} valued against a reference of {n_reference}"),
+        Some(file) => format!("{n_points} valued by `{}`, fitted to {n_reference}", file.name),
     };
     let mut text = format!("{}{guessed}{}, method {}: {how}\n", facts.task, of_target(facts), facts.method);
     text += &labels(facts);
