@@ -198,7 +198,8 @@ pub(crate) fn of_valuer<'py>(py: Python<'py>, valuer: &SavedValuer) -> PyResult<
             )?;
             params.set_item("convention", convention(said))?;
         }
-        Method::Calibrated => {}
+        // Densities have no estimator here yet.
+        Method::Calibrated | Method::Closed | Method::MonteCarlo(_) => {}
         Method::General(options) => {
             params.set_item("ridge", options.ridge)?;
             params.set_item("stop", options.tolerance)?;

@@ -38,6 +38,8 @@ impl Observer for Progress {
         let bar = ProgressBar::with_draw_target(Some(total_bytes), ProgressDrawTarget::hidden());
         let style = match stage {
             Stage::Draw => "{prefix:>10} [{bar:30}] {pos} of at most {len} rounds  {eta} left at most",
+            Stage::Sets => "{prefix:>10} [{bar:30}] {pos} of {len} sets  {eta} left",
+            Stage::Bandwidth => "{prefix:>10} [{bar:30}] {percent:>3} %  {msg}  {eta} left",
             _ => "{prefix:>10} [{bar:30}] {percent:>3} %  {binary_bytes_per_sec}  {msg}  {eta} left",
         };
         if let Ok(style) = ProgressStyle::with_template(style) {

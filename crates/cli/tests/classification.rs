@@ -71,7 +71,6 @@ fn classification_flags_that_do_not_fit_are_wrong_usage() {
         ("value numbers.csv --target y --positive 1", "`--positive` goes with classification only"),
         ("value t.csv --valuer v.dshap --ridge 1", "`--ridge` belongs to the fit"),
         ("value t.csv --valuer v.dshap --positive no", "`--positive` is fixed by the valuer"),
-        ("value t.csv --target y --task density", "regression and classification"),
     ] {
         let block = folder.run(&format!("dshap {line}"));
         assert!(block.contains("exit 2") && block.contains(words), "{block}");

@@ -3,7 +3,9 @@
 //! Front ends collect words; which of them go together is settled here, once.
 //! Options are called as on the command line.
 
+use crate::density_choice::NO_RIDGE;
 use crate::request::Method;
+use dshap::density::Algorithm5;
 use dshap::linear::{Algorithm3, Bound, Constant, Convention, GeneralOptions, Side};
 use std::ops::RangeBounds;
 
@@ -26,10 +28,17 @@ pub enum MethodName {
     Upper,
     /// The paper's Monte Carlo.
     Algorithm3,
+    /// Theorem 5.
+    Closed,
+    /// The paper's Monte Carlo for densities.
+    MonteCarlo,
 }
 
 impl MethodName {
-    /// All of them.
+    /// Those that value densities.
+    pub const OF_DENSITIES: [MethodName; 2] = [MethodName::Closed, MethodName::MonteCarlo];
+
+    /// Those that value what predictions are made from.
     pub const ALL: [MethodName; 6] = [
         MethodName::Gaussian,
         MethodName::Calibrated,
@@ -48,12 +57,14 @@ impl MethodName {
             MethodName::Lower => "lower",
             MethodName::Upper => "upper",
             MethodName::Algorithm3 => "algorithm-3",
+            MethodName::Closed => "closed",
+            MethodName::MonteCarlo => "monte-carlo",
         }
     }
 
     /// The method of that name.
     pub fn parse(word: &str) -> Option<Self> {
-        Self::ALL.into_iter().find(|name| name.word() == word)
+        Self::ALL.into_iter().chain(Self::OF_DENSITIES).find(|name| name.word() == word)
     }
 }
 
@@ -121,6 +132,10 @@ impl MethodChoice {
                 seed: Some(algorithm.seed),
                 ..named(MethodName::Algorithm3)
             },
+            Method::Closed => named(MethodName::Closed),
+            Method::MonteCarlo(Algorithm5 { seed }) => {
+                Self { seed: Some(seed), ..named(MethodName::MonteCarlo) }
+            }
         }
     }
 
@@ -166,6 +181,10 @@ impl MethodChoice {
         let bounds = matches!(name, MethodName::Lower | MethodName::Upper);
         let printed = self.convention == Some(Convention::Printed);
         let general = name == MethodName::General;
+        let density = MethodName::OF_DENSITIES.contains(&name);
+        if self.ridge.is_some() && density {
+            return Err(format!("`--ridge` does not go with `--task density`: {NO_RIDGE}"));
+        }
         if self.ridge.is_some() && !bounds && !general {
             return Err(RIDGE_MISPLACED.into());
         }
@@ -191,7 +210,12 @@ impl MethodChoice {
                 bounds || name == MethodName::Gaussian,
                 "`gaussian`, `lower` and `upper`",
             ),
-            own("--refit-intercept", self.refit_intercept, !bounds, "`gaussian`, `calibrated` and `general`"),
+            own(
+                "--refit-intercept",
+                self.refit_intercept,
+                !bounds && !density,
+                "`gaussian`, `calibrated` and `general`",
+            ),
         ];
         if let Some(message) = misplaced.into_iter().flatten().next() {
             return Err(message);
@@ -243,6 +267,11 @@ impl MethodChoice {
                     max_draws: self.samples.map_or(default.max_draws, |draws| draws as usize),
                     seed: self.seed.unwrap_or(default.seed),
                 })))
+            }
+            MethodName::Closed => Ok(Some(Method::Closed)),
+            MethodName::MonteCarlo => {
+                let seed = self.seed.unwrap_or(Algorithm5::default().seed);
+                Ok(Some(Method::MonteCarlo(Algorithm5 { seed })))
             }
         }
     }
@@ -317,7 +346,7 @@ mod tests {
 
     #[test]
     fn every_method_has_its_word() {
-        for name in MethodName::ALL {
+        for name in MethodName::ALL.into_iter().chain(MethodName::OF_DENSITIES) {
             assert_eq!(MethodName::parse(name.word()), Some(name));
             let method = settle(|c| c.name = Some(name)).unwrap().unwrap();
             assert_eq!(method.name(), name.word());

@@ -90,6 +90,10 @@ pub enum Error {
     #[error("the reference of a classification valuer cannot be changed: a logistic fit is no sum over rows")]
     NoSum,
 
+    /// A valuer of a density, whose reference is to change.
+    #[error("a density valuer cannot be updated: its bandwidth and its scaling are those of all its rows")]
+    NoUpdate,
+
     /// A valuer without the moments that bounds as printed need.
     #[error("the valuer holds no moments of the authors' variables, which bounds as printed are about")]
     NoAuthorsMoments,
@@ -246,6 +250,9 @@ impl Error {
             }
             Error::NoSum => Some("fit the whole reference anew".into()),
             Error::GuessedWrong { .. } => Some("say `--task regression` or `--task classification`".into()),
+            Error::NoUpdate => {
+                Some("fit the new rows on their own and `dshap merge` both, or fit the whole anew".into())
+            }
             Error::NoAuthorsMoments => Some("fit it with `--convention printed`".into()),
             Error::CannotForget { .. } => {
                 Some("only rows that were fitted or added can be forgotten, and not all of them".into())
@@ -302,6 +309,16 @@ impl Error {
         Err(Error::OtherColumns { valuer: valuer.display().to_string(), file, missing, suggestion })
     }
 
+    /// Refuses a table without a column that was named.
+    pub(crate) fn unless_has_column(source: &Source, wanted: &Wanted) -> Result<(), Self> {
+        if source.schema().column(&wanted.name).is_some() {
+            return Ok(());
+        }
+        let available = source.schema().names().map(String::from).collect();
+        let error = dshap_table::Error::NoSuchColumn { name: wanted.name.clone(), available };
+        Err(Error::Table { location: None, error })
+    }
+
     /// A table error, with its row turned into a place in a file.
     pub(crate) fn at(error: dshap_table::Error, source: &Source, first_row: u64) -> Self {
         let location = error.row().and_then(|row| source.locate(first_row + row as u64).ok());
@@ -316,7 +333,7 @@ impl Error {
         let names = |columns: &[usize]| {
             columns.iter().map(|&j| format!("`{}`", design.column_name(j))).collect::<Vec<_>>().join(", ")
         };
-        let target = design.target();
+        let target = design.target().unwrap_or_default();
         let (message, hint) = match &error {
             dshap::Error::NoFeatures { .. } => (
                 "no usable feature is left: none varies in the reference".to_string(),
@@ -414,6 +431,24 @@ impl Error {
                 let label = label_word(design, *class);
                 (format!("label `{label}` against the others: {inner}"), inner.hint())
             }
+            dshap::Error::NoDensity { bandwidth, enough } => (
+                format!(
+                    "with bandwidth {bandwidth} no reference row is near another, and every density is 0"
+                ),
+                Some(format!(
+                    "`--bandwidth {enough:.3e}` is enough for some rows; `--bandwidth auto` tries several"
+                )),
+            ),
+            dshap::Error::FewRows { n_rows, needed } if design.target().is_none() => (
+                format!(
+                    "{n_rows} reference {} too few: at least {needed} are needed",
+                    if *n_rows == 1 { "row is" } else { "rows are" }
+                ),
+                Some(match needed {
+                    2 => "rows that are valued against the others need others; or give a `--reference`".into(),
+                    _ => "cross-validation needs a row in each of its folds; `--bandwidth scott` or a number needs none".into(),
+                }),
+            ),
             other => (other.to_string(), None),
         };
         Error::Core { message, hint, error }

@@ -4,10 +4,11 @@ use crate::Error;
 use crate::checkpoint::Checkpoint;
 use crate::fitted::{FittedModel, LinearModel};
 use crate::memory::Budget;
+use crate::merge_densities::merge_densities;
 use crate::observer::{Observer, Stage};
 use crate::overwriting::refuse_overwriting;
 use crate::reference::{learn, levels_of, moments_of};
-use crate::request::{FitRequest, MergeRequest, Model, Resources, SizeChoice, UpdateRequest};
+use crate::request::{FitRequest, MergeRequest, Model, Resources, SizeChoice, Task, UpdateRequest};
 use crate::saved::{Action, SavedValuer, Step};
 use crate::summary::{Facts, FitSummary, InputFile};
 use crate::warnings;
@@ -28,6 +29,10 @@ pub struct Fitted {
 }
 
 impl Fitted {
+    pub(crate) fn new(valuer: SavedValuer, summary: FitSummary) -> Self {
+        Self { valuer, summary, checkpoint: None }
+    }
+
     /// To be called when the valuer is saved: its checkpoint is not needed any
     /// more.
     pub fn is_safe(self) {
@@ -204,6 +209,18 @@ pub fn merge(request: &MergeRequest) -> Result<Fitted, Error> {
 /// [`Error::CannotMerge`], [`Error::NothingToMerge`], [`Error::FixedReference`],
 /// [`Error::NoSum`].
 pub fn merge_valuers(parts: Vec<(&Path, SavedValuer)>, sizes: SizeChoice) -> Result<Fitted, Error> {
+    if let Some((first, one)) = parts.first()
+        && let Some((second, other)) = parts.iter().find(|(_, part)| part.task() != one.task())
+    {
+        return Err(Error::CannotMerge {
+            first: first.display().to_string(),
+            second: second.display().to_string(),
+            what: format!("one is of a {}, the other of a {}", one.task().name(), other.task().name()),
+        });
+    }
+    if parts.iter().any(|(_, part)| part.task() == Task::Density) {
+        return merge_densities(parts, sizes);
+    }
     for (_, part) in &parts {
         part.linear_model()?;
     }
@@ -248,7 +265,7 @@ pub fn merge_valuers(parts: Vec<(&Path, SavedValuer)>, sizes: SizeChoice) -> Res
     Ok(Fitted { valuer, summary, checkpoint: None })
 }
 
-fn summarise(valuer: &SavedValuer, mut said: Vec<String>) -> Result<FitSummary, Error> {
+pub(crate) fn summarise(valuer: &SavedValuer, mut said: Vec<String>) -> Result<FitSummary, Error> {
     said.extend(valuer.doubts()?);
     if valuer.fit().is_some_and(LinearFit::wants_triangle) {
         // Only a reference that was changed can be left so.
@@ -306,7 +323,7 @@ fn without_lost_levels(design: &Design, moments: &Moments) -> Option<(Design, Ve
 }
 
 /// The set sizes that all valuers ask for, unless they are said anew.
-fn common_choice(parts: &[(&Path, SavedValuer)], said: SizeChoice) -> Result<SizeChoice, Error> {
+pub(crate) fn common_choice(parts: &[(&Path, SavedValuer)], said: SizeChoice) -> Result<SizeChoice, Error> {
     let common = |what: &str, said: Option<usize>, of: fn(&SizeChoice) -> Option<usize>| {
         if said.is_some() {
             return Ok(said);
@@ -345,7 +362,7 @@ fn combinations(derived: &[Derived]) -> Vec<Combination> {
 }
 
 /// Levels that the wider design knows and the other does not, as `city=Rome`.
-fn levels_beyond(wider: &Design, known: &Design) -> Vec<String> {
+pub(crate) fn levels_beyond(wider: &Design, known: &Design) -> Vec<String> {
     let mut names = Vec::new();
     for (feature, encoding) in wider.parts().features.iter().zip(&wider.parts().encodings) {
         let twin = known.features().position(|name| name == feature.name);

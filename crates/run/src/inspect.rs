@@ -74,7 +74,8 @@ pub fn inspect(path: &Path) -> Result<Inspection, Error> {
     let fills = design.parts().encodings.iter().flat_map(|encoding| match encoding {
         Encoding::Number { fill } => vec![*fill],
         Encoding::OneHot { levels, fill } => {
-            (1..levels.len()).map(|level| fill.as_ref().map(|fill| fill[level - 1])).collect()
+            let first = design.parts().first_level();
+            (first..levels.len()).map(|level| fill.as_ref().map(|fill| fill[level - first])).collect()
         }
     });
     let fills: Vec<Option<f64>> = match design.projection() {

@@ -15,6 +15,8 @@
 mod checkpoint;
 mod choice;
 mod dense;
+mod density_choice;
+mod density_facts;
 mod error;
 mod fit;
 mod fitted;
@@ -23,6 +25,7 @@ mod general;
 mod inspect;
 mod look;
 mod memory;
+mod merge_densities;
 mod observer;
 mod output;
 mod overwriting;
@@ -33,16 +36,19 @@ mod reference;
 mod request;
 mod sample;
 mod saved;
+mod sets;
 mod summary;
 mod value;
 mod warnings;
 
 pub use choice::{MethodChoice, MethodName, parse_constant};
+pub use density_choice::{DEFAULT_SAMPLES, DensityChoice, parse_bandwidth};
+pub use density_facts::DensityFacts;
 pub use error::Error;
 pub use fit::{Fitted, fit, fit_source, merge, merge_valuers, update, update_valuer};
 pub use formula::{
-    BoundCase, BoundForms, ClassificationCase, ClassificationForms, RegressionCase, RegressionForms,
-    bound_cases, classification_cases, regression_cases,
+    BoundCase, BoundForms, ClassificationCase, ClassificationForms, DensityCase, RegressionCase,
+    RegressionForms, SynergyForms, bound_cases, classification_cases, density_cases, regression_cases,
 };
 pub use inspect::{ColumnFacts, Inspection, inspect};
 pub use memory::held_bytes;
@@ -50,8 +56,8 @@ pub use observer::{Observer, Stage, Unwatched};
 pub use ready::{How, Ready, Valued};
 pub use receiver::{Arrange, Collected, Receiver, Written};
 pub use request::{
-    Against, CheckpointFile, FitRequest, MergeRequest, Method, Model, Overrides, Resources, SizeChoice, Task,
-    UpdateRequest, ValueRequest,
+    Against, CheckpointFile, FitRequest, MergeRequest, Method, Model, Overrides, Resources, SetsRequest,
+    SizeChoice, Task, UpdateRequest, ValueRequest,
 };
 pub use saved::{Action, FORMAT_VERSION, SavedValuer, Step};
 pub use summary::{ClassFacts, ComponentFacts, ExtraPass, Facts, FitSummary, InputFile, Spread, Summary};

@@ -11,12 +11,16 @@ pub enum Stage {
     Fit,
     /// A fit made in steps takes its next one.
     Refine,
+    /// Bandwidths are tried; thousandths are counted instead of bytes.
+    Bandwidth,
     /// Distances of the reference rows are collected.
     Calibrate,
     /// Moments of rows to be forgotten are collected.
     Forget,
     /// Points are valued.
     Value,
+    /// Sets of points are valued; sets are counted instead of bytes.
+    Sets,
     /// Sets are drawn; rounds are counted instead of bytes.
     Draw,
 }
@@ -29,9 +33,11 @@ impl Stage {
             Stage::Components => "reducing",
             Stage::Fit => "fitting",
             Stage::Refine => "refining",
+            Stage::Bandwidth => "smoothing",
             Stage::Calibrate => "calibrating",
             Stage::Forget => "forgetting",
             Stage::Value => "valuing",
+            Stage::Sets => "valuing sets",
             Stage::Draw => "drawing sets",
         }
     }

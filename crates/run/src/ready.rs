@@ -2,7 +2,7 @@
 
 use crate::Error;
 use crate::dense::Dense;
-use crate::fitted::{ColumnStats, Extras, FittedModel, RowValuer};
+use crate::fitted::{ColumnStats, ColumnSums, Extras, FittedModel, RowValuer};
 use crate::memory::Budget;
 use crate::observer::{Observer, Stage};
 use crate::output::part_name;
@@ -177,6 +177,7 @@ impl Ready {
             against: Against::Fitted { leave_one_out: how.leave_one_out },
             std_error: how.std_error,
             per_class: how.parts,
+            sets: None,
             digests: false,
             outputs: Vec::new(),
             resources: Resources::default(),
@@ -218,14 +219,25 @@ impl Ready {
     /// [`Error`].
     pub fn was_fitted_to(&self, table: &Source, observer: &dyn Observer) -> Result<bool, Error> {
         let valuer = &self.prepared.valuer;
+        if let FittedModel::Density(model) = &valuer.model {
+            let mut columns = ColumnSums::new(valuer.design.n_columns());
+            let budget = Budget::new(None);
+            let counts = each_batch(table, &valuer.design, budget, Stage::Fit, observer, |rows| {
+                columns.add(rows);
+                Ok(())
+            })?;
+            let n_rows = usize::try_from(counts.n_usable).ok();
+            return Ok(n_rows == Some(model.n_reference) && columns.finish() == model.columns);
+        }
         let form = match &valuer.model {
             FittedModel::Linear(model) => (model.options, Some(model.moments.form())),
-            FittedModel::Logistic(_) => (FitOptions::default(), None),
+            FittedModel::Logistic(_) | FittedModel::Density(_) => (FitOptions::default(), None),
         };
         let (moments, _) = moments_of(table, &valuer.design, form, Budget::new(None), Stage::Fit, observer)?;
         Ok(moments.is_some_and(|moments| match &valuer.model {
             FittedModel::Linear(model) => moments == model.moments,
             FittedModel::Logistic(model) => ColumnStats::of(&moments) == model.columns,
+            FittedModel::Density(_) => false,
         }))
     }
 

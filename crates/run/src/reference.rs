@@ -3,7 +3,7 @@
 use crate::Error;
 use crate::checkpoint::{Checkpoint, Job, Progress};
 use crate::dense::Dense;
-use crate::fitted::{FittedModel, LinearModel, learn_logistic};
+use crate::fitted::{DensityModel, FittedModel, LinearModel, learn_logistic};
 use crate::look::{refuse_mixed_columns, settle_task};
 use crate::memory::Budget;
 use crate::observer::{Observer, Stage};
@@ -86,16 +86,22 @@ pub(crate) fn learn(
                 refuse_late_labels(source, &design)?;
             }
             let (design, extra_passes) = reduce(source, model, design, extra_passes, budget, observer)?;
-            if task == Task::Classification {
-                let surveyed = Surveyed { design, extra_passes, method, task_guessed };
-                return match checkpoint {
-                    None => learn_labels(source, model, surveyed, ridge, budget, observer),
-                    Some(_) => Err(Error::Misplaced {
-                        what: "`--checkpoint` is for regression; a logistic fit is made in many short passes"
-                            .into(),
-                    }),
-                };
-            }
+            let surveyed = Surveyed { design, extra_passes, method, task_guessed };
+            let refuse_checkpoint = |why: &str| match checkpoint {
+                None => Ok(()),
+                Some(_) => Err(Error::Misplaced { what: format!("`--checkpoint` is for regression; {why}") }),
+            };
+            let Surveyed { design, extra_passes, .. } = match task {
+                Task::Regression => surveyed,
+                Task::Classification => {
+                    refuse_checkpoint("a logistic fit is made in many short passes")?;
+                    return learn_labels(source, model, surveyed, ridge, budget, observer);
+                }
+                Task::Density => {
+                    refuse_checkpoint("a density is fitted in one pass")?;
+                    return learn_density(source, model, surveyed, budget, observer);
+                }
+            };
             let moments = builder(&design, model.fit, None);
             let sample = RowSample::new(design.n_columns());
             Progress { design, moments, sample, rows: RowCounts::default(), task_guessed, extra_passes }
@@ -139,7 +145,7 @@ pub(crate) fn learn(
             return Err(Error::GuessedWrong {
                 what: format!(
                     "target `{}` has two values, of which the first rows have only one",
-                    design.target()
+                    design.target().unwrap_or_default()
                 ),
             });
         }
@@ -200,6 +206,30 @@ fn learn_labels(
         n_passes,
         extra_passes,
         sample,
+        n_resumed: None,
+        checkpoint: None,
+    })
+}
+
+/// Learns a density.
+fn learn_density(
+    source: &Source,
+    model: &Model,
+    surveyed: Surveyed,
+    budget: Budget,
+    observer: &dyn Observer,
+) -> Result<Learned, Error> {
+    let Surveyed { design, extra_passes, method, task_guessed } = surveyed;
+    let (fitted, rows) = DensityModel::learn(source, &design, model.density, budget, observer)?;
+    Ok(Learned {
+        sample: RowSample::new(design.n_columns()),
+        design,
+        model: FittedModel::Density(fitted),
+        method,
+        rows,
+        task_guessed,
+        n_passes: 1 + extra_passes.len(),
+        extra_passes,
         n_resumed: None,
         checkpoint: None,
     })
@@ -364,12 +394,17 @@ fn survey(
     let target_as = match task {
         Task::Regression => TargetAs::Numbers,
         Task::Classification => TargetAs::Labels,
+        Task::Density => TargetAs::Nothing,
     };
     let roles = Roles::settle(source.schema(), &selection, target_as).map_err(|e| Error::at(e, source, 0))?;
     let features: Vec<Wanted> = roles.features.clone();
     let wanted: Vec<Wanted> =
-        roles.features.iter().chain([&roles.target]).chain(&roles.weight).cloned().collect();
+        roles.features.iter().chain(&roles.target).chain(&roles.weight).cloned().collect();
     let mut survey = Survey::new(roles, model.missing, model.unseen);
+    if task == Task::Density {
+        // Distances between levels must not depend on which comes first.
+        survey = survey.with_all_levels();
+    }
     let mut extra_passes = Vec::new();
     if survey.is_needed() {
         extra_passes.push(if task == Task::Classification { ExtraPass::Labels } else { ExtraPass::Levels });
@@ -389,9 +424,14 @@ fn refuse_late_labels(source: &Source, design: &Design) -> Result<(), Error> {
     let is_number =
         |name: &str| source.schema().column(name).is_some_and(|column| column.kind == Kind::Number);
     match design.labels() {
-        Some(labels) if labels.n_classes() > 2 && is_number(design.target()) => Err(Error::GuessedWrong {
-            what: format!("target `{}` has two values in its first rows and more later", design.target()),
-        }),
+        Some(labels) if labels.n_classes() > 2 && design.target().is_some_and(is_number) => {
+            Err(Error::GuessedWrong {
+                what: format!(
+                    "target `{}` has two values in its first rows and more later",
+                    design.target().unwrap_or_default()
+                ),
+            })
+        }
         _ => Ok(()),
     }
 }

@@ -2,6 +2,8 @@
 
 use crate::Error;
 use crate::choice::{MethodChoice, RIDGE_MISPLACED};
+use crate::density_choice::DensityChoice;
+use dshap::density::Algorithm5;
 use dshap::linear::{
     Algorithm3, Bound, Constant, Convention, FitOptions, GeneralOptions, LinearMethod, Side,
 };
@@ -16,6 +18,8 @@ pub enum Task {
     Regression,
     /// A label is predicted.
     Classification,
+    /// Nothing is predicted: a density is estimated.
+    Density,
 }
 
 impl Task {
@@ -24,6 +28,7 @@ impl Task {
         match self {
             Task::Regression => "regression",
             Task::Classification => "classification",
+            Task::Density => "density",
         }
     }
 }
@@ -46,6 +51,10 @@ pub enum Method {
     Algorithm3(Algorithm3),
     /// Theorem 3: a bound.
     Bound(Bound),
+    /// Theorem 5, every integral in closed form.
+    Closed,
+    /// The paper's Monte Carlo for densities.
+    MonteCarlo(Algorithm5),
 }
 
 impl Default for Method {
@@ -64,10 +73,13 @@ impl Method {
             Method::Algorithm3(_) => "algorithm-3",
             Method::Bound(Bound { side: Side::Lower, .. }) => "lower",
             Method::Bound(Bound { side: Side::Upper, .. }) => "upper",
+            Method::Closed => "closed",
+            Method::MonteCarlo(_) => "monte-carlo",
         }
     }
 
-    /// What core calls it; calibrated and drawn values are made in other ways.
+    /// What core calls it in regression; calibrated and drawn values are made in
+    /// other ways.
     pub(crate) fn linear(self) -> Option<LinearMethod> {
         match self {
             Method::Gaussian { constant, convention } => {
@@ -75,7 +87,7 @@ impl Method {
             }
             Method::Algorithm3(algorithm) => Some(LinearMethod::Algorithm3(algorithm)),
             Method::Bound(bound) => Some(LinearMethod::Bound(bound)),
-            Method::Calibrated | Method::General(_) => None,
+            Method::Calibrated | Method::General(_) | Method::Closed | Method::MonteCarlo(_) => None,
         }
     }
 
@@ -108,7 +120,7 @@ impl Method {
 
     /// Whether values have standard errors.
     pub(crate) fn has_std_error(self) -> bool {
-        matches!(self, Method::Gaussian { .. } | Method::Calibrated | Method::General(_))
+        matches!(self, Method::Gaussian { .. } | Method::Calibrated | Method::General(_) | Method::Closed)
     }
 }
 
@@ -152,6 +164,8 @@ pub struct Model {
     pub sizes: SizeChoice,
     /// Centring, and what becomes of dependent columns.
     pub fit: FitOptions,
+    /// How a reference is smoothed: density only.
+    pub density: DensityChoice,
 }
 
 impl Model {
@@ -168,7 +182,14 @@ impl Model {
             n_components: None,
             sizes: SizeChoice::default(),
             fit: FitOptions::default(),
+            density: DensityChoice::default(),
         }
+    }
+
+    /// The density of all columns, in closed form.
+    pub fn density() -> Self {
+        let selection = Selection::default();
+        Self { selection, task: Some(Task::Density), method: Method::Closed, ..Self::new("") }
     }
 }
 
@@ -177,7 +198,15 @@ impl Model {
     /// the method's, in classification the fit's, whatever the method.
     pub(crate) fn settled_for(&self, task: Task) -> Result<(Method, f64), Error> {
         let misplaced = |what: &str| Err(Error::Misplaced { what: what.into() });
+        if let (true, Some(flag)) = (task != Task::Density, self.density.first_said()) {
+            return misplaced(&format!("`{flag}` goes with `--task density` only"));
+        }
+        if task != Task::Density && self.method.density().is_some() {
+            let name = self.method.name();
+            return misplaced(&format!("`--method {name}` values densities; say `--task density`"));
+        }
         match task {
+            Task::Density => Ok((self.settled_for_density()?, 0.0)),
             Task::Regression if self.ridge.is_some() => misplaced(RIDGE_MISPLACED),
             Task::Regression if self.positive.is_some() => {
                 misplaced("`--positive` goes with classification only; say `--task classification`")
@@ -279,12 +308,25 @@ pub struct ValueRequest {
     pub std_error: bool,
     /// Whether it is told what each of more than two classes contributes.
     pub per_class: bool,
+    /// Groups of points that are valued as sets, in the place of rows: density
+    /// only.
+    pub sets: Option<SetsRequest>,
     /// Whether the summary should have digests of the inputs.
     pub digests: bool,
     /// Files that are about to be written, which must not be inputs.
     pub outputs: Vec<PathBuf>,
     /// Limits.
     pub resources: Resources,
+}
+
+/// Groups of points that are valued as sets.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct SetsRequest {
+    /// The column that names them. To be no feature, it must be the selection's
+    /// `by`.
+    pub column: String,
+    /// Two of them, if only their synergy is wanted.
+    pub synergy: Option<(String, String)>,
 }
 
 impl ValueRequest {
@@ -295,6 +337,7 @@ impl ValueRequest {
             against: Against::Themselves(Model::new(target)),
             std_error: false,
             per_class: false,
+            sets: None,
             digests: false,
             outputs: Vec::new(),
             resources: Resources::default(),

@@ -1,6 +1,7 @@
 //! What ran, for people and for the record.
 
 use crate::Error;
+use crate::density_facts::DensityFacts;
 use crate::fitted::{FittedModel, LogisticModel};
 use crate::request::{Method, SizeChoice};
 use crate::saved::{SavedValuer, Step};
@@ -14,7 +15,7 @@ use std::path::Path;
 /// What is known about a fitted reference and how it values rows.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Facts {
-    /// `regression` or `classification`.
+    /// `regression`, `classification` or `density`.
     pub task: &'static str,
     /// Whether the task was guessed from the target.
     pub task_guessed: bool,
@@ -26,8 +27,8 @@ pub struct Facts {
     pub convention: &'static str,
     /// Seed of random methods.
     pub seed: Option<u64>,
-    /// The target.
-    pub target: String,
+    /// The target, if there is one.
+    pub target: Option<String>,
     /// Raw feature columns.
     pub features: Vec<String>,
     /// The column with the weights of reference rows.
@@ -55,8 +56,9 @@ pub struct Facts {
     pub n_reference: usize,
     /// Rows of equal weight that would tell as much.
     pub effective_rows: f64,
-    /// `σ²`; 1 on the working variables of a logistic fit.
-    pub noise_var: f64,
+    /// `σ²`; 1 on the working variables of a logistic fit. A density has none.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub noise_var: Option<f64>,
     /// Regression: share of the target's variation that the features explain.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub r_squared: Option<f64>,
@@ -70,6 +72,9 @@ pub struct Facts {
     /// What only a classification has.
     #[serde(flatten)]
     pub classification: Option<ClassFacts>,
+    /// What only a density has.
+    #[serde(flatten)]
+    pub density: Option<DensityFacts>,
     /// What the columns were reduced to.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub pca: Option<ComponentFacts>,
@@ -138,7 +143,11 @@ impl Facts {
         let (constant, convention, seed) = describe(method);
         let logistic = match model {
             FittedModel::Logistic(model) => Some(model),
-            FittedModel::Linear(_) => None,
+            FittedModel::Linear(_) | FittedModel::Density(_) => None,
+        };
+        let density = match model {
+            FittedModel::Density(model) => Some(DensityFacts::of(model)),
+            FittedModel::Linear(_) | FittedModel::Logistic(_) => None,
         };
         let bound = match method {
             Method::Bound(bound) => Some(bound),
@@ -152,7 +161,7 @@ impl Facts {
             constant,
             convention,
             seed,
-            target: design.target().into(),
+            target: design.target().map(String::from),
             features: design.features().map(String::from).collect(),
             weight: design.weight().map(String::from),
             intercept: model.intercept(),
@@ -171,11 +180,12 @@ impl Facts {
             m_default: choice.max.is_none(),
             n_reference: model.n_rows(),
             effective_rows: model.effective_rows(),
-            noise_var: fit.map_or(1.0, LinearFit::noise_var),
+            noise_var: fit.map(LinearFit::noise_var).or(logistic.map(|_| 1.0)),
             r_squared: fit.map(LinearFit::r_squared),
             condition: fit.map(LinearFit::condition),
             value_digits: fit.map(LinearFit::digits),
             classification: logistic.map(|model| ClassFacts::of(model, design)),
+            density,
             pca: ComponentFacts::of(design),
             dropped_columns: design.constant_features().map(String::from).chain(dropped).collect(),
         })
@@ -197,7 +207,8 @@ fn describe(method: Method) -> (Option<String>, &'static str, Option<u64>) {
         Method::Calibrated => (Some("gain".into()), "definition", None),
         Method::General(options) => (Some("gain".into()), "definition", Some(options.seed)),
         Method::Bound(Bound { convention: Convention::Printed, .. }) => (None, "printed", None),
-        Method::Bound(_) => (None, "definition", None),
+        Method::Bound(_) | Method::Closed => (None, "definition", None),
+        Method::MonteCarlo(algorithm) => (None, "definition", Some(algorithm.seed)),
     }
 }
 
@@ -241,6 +252,9 @@ pub struct Summary {
     pub extra_passes: Vec<ExtraPass>,
     /// Rounds of sets drawn, for methods that draw them.
     pub rounds: Option<usize>,
+    /// Sets that were valued in the place of rows, if they were.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub n_sets: Option<usize>,
     /// How the values are spread.
     pub values: Spread,
     /// Everything doubtful.

@@ -14,6 +14,7 @@ use crate::reference::{RowCounts, learn, rows_of};
 use crate::request::{Against, Method, Model, Overrides, SizeChoice, Task, ValueRequest};
 use crate::sample::RowSample;
 use crate::saved::{SavedValuer, files_in};
+use crate::sets::summary_of_sets;
 use crate::summary::{ExtraPass, Facts, InputFile, Spread, Summary};
 use crate::warnings;
 use dshap::linear::{GeneralOptions, GeneralValues};
@@ -47,11 +48,15 @@ pub fn value(
     let points = Source::open(&request.points)?;
     refuse_overwriting(&points, &request.outputs)?;
     let prepared = prepare(request, &points, observer)?;
-    if request.per_class && prepared.valuer.task() == Task::Regression {
-        let what = "`--per-class` is for classification: a regression has no labels".into();
+    let task = prepared.valuer.task();
+    if request.per_class && task != Task::Classification {
+        let what = format!("`--per-class` is for classification: a {} has no labels", task.name());
         return Err(Error::Misplaced { what });
     }
-    value_prepared(request, &points, &prepared, observer, receiver)
+    match &request.sets {
+        None => value_prepared(request, &points, &prepared, observer, receiver),
+        Some(sets) => summary_of_sets(request, sets, &points, &prepared, observer, receiver),
+    }
 }
 
 /// Values points with everything prepared; what the request says of both does
@@ -87,9 +92,9 @@ pub(crate) fn value_prepared(
     receiver.begin(table.schema())?;
 
     let (mut engine, mut tally) = (engine, Tally::new());
-    let mut n_usable = 0_u64;
+    let (mut n_usable, mut bytes_before) = (0_u64, 0_u64);
     let held = receiver.held_bytes(table.schema().fields().len());
-    let budget = Budget::new(request.resources.memory).reserving(held);
+    let budget = Budget::new(request.resources.memory).reserving(held + valuer.model.held_bytes());
     let options = budget.scan_options(points, &wanted, design.n_encoded())?;
     let pass = Pass { source: points, wanted: &wanted, options, stage: Stage::Value, observer };
     let n_points = pass.run(|batch| {
@@ -101,8 +106,13 @@ pub(crate) fn value_prepared(
         let values = match &mut engine {
             Engine::Rows(row_valuer) => {
                 let mut all = Values::default();
+                // Rows that take long are told of as they are done, in bytes of their batch.
+                let bytes = batch.bytes_read.saturating_sub(bytes_before);
                 value_in_slices(row_valuer, rows, first_usable, leave_one_out, observer, |values| {
-                    join(&mut all, values)
+                    join(&mut all, values);
+                    let share = all.len() as f64 / rows.len().max(1) as f64;
+                    let done = bytes_before + (bytes as f64 * share) as u64;
+                    observer.advance(done, batch.first_row + all.len() as u64);
                 })
                 .map(|()| all)
             }
@@ -113,6 +123,7 @@ pub(crate) fn value_prepared(
             }
         };
         let values = values.map_err(|e| Error::core(e, design))?;
+        bytes_before = batch.bytes_read;
         tally.add(batch.rows.num_rows(), &values);
         receiver.rows(table.batch(
             batch.first_row,
@@ -133,7 +144,11 @@ pub(crate) fn value_prepared(
     let is_fitted = matches!(request.against, Against::Fitted { .. });
     let (doubts, sizes, rounds) = match engine {
         Engine::Rows(row_valuer) if is_fitted => (Vec::new(), row_valuer.sizes(), None),
-        Engine::Rows(row_valuer) => (row_valuer.warnings(design), row_valuer.sizes(), None),
+        Engine::Rows(row_valuer) => {
+            let mut doubts = row_valuer.warnings(design);
+            doubts.extend(valuer.doubts_of_density());
+            (doubts, row_valuer.sizes(), None)
+        }
         Engine::Drawing(options, waiting) => {
             let sizes = valuer.sizes(*method, *choice)?;
             let reference = if leave_one_out { None } else { valuer.model.rows() };
@@ -205,6 +220,7 @@ pub(crate) fn value_prepared(
         reference_passes: learned.as_ref().map_or(0, |learned| learned.n_passes),
         extra_passes: learned.as_ref().map_or(Vec::new(), |learned| learned.extra_passes.clone()),
         rounds: rounds.map(|drawn| drawn.n_rounds),
+        n_sets: None,
         values: tally.spread,
         warnings: said,
         points: InputFile::of(points, request.digests)?,
@@ -345,9 +361,9 @@ pub(crate) struct Prepared {
 
 #[derive(Debug)]
 pub(crate) struct Passes {
-    rows: RowCounts,
-    n_passes: usize,
-    extra_passes: Vec<ExtraPass>,
+    pub(crate) rows: RowCounts,
+    pub(crate) n_passes: usize,
+    pub(crate) extra_passes: Vec<ExtraPass>,
     sample: RowSample,
     checkpoint: Option<Checkpoint>,
 }
@@ -414,7 +430,7 @@ fn prepare_saved(file: &Path, overrides: &Overrides, points: &Source) -> Result<
     })
 }
 
-fn split(
+pub(crate) fn split(
     rows: &arrow_array::RecordBatch,
     at: usize,
 ) -> (arrow_array::RecordBatch, Vec<arrow_array::ArrayRef>) {
@@ -425,7 +441,7 @@ fn split(
 
 /// What is remembered of values that have been handed over.
 pub(crate) struct Tally {
-    spread: Spread,
+    pub(crate) spread: Spread,
     n_leverage_one: usize,
     truncation: Vec<(usize, f64)>,
 }

@@ -71,7 +71,8 @@ fn reduced(method: Method) -> Model {
 fn values_are_those_of_the_leading_components() {
     let folder = Folder::new();
     let (reference, points) = (Embedded::new(1, 700), Embedded::new(2, 90));
-    let targets: [(&str, fn(f64) -> String); 2] = [("label", label), ("number", |y| y.to_string())];
+    type Written = fn(f64) -> String;
+    let targets: [(&str, Written); 2] = [("label", label), ("number", |y| y.to_string())];
     for (task, target) in targets {
         folder.write("reference.csv", &reference.csv(&reference.x, target));
         folder.write("points.csv", &points.csv(&points.x, target));

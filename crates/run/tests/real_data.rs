@@ -61,6 +61,7 @@ fn check(file: &str) {
             ..ValueRequest::new(vec![alone.display().to_string()], "target")
         });
         let fewer = fewer.facts;
+        let noise_var = fewer.noise_var.expect("a regression has noise");
         assert_eq!((fewer.p, fewer.n_reference), (summary.facts.p, n - 1));
         for name in ["value", "potential", "penalty", "dist_sq", "resid_sq"] {
             let (found, exact) = (cell(&rows, name, row), cell(&removed, name, 0));
@@ -68,7 +69,7 @@ fn check(file: &str) {
             // a squared residual near zero is measured by the noise.
             let scale = match name {
                 "value" => cell(&removed, "potential", 0) + cell(&removed, "penalty", 0),
-                "resid_sq" | "penalty" if exact < 1e-6 * fewer.noise_var => 1e-6 * fewer.noise_var,
+                "resid_sq" | "penalty" if exact < 1e-6 * noise_var => 1e-6 * noise_var,
                 _ => exact,
             };
             let error = (found - exact).abs() / scale;

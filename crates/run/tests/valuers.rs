@@ -558,7 +558,7 @@ fn the_first_format_is_read_for_ever() {
     let stored = concat!(env!("CARGO_MANIFEST_DIR"), "/../../testdata/valuers/version-1.dshap");
     std::fs::copy(stored, folder.path("v.dshap")).unwrap();
     let valuer = SavedValuer::load(&folder.path("v.dshap")).unwrap();
-    assert_eq!((valuer.fit().unwrap().n_rows(), valuer.design().target()), (300, "price"));
+    assert_eq!((valuer.fit().unwrap().n_rows(), valuer.design().target()), (300, Some("price")));
     folder.write("points.csv", "size,city,price\n50.5,Rome,171\n20,Oslo,140\n");
     let (found, said) = folder.value_by("points.csv", "v.dshap", Overrides::default());
     assert_eq!((said.facts.p, said.facts.q, said.facts.m), (2, 12, 300));

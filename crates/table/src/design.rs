@@ -40,7 +40,7 @@ pub enum Encoding {
         /// What stands for a missing cell.
         fill: Option<f64>,
     },
-    /// One column per level but the first.
+    /// One column per level; the first has one only in a design with all levels.
     OneHot {
         /// The levels, sorted.
         levels: Vec<String>,
@@ -68,8 +68,9 @@ pub struct DesignParts {
     pub features: Vec<Wanted>,
     /// How each of them is encoded.
     pub encodings: Vec<Encoding>,
-    /// The target.
-    pub target: Wanted,
+    /// The target, if there is one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub target: Option<Wanted>,
     /// What the target's cells stand for, if they are labels. Absent in files
     /// that know regression only.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -79,10 +80,39 @@ pub struct DesignParts {
     pub projection: Option<Projection>,
     /// The column with the weights of reference rows.
     pub weight: Option<Wanted>,
+    /// Whether the first level of a text feature has a column too, as distances
+    /// need it; else it is where the columns of the others are all 0.
+    #[serde(default, skip_serializing_if = "is_false")]
+    pub all_levels: bool,
     /// What is done with missing cells.
     pub missing: Missing,
     /// What is done with unknown levels.
     pub unseen: Unseen,
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde calls it with a reference")]
+fn is_false(flag: &bool) -> bool {
+    !flag
+}
+
+impl DesignParts {
+    /// The first level of a text feature that has a column.
+    pub fn first_level(&self) -> usize {
+        usize::from(!self.all_levels)
+    }
+
+    /// How many columns a feature is encoded as.
+    pub(crate) fn width(&self, encoding: &Encoding) -> usize {
+        match encoding {
+            Encoding::Number { .. } => 1,
+            Encoding::OneHot { levels, .. } => levels.len().saturating_sub(self.first_level()),
+        }
+    }
+
+    /// Where the weights are among the columns of a reference.
+    fn weight_index(&self) -> usize {
+        self.features.len() + usize::from(self.target.is_some())
+    }
 }
 
 /// Rows of a batch as numbers.
@@ -90,7 +120,7 @@ pub struct DesignParts {
 pub struct Encoded {
     /// One row per usable row of the batch.
     pub x: Mat<f64>,
-    /// Their targets; the number of the class where targets are labels.
+    /// Their targets; the number of the class where targets are labels, 0 where there is no target.
     pub y: Vec<f64>,
     /// Their weights, where the batch has them.
     pub weights: Option<Vec<f64>>,
@@ -107,7 +137,8 @@ impl Design {
             match encoding {
                 Encoding::Number { .. } => encoded.push(feature.name.clone()),
                 Encoding::OneHot { levels, .. } => {
-                    encoded.extend(levels.iter().skip(1).map(|level| format!("{}={level}", feature.name)));
+                    let levels = levels.iter().skip(parts.first_level());
+                    encoded.extend(levels.map(|level| format!("{}={level}", feature.name)));
                 }
             }
         }
@@ -128,9 +159,10 @@ impl Design {
             return wrong("a feature has no encoding");
         }
         let is_number = |column: &Wanted| matches!(column.read_as, ReadAs::Number | ReadAs::Boolean);
-        let has_target = match &parts.labels {
-            Some(labels) => labels.are_sound_for(parts.target.read_as),
-            None => is_number(&parts.target),
+        let has_target = match (&parts.labels, &parts.target) {
+            (Some(labels), Some(target)) => labels.are_sound_for(target.read_as),
+            (Some(_), None) => false,
+            (None, target) => target.iter().all(is_number),
         };
         if !has_target || !parts.weight.iter().all(is_number) {
             return wrong("the target or the weight is not what it is read as");
@@ -140,7 +172,7 @@ impl Design {
                 Encoding::Number { fill } => (is_number(feature), fill.as_slice()),
                 Encoding::OneHot { levels, fill } => {
                     let ascending = levels.windows(2).all(|pair| pair[0] < pair[1]);
-                    let fits = fill.as_ref().is_none_or(|fill| fill.len() + 1 == levels.len().max(1));
+                    let fits = fill.as_ref().is_none_or(|fill| fill.len() == parts.width(encoding));
                     (
                         feature.read_as == ReadAs::Text && ascending && fits,
                         fill.as_deref().unwrap_or_default(),
@@ -178,9 +210,10 @@ impl Design {
         &self.parts
     }
 
-    /// The raw columns that points must have, in this order: features, then target.
+    /// The raw columns that points must have, in this order: features, then the
+    /// target if there is one.
     pub fn wanted(&self) -> Vec<Wanted> {
-        self.parts.features.iter().chain([&self.parts.target]).cloned().collect()
+        self.parts.features.iter().chain(&self.parts.target).cloned().collect()
     }
 
     /// The raw columns that reference rows must have: those of points, then
@@ -205,20 +238,20 @@ impl Design {
         parts.unseen = unseen.unwrap_or(parts.unseen);
         let means = parts.projection.as_ref().map(|projection| projection.mean.clone());
         let mean = |column: usize| means.as_ref().map_or_else(|| mean(column), |means| means[column]);
+        let widths: Vec<usize> = parts.encodings.iter().map(|encoding| parts.width(encoding)).collect();
         let mut next = 0;
-        for encoding in &mut parts.encodings {
+        for (encoding, width) in parts.encodings.iter_mut().zip(widths) {
             let from = next;
+            next += width;
             match encoding {
                 Encoding::Number { fill } => {
-                    next += 1;
                     if parts.missing == Missing::Mean {
                         fill.get_or_insert_with(|| mean(from));
                     } else {
                         *fill = None;
                     }
                 }
-                Encoding::OneHot { levels, fill } => {
-                    next += levels.len().saturating_sub(1);
+                Encoding::OneHot { fill, .. } => {
                     if parts.missing == Missing::Mean {
                         fill.get_or_insert_with(|| (from..next).map(&mean).collect());
                     } else {
@@ -244,7 +277,8 @@ impl Design {
     /// The name of a design column, such as `age`, `city=Paris` or `pca_1`; the
     /// target's after the last.
     pub fn column_name(&self, column: usize) -> &str {
-        self.components.as_ref().unwrap_or(&self.encoded).get(column).map_or(self.target(), String::as_str)
+        let name = self.components.as_ref().unwrap_or(&self.encoded).get(column);
+        name.map(String::as_str).or(self.target()).unwrap_or_default()
     }
 
     /// Names of the raw features.
@@ -254,10 +288,10 @@ impl Design {
 
     /// Text features with a single level, which have no design column.
     pub fn constant_features(&self) -> impl Iterator<Item = &str> {
-        self.features().zip(&self.parts.encodings).filter_map(|(name, encoding)| match encoding {
-            Encoding::OneHot { levels, .. } if levels.len() < 2 => Some(name),
-            _ => None,
-        })
+        let has_no_column = |encoding: &Encoding| self.parts.width(encoding) == 0;
+        self.features()
+            .zip(&self.parts.encodings)
+            .filter_map(move |(name, encoding)| has_no_column(encoding).then_some(name))
     }
 
     /// The raw features that are one-hot encoded.
@@ -278,15 +312,16 @@ impl Design {
     ///
     /// [`Error::UnknownLabel`], [`Error::PositiveOfMany`].
     pub fn with_positive(mut self, positive: &str) -> Result<Self, Error> {
-        if let Some(labels) = self.parts.labels.take() {
-            self.parts.labels = Some(labels.with_positive(&self.parts.target.name, positive)?);
+        if let (Some(labels), Some(target)) = (self.parts.labels.take(), &self.parts.target) {
+            self.parts.labels = Some(labels.with_positive(&target.name, positive)?);
         }
         Ok(self)
     }
 
-    /// Whether design columns and target are the numbers of the table as they are.
+    /// Whether there is a target, and it and the design columns are the numbers
+    /// of the table as they are.
     pub fn is_plain(&self) -> bool {
-        self.parts.labels.is_none() && self.has_plain_features()
+        self.parts.labels.is_none() && self.parts.target.is_some() && self.has_plain_features()
     }
 
     /// Whether design columns are, whatever the target is.
@@ -295,9 +330,9 @@ impl Design {
         self.parts.projection.is_none() && self.parts.encodings.iter().all(is_number)
     }
 
-    /// Name of the target.
-    pub fn target(&self) -> &str {
-        &self.parts.target.name
+    /// Name of the target, if there is one.
+    pub fn target(&self) -> Option<&str> {
+        self.parts.target.as_ref().map(|target| target.name.as_str())
     }
 
     /// Name of the column with the weights of reference rows.
@@ -324,7 +359,7 @@ impl Design {
     /// As [`encode`](Self::encode).
     pub fn encode_reference(&self, batch: &RecordBatch) -> Result<(Encoded, u64), Error> {
         let remaining = self.remaining(batch);
-        let Some(weights) = batch.columns().get(self.parts.features.len() + 1) else {
+        let Some(weights) = batch.columns().get(self.parts.weight_index()) else {
             return Ok((self.encode_rows(batch, remaining)?, 0));
         };
         let weights = weights.as_primitive::<Float64Type>();
@@ -339,7 +374,7 @@ impl Design {
     }
 
     fn encode_rows(&self, batch: &RecordBatch, remaining: Option<Vec<usize>>) -> Result<Encoded, Error> {
-        let n_features = self.parts.features.len();
+        let first_level = self.parts.first_level();
         let n_rows = remaining.as_ref().map_or(batch.num_rows(), Vec::len);
         let rows = Remaining { rows: remaining.as_deref(), n_rows };
 
@@ -355,12 +390,14 @@ impl Design {
                 Encoding::OneHot { levels, fill } => {
                     let codes = self.codes(index, cells, levels, fill.is_some(), rows)?;
                     n_filled += codes.iter().filter(|code| matches!(code, Code::Missing)).count() as u64;
-                    for level in 1..levels.len() {
+                    for level in first_level..levels.len() {
                         for (cell, code) in x.col_as_slice_mut(next).iter_mut().zip(&codes) {
                             *cell = match code {
                                 Code::Level(code) => f64::from(*code == level),
                                 Code::Unseen => 0.0,
-                                Code::Missing => fill.as_ref().map_or(f64::NAN, |fill| fill[level - 1]),
+                                Code::Missing => {
+                                    fill.as_ref().map_or(f64::NAN, |fill| fill[level - first_level])
+                                }
                             };
                         }
                         next += 1;
@@ -368,9 +405,13 @@ impl Design {
                 }
             }
         }
-        let y = self.targets(batch.column(n_features), rows)?;
-        let weights = match batch.columns().get(n_features + 1) {
-            Some(cells) => Some(self.copy_weights(n_features + 1, cells, rows)?),
+        let y = match &self.parts.target {
+            Some(target) => self.targets(target, batch.column(self.parts.features.len()), rows)?,
+            None => vec![0.0; n_rows],
+        };
+        let weight_index = self.parts.weight_index();
+        let weights = match batch.columns().get(weight_index) {
+            Some(cells) => Some(self.copy_weights(weight_index, cells, rows)?),
             None => None,
         };
         if let Some(projection) = &self.parts.projection {
@@ -379,7 +420,7 @@ impl Design {
         Ok(Encoded { x, y, weights, n_filled, remaining })
     }
 
-    fn targets(&self, cells: &ArrayRef, rows: Remaining<'_>) -> Result<Vec<f64>, Error> {
+    fn targets(&self, target: &Wanted, cells: &ArrayRef, rows: Remaining<'_>) -> Result<Vec<f64>, Error> {
         let (index, mut y) = (self.parts.features.len(), vec![0.0; rows.n_rows]);
         let Some(labels) = &self.parts.labels else {
             self.copy_numbers(index, cells, None, rows, &mut y)?;
@@ -389,7 +430,7 @@ impl Design {
             row: Some(rows.row(i)),
             unknown: Box::new(UnknownLabel { name: self.name(index), label, labels: labels.words() }),
         };
-        if self.parts.target.read_as == ReadAs::Text {
+        if target.read_as == ReadAs::Text {
             let cells = cells.as_string::<i32>();
             for (i, y) in y.iter_mut().enumerate() {
                 let row = rows.row(i);
@@ -431,11 +472,9 @@ impl Design {
     }
 
     fn name(&self, index: usize) -> String {
-        let n_features = self.parts.features.len();
-        match &self.parts.weight {
-            Some(weight) if index > n_features => weight.name.clone(),
-            _ => self.parts.features.get(index).unwrap_or(&self.parts.target).name.clone(),
-        }
+        let DesignParts { features, target, weight, .. } = &self.parts;
+        let columns = features.iter().chain(target).chain(weight);
+        columns.map(|column| column.name.clone()).nth(index).unwrap_or_default()
     }
 
     fn missing_at(&self, index: usize, row: usize) -> Error {
@@ -546,11 +585,32 @@ mod tests {
     fn roles() -> Roles {
         Roles {
             features: vec![wanted("age", ReadAs::Number), wanted("city", ReadAs::Text)],
-            target: wanted("price", ReadAs::Number),
+            target: Some(wanted("price", ReadAs::Number)),
             target_as: TargetAs::Numbers,
             weight: None,
             carried: vec![],
         }
+    }
+
+    #[test]
+    fn without_a_target_every_level_may_have_a_column() {
+        let roles = Roles { target: None, target_as: TargetAs::Nothing, ..roles() };
+        let mut survey = Survey::new(roles, Missing::Mean, Unseen::Zero).with_all_levels();
+        let rows = batch(
+            &[Some(1.0), None, Some(3.0)],
+            &[Some("b"), Some("a"), Some("b")],
+            &[Some(0.0), Some(0.0), Some(0.0)],
+        );
+        let rows = rows.project(&[0, 1]).unwrap();
+        survey.look_at(&rows).unwrap();
+        let design = survey.into_design().unwrap();
+        assert_eq!((design.target(), design.wanted().len(), design.is_plain()), (None, 2, false));
+        let names: Vec<_> = (0..design.n_columns()).map(|j| design.column_name(j)).collect();
+        assert_eq!(names, ["age", "city=a", "city=b"]);
+        let encoded = design.encode(&rows).unwrap();
+        assert_eq!((encoded.y, encoded.n_filled), (vec![0.0; 3], 1));
+        assert_eq!(encoded.x, faer::mat![[1.0, 0.0, 1.0], [2.0, 1.0, 0.0], [3.0, 0.0, 1.0_f64]]);
+        assert_eq!(Design::from_parts(design.parts().clone()).unwrap(), design);
     }
 
     fn batch(age: &[Option<f64>], city: &[Option<&str>], price: &[Option<f64>]) -> RecordBatch {
@@ -650,7 +710,7 @@ mod tests {
     fn label_design(target: ReadAs, cells: ArrayRef) -> Result<(Design, RecordBatch), Error> {
         let roles = Roles {
             features: vec![wanted("age", ReadAs::Number)],
-            target: wanted("y", target),
+            target: Some(wanted("y", target)),
             target_as: TargetAs::Labels,
             weight: None,
             carried: vec![],
@@ -712,8 +772,10 @@ mod tests {
                 levels: levels.iter().map(|&level| level.into()).collect(),
                 fill: None,
             }],
-            target: wanted("y", ReadAs::Number),
+            target: Some(wanted("y", ReadAs::Number)),
             labels: None,
+            projection: None,
+            all_levels: false,
             weight: None,
             missing: Missing::Error,
             unseen: Unseen::Error,

@@ -25,10 +25,13 @@ pub enum Error {
     },
 
     /// Nothing is left to be a feature.
-    #[error("no feature column is left besides the target `{target}`")]
+    #[error(
+        "no feature column is left{}",
+        target.as_ref().map(|target| format!(" besides the target `{target}`")).unwrap_or_default()
+    )]
     NoFeatures {
-        /// The target.
-        target: String,
+        /// The target, if there is one.
+        target: Option<String>,
     },
 
     /// One column named for two purposes that exclude each other.
@@ -272,7 +275,9 @@ impl Error {
                 format!("did you mean `{suggestion}`?")
             }
             Error::PositiveOfMany { .. } => "leave `--positive` out".into(),
-            Error::NoTarget { .. } => "name the column to predict with `--target COLUMN`".into(),
+            Error::NoTarget { .. } => {
+                "name the column to predict with `--target COLUMN`; `--task density` needs none".into()
+            }
             Error::NoFeatures { .. } => "check `--features` and `--exclude`".into(),
             Error::UnusableKind { name, kind: Kind::Date } => format!(
                 "leave it out with `--exclude {name}`, or turn it into numbers first, such as days since a fixed date"

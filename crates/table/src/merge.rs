@@ -39,6 +39,7 @@ impl Design {
     pub fn merged(&self, n_rows: f64, other: &Design, n_other: f64) -> Result<MergedDesign, Error> {
         let (first, second) = (self.parts(), other.parts());
         refuse_differences(first, second)?;
+        let first_level = first.first_level();
         let second_features: HashMap<&str, usize> =
             second.features.iter().enumerate().map(|(i, feature)| (feature.name.as_str(), i)).collect();
         let (starts_first, starts_second) = (starts(first), starts(second));
@@ -64,9 +65,9 @@ impl Design {
                         let name = feature.name.clone();
                         return Err(Error::TooManyLevels { name, n_levels: MAX_LEVELS, more: true });
                     }
-                    let added: Vec<&String> = levels.iter().skip(1).copied().collect();
+                    let added: Vec<&String> = levels.iter().skip(first_level).copied().collect();
                     let derive = |own: &[String], at: usize| -> Vec<Derived> {
-                        added.iter().map(|level| derived(level, own, at)).collect()
+                        added.iter().map(|level| derived(level, own, at, first_level)).collect()
                     };
                     let (d1, d2) = (derive(one, at_one), derive(two, at_two));
                     let fill = f1.as_ref().zip(f2.as_ref()).map(|(f1, f2)| {
@@ -94,6 +95,7 @@ impl Design {
     /// [`Error::TooManyLevels`].
     pub fn with_levels(&self, levels: &[Vec<String>]) -> Result<Option<(Design, Vec<Derived>)>, Error> {
         let mut parts = self.parts().clone();
+        let first = parts.first_level();
         let mut is_new = false;
         for (encoding, more) in parts.encodings.iter_mut().zip(levels) {
             if let Encoding::OneHot { levels, fill } = encoding {
@@ -102,7 +104,7 @@ impl Design {
                 is_new |= union.len() > levels.len();
                 *levels = union.into_iter().collect();
                 // Replaced below by what was learned; only the length must fit.
-                *fill = fill.take().map(|_| vec![0.0; levels.len().saturating_sub(1)]);
+                *fill = fill.take().map(|_| vec![0.0; levels.len().saturating_sub(first)]);
             }
         }
         if !is_new {
@@ -125,6 +127,7 @@ impl Design {
         least: f64,
     ) -> Option<(Design, Vec<Derived>)> {
         let mut parts = self.parts().clone();
+        let first_level = parts.first_level();
         let mut columns = Vec::new();
         let mut is_less = false;
         for (encoding, start) in parts.encodings.iter_mut().zip(starts(self.parts())) {
@@ -132,24 +135,33 @@ impl Design {
                 columns.push(Derived::Column(start));
                 continue;
             };
-            let others: Vec<f64> = (1..levels.len()).map(|level| share(start + level - 1)).collect();
-            let first = 1.0 - others.iter().sum::<f64>();
-            let shares: Vec<f64> = [first].into_iter().chain(others).take(levels.len()).collect();
+            let column = |level: usize| start + level - first_level;
+            let others: Vec<f64> = (first_level..levels.len()).map(|level| share(column(level))).collect();
+            // Of a level without a column, what the others leave.
+            let rest = (first_level == 1).then(|| 1.0 - others.iter().sum::<f64>());
+            let shares: Vec<f64> = rest.into_iter().chain(others).take(levels.len()).collect();
             let stay: Vec<usize> = (0..levels.len()).filter(|&level| shares[level] > least).collect();
             is_less |= stay.len() < levels.len();
             let old_fill = fill.take();
-            *fill = old_fill.map(|fill| stay.iter().skip(1).map(|&level| fill[level - 1]).collect());
+            let with_column = || stay.iter().skip(first_level);
+            *fill = old_fill.map(|fill| with_column().map(|&level| fill[level - first_level]).collect());
             *levels = stay.iter().map(|&level| levels[level].clone()).collect();
-            columns.extend(stay.iter().skip(1).map(|&level| Derived::Column(start + level - 1)));
+            columns.extend(with_column().map(|&level| Derived::Column(column(level))));
         }
         is_less.then(|| (Design::new(parts), columns))
     }
 }
 
 fn refuse_differences(first: &DesignParts, second: &DesignParts) -> Result<(), Error> {
-    if first.target.name != second.target.name {
-        let (one, two) = (&first.target.name, &second.target.name);
-        return Err(differs(format!("their targets are `{one}` and `{two}`")));
+    match (&first.target, &second.target) {
+        (Some(one), Some(two)) if one.name != two.name => {
+            return Err(differs(format!("their targets are `{}` and `{}`", one.name, two.name)));
+        }
+        (Some(_), None) | (None, Some(_)) => return Err(differs("only one of them has a target".into())),
+        _ => {}
+    }
+    if first.all_levels != second.all_levels {
+        return Err(differs("only one of them has a column for every level".into()));
     }
     let names = |parts: &DesignParts| -> BTreeSet<String> {
         parts.features.iter().map(|feature| feature.name.clone()).collect()
@@ -164,7 +176,7 @@ fn refuse_differences(first: &DesignParts, second: &DesignParts) -> Result<(), E
         return Err(differs("only one of them fills missing cells with means".into()));
     }
     let is_text = |wanted: &Wanted| wanted.read_as == ReadAs::Text;
-    if is_text(&first.target) != is_text(&second.target) {
+    if first.target.as_ref().is_some_and(is_text) != second.target.as_ref().is_some_and(is_text) {
         return Err(differs("the target is text in one of them".into()));
     }
     Ok(())
@@ -182,20 +194,17 @@ fn starts(parts: &DesignParts) -> Vec<usize> {
         .iter()
         .map(|encoding| {
             let start = next;
-            next += match encoding {
-                Encoding::Number { .. } => 1,
-                Encoding::OneHot { levels, .. } => levels.len().saturating_sub(1),
-            };
+            next += parts.width(encoding);
             start
         })
         .collect()
 }
 
-fn derived(level: &String, own: &[String], at: usize) -> Derived {
+fn derived(level: &String, own: &[String], at: usize, first: usize) -> Derived {
     match position(level, own) {
         None => Derived::Zero,
-        Some(0) => Derived::OneMinus((at..at + own.len() - 1).collect()),
-        Some(position) => Derived::Column(at + position - 1),
+        Some(position) if position < first => Derived::OneMinus((at..at + own.len() - first).collect()),
+        Some(position) => Derived::Column(at + position - first),
     }
 }
 
@@ -238,10 +247,11 @@ mod tests {
                     fill: fill.clone(),
                 },
             ],
-            target: wanted("price", ReadAs::Number),
+            target: Some(wanted("price", ReadAs::Number)),
             labels: None,
             projection: None,
             weight: None,
+            all_levels: false,
             missing: if fill.is_some() { Missing::Mean } else { Missing::Error },
             unseen: Unseen::Error,
         })
@@ -263,6 +273,25 @@ mod tests {
         let merged = design(&["b"], None).merged(1.0, &design(&["a"], None), 1.0).unwrap();
         assert_eq!(merged.from_first, [Derived::Column(0), Derived::OneMinus(vec![])]);
         assert_eq!(merged.from_second, [Derived::Column(0), Derived::Zero]);
+    }
+
+    #[test]
+    fn every_level_may_have_a_column() {
+        let all = |levels: &[&str]| {
+            let mut parts = design(levels, None).parts().clone();
+            (parts.all_levels, parts.target) = (true, None);
+            Design::from_parts(parts).unwrap()
+        };
+        let merged = all(&["b", "d"]).merged(10.0, &all(&["a"]), 10.0).unwrap();
+        let names: Vec<_> = (0..merged.design.n_columns()).map(|j| merged.design.column_name(j)).collect();
+        assert_eq!(names, ["age", "city=a", "city=b", "city=d"]);
+        let (column, zero) = (Derived::Column, Derived::Zero);
+        assert_eq!(merged.from_first, [column(0), zero.clone(), column(1), column(2)]);
+        assert_eq!(merged.from_second, [column(0), column(1), zero.clone(), zero]);
+        let error = all(&["b"]).merged(1.0, &design(&["b"], None), 1.0).unwrap_err().to_string();
+        assert_eq!(error, "only one of them has a target");
+        let lost = all(&["a", "b"]).without_lost_levels(|column| [0.0, 0.0, 1.0][column], 1e-9);
+        assert_eq!(lost.unwrap().1, [column(0), column(2)], "a is gone, and its column");
     }
 
     #[test]
@@ -326,9 +355,12 @@ mod tests {
             change(&mut parts);
             one.merged(1.0, &Design::from_parts(parts).unwrap(), 1.0).unwrap_err().to_string()
         };
-        assert_eq!(changed(|p| p.target.name = "cost".into()), "their targets are `price` and `cost`");
+        assert_eq!(
+            changed(|p| p.target.as_mut().unwrap().name = "cost".into()),
+            "their targets are `price` and `cost`"
+        );
         assert_eq!(changed(|p| p.features[0].name = "size".into()), "feature `age` is only in one of them");
-        assert_eq!(changed(|p| p.weight = Some(p.target.clone())), "only one of them has weights");
+        assert_eq!(changed(|p| p.weight = p.target.clone()), "only one of them has weights");
         let text = changed(|p| {
             p.features[0].read_as = ReadAs::Text;
             p.encodings[0] = Encoding::OneHot { levels: vec!["1".into()], fill: None };
@@ -342,7 +374,7 @@ mod tests {
     #[test]
     fn stored_designs_are_checked() {
         let damages: [fn(&mut DesignParts); 9] = [
-            |p| p.target.read_as = ReadAs::Text,
+            |p| p.target.as_mut().unwrap().read_as = ReadAs::Text,
             |p| p.weight = Some(wanted("w", ReadAs::AsIs)),
             |p| p.features[0].read_as = ReadAs::AsIs,
             |p| _ = p.encodings.pop(),

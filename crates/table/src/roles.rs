@@ -32,6 +32,8 @@ pub enum TargetAs {
     Numbers,
     /// Labels of classes: words, numbers, or true and false.
     Labels,
+    /// There is none: the features are all there is.
+    Nothing,
 }
 
 /// The parts of the columns of one table, settled.
@@ -39,8 +41,8 @@ pub enum TargetAs {
 pub struct Roles {
     /// Features, in the order of the table (or as the user named them).
     pub features: Vec<Wanted>,
-    /// The target.
-    pub target: Wanted,
+    /// The target, if there is one.
+    pub target: Option<Wanted>,
     /// What its cells are.
     pub target_as: TargetAs,
     /// The weights.
@@ -67,32 +69,22 @@ impl Roles {
                 .copied()
                 .ok_or_else(|| Error::NoSuchColumn { name: name.into(), available: available() })
         };
-        let target_name =
-            selection.target.as_deref().ok_or_else(|| Error::NoTarget { available: available() })?;
-        let target = find(target_name)?;
-        let read_target_as = match (&target.kind, target_as) {
-            (Kind::Number | Kind::Boolean | Kind::Text, TargetAs::Labels)
-                if selection.categorical.contains(&target.name) =>
-            {
-                ReadAs::Text
-            }
-            (Kind::Number, _) => ReadAs::Number,
-            (Kind::Boolean, _) => ReadAs::Boolean,
-            (Kind::Text, TargetAs::Labels) => ReadAs::Text,
-            (kind, TargetAs::Labels) => {
-                return Err(Error::LabelKind { name: target.name.clone(), kind: kind.clone() });
-            }
-            (kind, TargetAs::Numbers) => {
-                return Err(Error::TargetKind { name: target.name.clone(), kind: kind.clone() });
+        let target_name = match target_as {
+            TargetAs::Nothing => None,
+            TargetAs::Numbers | TargetAs::Labels => {
+                let name = selection.target.as_deref();
+                Some(name.ok_or_else(|| Error::NoTarget { available: available() })?)
             }
         };
+        let target = target_name.map(|name| read_target(find(name)?, selection, target_as)).transpose()?;
+        let is_target = |name: &str| target_name == Some(name);
 
         let purposes =
             [("`--id`", &selection.id), ("`--by`", &selection.by), ("`--weight`", &selection.weight)];
         for (purpose, name) in purposes {
             if let Some(name) = name {
                 find(name)?;
-                if name == target_name {
+                if is_target(name) {
                     return Err(two_roles(name, "`--target`", purpose));
                 }
             }
@@ -100,8 +92,8 @@ impl Roles {
         for name in selection.exclude.iter().chain(&selection.keep).chain(&selection.categorical) {
             find(name)?;
         }
-        if selection.exclude.iter().any(|name| name == target_name) {
-            return Err(two_roles(target_name, "`--target`", "`--exclude`"));
+        if let Some(name) = selection.exclude.iter().find(|name| is_target(name)) {
+            return Err(two_roles(name, "`--target`", "`--exclude`"));
         }
 
         let set_aside: HashSet<&String> = selection
@@ -115,7 +107,7 @@ impl Roles {
             Some(named) => {
                 for name in named {
                     find(name)?;
-                    if name == target_name {
+                    if is_target(name) {
                         return Err(two_roles(name, "`--target`", "`--features`"));
                     }
                     if selection.exclude.contains(name) {
@@ -131,7 +123,7 @@ impl Roles {
                 .columns
                 .iter()
                 .map(|column| &column.name)
-                .filter(|name| *name != target_name && !set_aside.contains(name))
+                .filter(|name| !is_target(name) && !set_aside.contains(name))
                 .map(String::as_str)
                 .collect(),
         };
@@ -155,9 +147,8 @@ impl Roles {
             features.push(Wanted { name: name.into(), read_as });
         }
         if features.is_empty() {
-            return Err(Error::NoFeatures { target: target_name.into() });
+            return Err(Error::NoFeatures { target: target_name.map(String::from) });
         }
-        let target = Wanted { name: target_name.into(), read_as: read_target_as };
         let weight = match &selection.weight {
             None => None,
             Some(name) => match &find(name)?.kind {
@@ -189,6 +180,24 @@ impl Selection {
         }
         Ok(carried)
     }
+}
+
+/// How a column is read that is to be predicted.
+fn read_target(target: &RawColumn, selection: &Selection, target_as: TargetAs) -> Result<Wanted, Error> {
+    let name = target.name.clone();
+    let read_as = match (&target.kind, target_as) {
+        (Kind::Number | Kind::Boolean | Kind::Text, TargetAs::Labels)
+            if selection.categorical.contains(&name) =>
+        {
+            ReadAs::Text
+        }
+        (Kind::Number, _) => ReadAs::Number,
+        (Kind::Boolean, _) => ReadAs::Boolean,
+        (Kind::Text, TargetAs::Labels) => ReadAs::Text,
+        (kind, TargetAs::Labels) => return Err(Error::LabelKind { name, kind: kind.clone() }),
+        (kind, _) => return Err(Error::TargetKind { name, kind: kind.clone() }),
+    };
+    Ok(Wanted { name, read_as })
 }
 
 fn two_roles(name: &str, first: &'static str, second: &'static str) -> Error {
@@ -249,7 +258,7 @@ mod tests {
     fn labels_may_be_words_numbers_or_booleans() {
         let read_as = |target: &str| {
             let selection = Selection { target: Some(target.into()), ..selection() };
-            Roles::settle(&schema(), &selection, TargetAs::Labels).map(|roles| roles.target.read_as)
+            Roles::settle(&schema(), &selection, TargetAs::Labels).map(|roles| roles.target.unwrap().read_as)
         };
         assert_eq!(read_as("city"), Ok(ReadAs::Text));
         assert_eq!(read_as("member"), Ok(ReadAs::Boolean));

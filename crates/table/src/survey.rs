@@ -20,6 +20,7 @@ pub struct Survey {
     roles: Roles,
     missing: Missing,
     unseen: Unseen,
+    all_levels: bool,
     columns: Vec<ColumnSurvey>,
     /// Of a target that holds labels.
     labels: Option<LabelSurvey>,
@@ -45,8 +46,14 @@ impl Survey {
                 ReadAs::Text | ReadAs::AsIs => ColumnSurvey::Text { levels: BTreeMap::new() },
             })
             .collect();
-        let labels = (roles.target_as == TargetAs::Labels).then(|| LabelSurvey::new(roles.target.clone()));
-        Self { roles, missing, unseen, columns, labels, n_rows: 0 }
+        let target = roles.target.as_ref().filter(|_| roles.target_as == TargetAs::Labels);
+        let labels = target.cloned().map(LabelSurvey::new);
+        Self { roles, missing, unseen, all_levels: false, columns, labels, n_rows: 0 }
+    }
+
+    /// The first level of a text feature gets a column too.
+    pub fn with_all_levels(self) -> Self {
+        Self { all_levels: true, ..self }
     }
 
     /// A survey of further rows for a design that was learned before: only
@@ -84,7 +91,9 @@ impl Survey {
             .roles
             .weight
             .as_ref()
-            .and_then(|_| batch.columns().get(self.roles.features.len() + 1))
+            .and_then(|_| {
+                batch.columns().get(self.roles.features.len() + usize::from(self.roles.target.is_some()))
+            })
             .map(|weights| weights.as_primitive::<Float64Type>());
         // A missing or negative weight is refused when rows are encoded.
         let weight = |row: usize| weights.map_or(1.0, |w| if w.is_valid(row) { w.value(row) } else { 1.0 });
@@ -147,6 +156,7 @@ impl Survey {
     /// [`Error::TooManyLabels`] and [`Error::OneLabel`] for a target that is no
     /// classification, [`Error::AllMissing`] where a mean is needed and there is none.
     pub fn into_design(self) -> Result<Design, Error> {
+        let first_level = usize::from(!self.all_levels);
         let mut encodings = Vec::with_capacity(self.columns.len());
         for (feature, survey) in self.roles.features.iter().zip(self.columns) {
             encodings.push(match survey {
@@ -172,7 +182,7 @@ impl Survey {
                     // A missing level is filled by the shares of the levels:
                     // the means of the one-hot columns.
                     let fill = (self.missing == Missing::Mean)
-                        .then(|| levels.values().skip(1).map(|weight| weight / total).collect());
+                        .then(|| levels.values().skip(first_level).map(|weight| weight / total).collect());
                     Encoding::OneHot { levels: levels.into_keys().collect(), fill }
                 }
             });
@@ -184,6 +194,7 @@ impl Survey {
             target: self.roles.target,
             labels: self.labels.map(LabelSurvey::into_labels).transpose()?,
             weight: self.roles.weight,
+            all_levels: self.all_levels,
             missing: self.missing,
             unseen: self.unseen,
         }))

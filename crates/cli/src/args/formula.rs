@@ -1,6 +1,7 @@
 //! Flags of `dshap formula`.
 
 use super::FormatArg;
+use super::density::KernelArg;
 use clap::{Args as ClapArgs, Subcommand};
 use std::path::PathBuf;
 
@@ -36,6 +37,75 @@ Examples:
   dshap formula bounds --cases cases.csv
                        columns p,q,m,gamma,lambda_min,lambda_max,c,C,d2,e2,sigma2")]
     Bounds(BoundFormulaArgs),
+    /// Theorem 5: the value of rows, or of a set, for a kernel density estimate.
+    #[command(after_help = "\
+Columns are taken as they are: none is scaled, none is left out. All columns of the
+reference are features; those of the points are printed with value added, without the
+constant that all rows (all sets of one size) share.
+
+Examples:
+  dshap formula density --reference r.csv --points p.csv --bandwidth 0.5 --m 100 --kernel gaussian
+  dshap formula density --reference r.csv --points p.csv --bandwidth 0.5 --m 100 --as-set")]
+    Density(DensityFormulaArgs),
+    /// Examples 1 and 2: when two points are worth more together than apart.
+    #[command(after_help = "\
+A uniform kernel on uniform data on [0, 1]. Prints the smallest distance of two points with
+synergy (empty if none has it, 0 if all have) and the probability that two points have it.
+
+Example:
+  dshap formula synergy --h 0.1 --m 100 --c-den 0.2")]
+    Synergy(SynergyFormulaArgs),
+}
+
+#[derive(Debug, ClapArgs)]
+pub(crate) struct DensityFormulaArgs {
+    /// Rows that stand for the distribution of the data.
+    #[arg(long, value_name = "FILE")]
+    pub(crate) reference: String,
+    /// Rows to be valued, with the columns of the reference.
+    #[arg(long, value_name = "FILE")]
+    pub(crate) points: String,
+    /// Width of the kernel.
+    #[arg(long, value_name = "H", allow_negative_numbers = true)]
+    pub(crate) bandwidth: f64,
+    /// Largest set size, the row included.
+    #[arg(long, value_parser = super::shared::parse_size)]
+    pub(crate) m: usize,
+    /// The kernel.
+    #[arg(long, default_value = "gaussian")]
+    pub(crate) kernel: KernelArg,
+    /// The points are one set, and that is valued.
+    #[arg(long)]
+    pub(crate) as_set: bool,
+    /// Write to a file (.csv, .json, .ndjson, .parquet, .arrow, .npy).
+    #[arg(short, long, value_name = "FILE")]
+    pub(crate) output: Option<PathBuf>,
+    /// Format of the output.
+    #[arg(long)]
+    pub(crate) format: Option<FormatArg>,
+}
+
+#[derive(Debug, ClapArgs)]
+pub(crate) struct SynergyFormulaArgs {
+    /// Width of the kernel, above 0 and up to a half.
+    #[arg(long, allow_negative_numbers = true)]
+    pub(crate) h: f64,
+    /// Largest set size, the points included.
+    #[arg(long, value_parser = super::shared::parse_size)]
+    pub(crate) m: usize,
+    /// The utility of a perfect estimate.
+    #[arg(long, value_name = "C", allow_negative_numbers = true)]
+    pub(crate) c_den: f64,
+    /// Count what the ends of [0, 1] take, for the probability of points near them: as printed,
+    /// points keep away from the ends.
+    #[arg(long)]
+    pub(crate) border: bool,
+    /// Write to a file (.csv, .json, .ndjson, .parquet, .arrow, .npy).
+    #[arg(short, long, value_name = "FILE")]
+    pub(crate) output: Option<PathBuf>,
+    /// Format of the output.
+    #[arg(long)]
+    pub(crate) format: Option<FormatArg>,
 }
 
 #[derive(Debug, ClapArgs)]

@@ -1,10 +1,13 @@
 //! What can be typed.
 
+mod density;
 mod formula;
 mod shared;
 
+pub(crate) use density::{DensityArgs, SetArgs};
 pub(crate) use formula::{
-    BoundFormulaArgs, ClassificationFormulaArgs, FormulaCommand, RegressionFormulaArgs,
+    BoundFormulaArgs, ClassificationFormulaArgs, DensityFormulaArgs, FormulaCommand, RegressionFormulaArgs,
+    SynergyFormulaArgs,
 };
 pub(crate) use shared::{
     CheckpointArgs, ColumnArgs, ConventionArg, DependentArg, FormatArg, MemoryArgs, MethodArg, MethodArgs,
@@ -91,6 +94,11 @@ pub(crate) enum Command {
 /// the whole reference. It is not the gain of a model fitted anew on each set.
 /// More than two labels are told apart one from the others, and values summed.
 ///
+/// With `--task density` nothing is predicted: the value of a row is the expected
+/// drop in integrated squared error of a kernel density estimate, over sets of
+/// every size, up to a constant that all rows share. Rows are worth more where
+/// others are near; the sign of a value has no meaning.
+///
 /// To find wrong labels, sort by penalty (`--sort penalty --top 50`), not by
 /// value: a row far inside its class has a large penalty if its label is wrong,
 /// but its position may be worth something all the same.
@@ -108,6 +116,8 @@ Examples:
   dshap value new.csv --valuer price.dshap --m 5000 --stderr -o values.arrow
   dshap value patients.csv --target diabetic --positive yes --sort penalty --top 20
   dshap value embeddings.parquet --target animal --pca 32 --per-class -o values.parquet
+  dshap value cells.csv --task density --bandwidth scott --stderr -o values.csv
+  dshap value cells.csv --task density --sets patient
   zcat big.csv.gz | dshap value - --target y --stderr > values.csv"
 )]
 pub(crate) struct ValueArgs {
@@ -126,6 +136,8 @@ pub(crate) struct ValueArgs {
     #[command(flatten)]
     pub(crate) method: MethodArgs,
     #[command(flatten)]
+    pub(crate) sets: SetArgs,
+    #[command(flatten)]
     pub(crate) output: OutputArgs,
     #[command(flatten)]
     pub(crate) checkpoint: CheckpointArgs,
@@ -141,7 +153,8 @@ pub(crate) struct ValueArgs {
 /// can be updated or merged, and where the rows came from; not the rows. With it
 /// any row is valued later, seen or unseen, without the reference. A valuer of
 /// a classification cannot be updated or merged, and carries up to 1024 of its
-/// rows, from which standard errors are computed.
+/// rows, from which standard errors are computed. One of a density carries its
+/// rows, up to `--samples` of them.
 #[derive(Debug, ClapArgs)]
 #[command(
     allow_negative_numbers = true,

@@ -1,5 +1,6 @@
 //! Flags that several commands have.
 
+use super::DensityArgs;
 use clap::{Args as ClapArgs, ValueEnum};
 use dshap::linear::Constant;
 use dshap_run::parse_constant;
@@ -51,12 +52,13 @@ pub(crate) struct ColumnArgs {
 #[derive(Debug, ClapArgs)]
 #[command(next_help_heading = "Method")]
 pub(crate) struct MethodArgs {
-    /// What is predicted: a number, or a label. Guessed from the target when absent:
-    /// classification if it is text, true or false, or has two values.
+    /// What is predicted: a number, a label, or nothing (density). Guessed from the target when
+    /// absent: classification if it is text, true or false, or has two values.
     #[arg(long)]
     pub(crate) task: Option<TaskArg>,
     /// How rows are valued: exactly for Gaussian inputs, calibrated to other ones, by drawing
     /// sets (general: any inputs, with a ridge), bounded, or by the paper's Monte Carlo. Default: gaussian.
+    /// Densities: in closed form, or by the paper's Monte Carlo. Default: closed.
     #[arg(long, value_name = "NAME")]
     pub(crate) method: Option<MethodArg>,
     #[command(flatten)]
@@ -95,12 +97,14 @@ pub(crate) struct MethodArgs {
     #[arg(long, value_name = "RHO", value_parser = parse_tolerance)]
     pub(crate) stop_draws: Option<f64>,
     /// algorithm-3: at most so many draws per set size (T); default 1000. general: rounds; default
-    /// 4096.
+    /// 4096. Density: reference rows, of more so many are drawn; default 20000.
     #[arg(long, value_name = "T", value_parser = clap::value_parser!(u64).range(1..))]
     pub(crate) samples: Option<u64>,
-    /// Seed of random methods. Default: 0.
+    /// Seed of random methods, and of a sample of the reference. Default: 0.
     #[arg(long)]
     pub(crate) seed: Option<u64>,
+    #[command(flatten)]
+    pub(crate) density: DensityArgs,
 }
 
 /// The set sizes averaged over.
@@ -203,6 +207,8 @@ pub(crate) enum MethodArg {
     Upper,
     #[value(name = "algorithm-3")]
     Algorithm3,
+    Closed,
+    MonteCarlo,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
@@ -247,7 +253,7 @@ pub(crate) enum SortArg {
     Penalty,
 }
 
-fn parse_size(text: &str) -> Result<usize, String> {
+pub(super) fn parse_size(text: &str) -> Result<usize, String> {
     match text.parse::<usize>() {
         // Beyond this, sums of set sizes no longer fit the numbers they are counted with.
         Ok(size) if (1..=1_000_000_000_000_000).contains(&size) => Ok(size),

@@ -2,7 +2,7 @@
 
 use super::finish::{Saying, begin_summary, conclude, in_pool};
 use super::plan;
-use super::value::{labels, reduced, weights};
+use super::value::{labels, of_target, reduced, sizes, smoothed, weights};
 use crate::args::{FitArgs, MergeArgs, RunArgs, UpdateArgs};
 use crate::failure::Failure;
 use crate::progress::Progress;
@@ -88,17 +88,18 @@ fn describe(summary: &FitSummary, output: &Path, length: u64) -> String {
     let facts = &summary.facts;
     let guessed = if facts.task_guessed && summary.history.len() == 1 { " (guessed)" } else { "" };
     let mut text = format!(
-        "{}{guessed} of `{}`, method {}: a reference of {} rows\n",
+        "{}{guessed}{}, method {}: a reference of {} rows\n",
         facts.task,
-        facts.target,
+        of_target(facts),
         facts.method,
         grouped(facts.n_reference as u64)
     );
     text += &labels(facts);
     text += &reduced(facts);
-    text += &format!("p = {}, q = {}, m = {}", facts.p, facts.q, facts.m);
-    if let Some(r_squared) = facts.r_squared {
-        let noise_var = significant(facts.noise_var);
+    text += &smoothed(facts);
+    text += &sizes(facts);
+    if let (Some(r_squared), Some(noise_var)) = (facts.r_squared, facts.noise_var) {
+        let noise_var = significant(noise_var);
         text += &format!(", noise variance {noise_var}, R² {}", significant(r_squared));
     }
     if let Some(fit) = &facts.classification {
@@ -113,7 +114,10 @@ fn describe(summary: &FitSummary, output: &Path, length: u64) -> String {
         let (m, q) = summary.sizes_before.unzip();
         let m = size("m", facts.m, m, facts.m_default, "follows the number of rows");
         let q = size("q", facts.q, q, facts.q_default, "follows p and m");
-        text += &format!("{m}; {q}\n");
+        match facts.density {
+            Some(_) => text += &format!("{m}\n"),
+            None => text += &format!("{m}; {q}\n"),
+        }
     }
     if !summary.new_levels.is_empty() {
         text += &format!("new levels: {}\n", summary.new_levels.join(", "));

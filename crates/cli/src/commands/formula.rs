@@ -1,13 +1,16 @@
 //! `dshap formula`.
 
 use super::plan::{self, Target};
-use crate::args::{BoundFormulaArgs, ClassificationFormulaArgs, FormatArg, RegressionFormulaArgs};
+use crate::args::{
+    BoundFormulaArgs, ClassificationFormulaArgs, DensityFormulaArgs, FormatArg, RegressionFormulaArgs,
+    SynergyFormulaArgs,
+};
 use crate::failure::Failure;
 use crate::table::render;
 use arrow_array::{ArrayRef, Float64Array, RecordBatch, UInt64Array};
 use dshap_run::{
-    Arrange, BoundCase, ClassificationCase, Collected, Receiver, RegressionCase, Written, bound_cases,
-    classification_cases, regression_cases,
+    Arrange, BoundCase, ClassificationCase, Collected, DensityCase, Receiver, RegressionCase, SynergyForms,
+    Written, bound_cases, classification_cases, density_cases, regression_cases,
 };
 use std::path::Path;
 use std::sync::Arc;
@@ -25,6 +28,32 @@ pub(crate) fn classification(args: &ClassificationFormulaArgs) -> Result<(), Fai
 pub(crate) fn bounds(args: &BoundFormulaArgs) -> Result<(), Failure> {
     let (cases, output, format) = (args.cases.as_deref(), args.output.as_deref(), args.format);
     evaluate(cases, output, format, bound_cases, || bound_case(args))
+}
+
+pub(crate) fn density(args: &DensityFormulaArgs) -> Result<(), Failure> {
+    let DensityFormulaArgs { reference, points, bandwidth, m, kernel, as_set, output, format } = args;
+    let case = DensityCase::new((*kernel).into(), *bandwidth, *m).map_err(Failure::usage)?;
+    let table = |points: &[String], receiver: &mut dyn Receiver| {
+        density_cases(std::slice::from_ref(reference), points, case, *as_set, receiver)
+    };
+    let none = || Err(Failure::usage("there are no points"));
+    evaluate(Some(points), output.as_deref(), *format, table, none)
+}
+
+pub(crate) fn synergy(args: &SynergyFormulaArgs) -> Result<(), Failure> {
+    let SynergyFormulaArgs { h, m, c_den, border, output, format } = args;
+    let single = || {
+        let forms = SynergyForms::new(*h, *m, *c_den, *border).map_err(Failure::usage)?;
+        let columns = vec![
+            ("h", number(Some(*h))),
+            ("m", count(*m)),
+            ("c_den", number(Some(*c_den))),
+            ("threshold", number(forms.threshold)),
+            ("probability", number(Some(forms.probability))),
+        ];
+        Ok(one_row(columns))
+    };
+    evaluate(None, output.as_deref(), *format, |_, _| Ok(()), single)
 }
 
 /// Evaluates a table of cases, or the one case given by flags.

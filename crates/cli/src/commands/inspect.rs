@@ -1,10 +1,11 @@
 //! `dshap inspect`.
 
+use super::value::of_target;
 use crate::args::InspectArgs;
 use crate::failure::Failure;
 use crate::table::{grouped, render, significant, size, visible};
 use arrow_array::{ArrayRef, Float64Array, RecordBatch, StringArray};
-use dshap_run::{Action, ClassFacts, ComponentFacts, Inspection};
+use dshap_run::{Action, ClassFacts, ComponentFacts, DensityFacts, Inspection};
 use std::fmt::Write;
 use std::sync::Arc;
 
@@ -30,13 +31,16 @@ fn describe(found: &Inspection) -> String {
     let default = |is_default: bool| if is_default { " (by default)" } else { " (given)" };
     line("valuer", format!("{} ({})", found.file, size(found.bytes)));
     line("format", format!("version {}, written by dshap {}", found.format_version, found.written_by));
-    line("task", format!("{} of `{}`", facts.task, facts.target));
+    line("task", format!("{}{}", facts.task, of_target(facts)));
     let seed = facts.seed.map(|seed| format!(", seed {seed}")).unwrap_or_default();
     let ridge = facts.ridge.filter(|ridge| *ridge > 0.0).map(|ridge| format!(", ridge {ridge}"));
     let ridge = ridge.unwrap_or_default();
     let bound = facts.bound_constants.map(|(c, edge)| format!(", c = {c}, C = {edge}")).unwrap_or_default();
     let constant = facts.constant.as_ref().map(|word| format!(", constant {word}")).unwrap_or_default();
-    let convention = format!(", convention {}", facts.convention);
+    let convention = match facts.density {
+        Some(_) => String::new(),
+        None => format!(", convention {}", facts.convention),
+    };
     line("method", format!("{}{ridge}{bound}{constant}{convention}{seed}", facts.method));
     let effective = match &facts.weight {
         Some(column) => {
@@ -47,20 +51,26 @@ fn describe(found: &Inspection) -> String {
     line("reference", format!("{} rows{effective}", grouped(facts.n_reference as u64)));
     if found.rows_held > 0 {
         let cells = found.rows_held as u64 * (found.columns.len() as u64 + 1);
-        line("carries", format!("{} rows ({})", grouped(found.rows_held as u64), size(8 * cells)));
+        let bytes = facts.density.as_ref().map_or(8 * cells, |density| density.row_bytes as u64);
+        line("carries", format!("{} rows ({})", grouped(found.rows_held as u64), size(bytes)));
     }
     line("p", format!("{} design columns of {} features", facts.p, facts.features.len()));
     if let Some(pca) = &facts.pca {
         line("pca", components(pca));
     }
-    line("q", format!("{}{}", facts.q, default(facts.q_default)));
+    if facts.density.is_none() {
+        line("q", format!("{}{}", facts.q, default(facts.q_default)));
+    }
     line("m", format!("{}{}", facts.m, default(facts.m_default)));
     if let Some(fit) = &facts.classification {
         line("labels", labels(fit));
         line("deviance", format!("{}, fitted in {} passes", significant(fit.deviance), fit.fit_passes));
     }
-    if let Some(r_squared) = facts.r_squared {
-        line("noise variance", significant(facts.noise_var));
+    if let Some(density) = &facts.density {
+        smoothing(density, &mut line);
+    }
+    if let (Some(r_squared), Some(noise_var)) = (facts.r_squared, facts.noise_var) {
+        line("noise variance", significant(noise_var));
         line("R²", significant(r_squared));
     }
     if let (Some(condition), Some(digits)) = (facts.condition, facts.value_digits) {
@@ -69,6 +79,7 @@ fn describe(found: &Inspection) -> String {
     }
     match found.intercept_value {
         Some(value) => line("intercept", significant(value)),
+        None if facts.density.is_some() => {}
         None if facts.intercept => line("intercept", "one for each label".into()),
         None => line("intercept", "none".into()),
     }
@@ -105,6 +116,20 @@ fn describe(found: &Inspection) -> String {
         let _ = writeln!(text, "\nwarning: {warning}");
     }
     text
+}
+
+/// How a reference is smoothed, and what was tried.
+fn smoothing(density: &DensityFacts, line: &mut impl FnMut(&str, String)) {
+    line("kernel", density.kernel.into());
+    line("bandwidth", format!("{} ({})", significant(density.bandwidth), density.bandwidth_from));
+    for (bandwidth, score) in &density.bandwidths_tried {
+        let chosen = if *bandwidth == density.bandwidth { "  chosen" } else { "" };
+        line("", format!("  {:<10} scores {}{chosen}", significant(*bandwidth), significant(*score)));
+    }
+    line("scale", density.scale.into());
+    if let Some(seed) = density.sample_seed {
+        line("sample", format!("{} rows, seed {seed}", grouped(density.rows_used as u64)));
+    }
 }
 
 /// The labels and how many rows have them.

@@ -23,6 +23,8 @@ pub(crate) fn run(args: Args) -> Result<(), Failure> {
         Some(Command::Formula(FormulaCommand::Regression(args))) => formula::regression(&args),
         Some(Command::Formula(FormulaCommand::Classification(args))) => formula::classification(&args),
         Some(Command::Formula(FormulaCommand::Bounds(args))) => formula::bounds(&args),
+        Some(Command::Formula(FormulaCommand::Density(args))) => formula::density(&args),
+        Some(Command::Formula(FormulaCommand::Synergy(args))) => formula::synergy(&args),
         Some(Command::Completions { shell }) => pages::completions(shell),
         Some(Command::Man { command }) => pages::man(command.as_deref()),
     }

@@ -2,14 +2,15 @@
 
 use crate::args::{
     CheckpointArgs, ColumnArgs, ConventionArg, DependentArg, FitArgs, FormatArg, MemoryArgs, MethodArg,
-    MethodArgs, MissingArg, OutputArgs, SizeArgs, SortArg, TaskArg, UnseenArg, ValueArgs,
+    MethodArgs, MissingArg, OutputArgs, SetArgs, SizeArgs, SortArg, TaskArg, UnseenArg, ValueArgs,
 };
 use crate::failure::Failure;
+use dshap::density::{Kernel, Scaling};
 use dshap::linear::{Convention, FitOptions};
 use dshap_io::{Destination, Format};
 use dshap_run::{
-    Against, Arrange, CheckpointFile, FitRequest, MethodChoice, MethodName, Model, Overrides, Resources,
-    SizeChoice, Task, ValueRequest,
+    Against, Arrange, CheckpointFile, DensityChoice, FitRequest, MethodChoice, MethodName, Model, Overrides,
+    Resources, SetsRequest, SizeChoice, Task, ValueRequest,
 };
 use dshap_table::{Missing, Selection, Unseen};
 use std::io::IsTerminal;
@@ -18,20 +19,27 @@ use std::time::Duration;
 
 /// The request behind `dshap value`.
 pub(crate) fn value_request(args: &ValueArgs) -> Result<ValueRequest, Failure> {
-    let ValueArgs { points, reference, valuer, columns, method, output, checkpoint, memory, run } = args;
+    let ValueArgs { points, reference, valuer, columns, method, sets, output, checkpoint, memory, run } =
+        args;
     let all_inputs: Vec<&String> = points.iter().chain(reference.iter().flatten()).collect();
     refuse_second_standard_input(&all_inputs)?;
-    let has_no_errors =
-        matches!(method.method, Some(MethodArg::Algorithm3 | MethodArg::Lower | MethodArg::Upper));
+    let has_no_errors = matches!(
+        method.method,
+        Some(MethodArg::Algorithm3 | MethodArg::Lower | MethodArg::Upper | MethodArg::MonteCarlo)
+    );
     if let (true, true, Some(name)) = (output.stderr, has_no_errors, choice_of(method).name) {
         return Err(Failure::usage(format!("`--stderr` does not go with `--method {}`", name.word())));
     }
+    let with_sets = |mut model: Model| {
+        model.selection.by = model.selection.by.or(sets.sets.clone());
+        model
+    };
     let against = match (reference, valuer) {
         (_, Some(file)) => {
             refuse_what_the_valuer_fixes(columns, method, checkpoint)?;
             let overrides = Overrides {
                 id: columns.id.clone(),
-                by: columns.by.clone(),
+                by: columns.by.clone().or(sets.sets.clone()),
                 keep: output.keep.clone(),
                 missing: columns.missing.map(missing),
                 unseen: columns.unseen.map(unseen),
@@ -40,10 +48,11 @@ pub(crate) fn value_request(args: &ValueArgs) -> Result<ValueRequest, Failure> {
             };
             Against::Valuer { file: file.clone(), overrides }
         }
-        (Some(files), None) => {
-            Against::Reference { files: files.clone(), model: model(columns, method, &output.keep)? }
-        }
-        (None, None) => Against::Themselves(model(columns, method, &output.keep)?),
+        (Some(files), None) => Against::Reference {
+            files: files.clone(),
+            model: with_sets(model(columns, method, &output.keep)?),
+        },
+        (None, None) => Against::Themselves(with_sets(model(columns, method, &output.keep)?)),
     };
     let outputs = outputs([output.output.as_ref(), run.summary.as_ref(), checkpoint.checkpoint.as_ref()]);
     Ok(ValueRequest {
@@ -51,10 +60,23 @@ pub(crate) fn value_request(args: &ValueArgs) -> Result<ValueRequest, Failure> {
         against,
         std_error: output.stderr,
         per_class: output.per_class,
+        sets: sets_request(sets)?,
         digests: run.summary.is_some(),
         outputs,
         resources: resources(memory, checkpoint, &all_inputs)?,
     })
+}
+
+/// The sets that are to be valued, if any are.
+fn sets_request(args: &SetArgs) -> Result<Option<SetsRequest>, Failure> {
+    let synergy = match args.synergy.as_deref() {
+        None => None,
+        Some([first, second]) if first != second => Some((first.clone(), second.clone())),
+        Some(_) => {
+            return Err(Failure::usage("`--synergy` takes two different sets, such as `--synergy a,b`"));
+        }
+    };
+    Ok(args.sets.clone().map(|column| SetsRequest { column, synergy }))
 }
 
 /// The request behind `dshap fit`.
@@ -131,6 +153,10 @@ fn refuse_what_the_valuer_fixes(
         ("--pca", columns.pca.is_some()),
         ("--dependent", columns.dependent.is_some()),
         ("--task", method.task.is_some()),
+        ("--kernel", method.density.kernel.is_some()),
+        ("--bandwidth", method.density.bandwidth.is_some()),
+        ("--scale", method.density.scale.is_some()),
+        ("--every-row", method.density.every_row),
         ("--no-intercept", method.no_intercept),
         ("--refit-intercept", method.refit_intercept),
     ];
@@ -159,15 +185,25 @@ fn model(columns: &ColumnArgs, method: &MethodArgs, keep: &[String]) -> Result<M
         None => None,
         Some(TaskArg::Regression) => Some(Task::Regression),
         Some(TaskArg::Classification) => Some(Task::Classification),
-        Some(TaskArg::Density) => {
-            return Err(Failure::usage(
-                "this version of dshap values regression and classification; density is not there yet",
-            ));
-        }
+        Some(TaskArg::Density) => Some(Task::Density),
     };
-    let choice = choice_of(method);
+    let mut choice = choice_of(method);
+    let mut density = DensityChoice {
+        kernel: method.density.kernel.map(Kernel::from),
+        bandwidth: method.density.bandwidth,
+        scaling: method.density.scale.map(Scaling::from),
+        every_row: method.density.every_row,
+        ..DensityChoice::default()
+    };
+    if task == Some(Task::Density) {
+        // Here samples are reference rows, whatever the method.
+        density.samples = choice.samples.take().map(|rows| usize::try_from(rows).unwrap_or(usize::MAX));
+        density.seed = choice.seed;
+        choice.name = choice.name.or(Some(MethodName::Closed));
+        refuse_dependent(columns)?;
+    }
     let (method_said, ridge) = match task {
-        Some(Task::Regression) => (choice.settle().map_err(Failure::usage)?, None),
+        Some(Task::Regression | Task::Density) => (choice.settle().map_err(Failure::usage)?, None),
         // The task may turn out to be classification, where every fit takes a ridge.
         _ => choice.settle_beside_ridge().map_err(Failure::usage)?,
     };
@@ -195,7 +231,19 @@ fn model(columns: &ColumnArgs, method: &MethodArgs, keep: &[String]) -> Result<M
             refit_intercept: method.refit_intercept,
             allow_dependent: columns.dependent != Some(DependentArg::Error),
         },
+        density,
     })
+}
+
+/// Neither way of treating dependent columns says anything about a density.
+fn refuse_dependent(columns: &ColumnArgs) -> Result<(), Failure> {
+    match columns.dependent {
+        None => Ok(()),
+        Some(_) => Err(Failure::usage(
+            "`--dependent` does not go with `--task density`: only constant columns are left out, and \
+             `--strict` makes that an error",
+        )),
+    }
 }
 
 fn missing(arg: MissingArg) -> Missing {
@@ -223,6 +271,8 @@ fn choice_of(args: &MethodArgs) -> MethodChoice {
             MethodArg::Lower => MethodName::Lower,
             MethodArg::Upper => MethodName::Upper,
             MethodArg::Algorithm3 => MethodName::Algorithm3,
+            MethodArg::Closed => MethodName::Closed,
+            MethodArg::MonteCarlo => MethodName::MonteCarlo,
         }),
         ridge: args.ridge,
         bound_c: args.bound_c,

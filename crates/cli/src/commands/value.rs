@@ -72,19 +72,23 @@ pub(crate) fn describe(summary: &Summary) -> String {
     let guessed = if facts.task_guessed && summary.valuer.is_none() { " (guessed)" } else { "" };
     let n_points = grouped(summary.n_points);
     let n_reference = grouped(facts.n_reference as u64);
-    let how = match &summary.valuer {
-        _ if summary.leave_one_out => format!("{n_points} rows, each valued against the others"),
-        None => format!("{n_points} rows valued against a reference of {n_reference}"),
-        Some(file) => format!("{n_points} rows valued by `{}`, fitted to {n_reference}", file.name),
+    let n_points = match summary.n_sets {
+        None => format!("{n_points} rows"),
+        Some(n_sets) => format!("{n_points} rows in {} sets", grouped(n_sets as u64)),
     };
-    let mut text = format!("{}{guessed} of `{}`, method {}: {how}\n", facts.task, facts.target, facts.method);
+    let how = match &summary.valuer {
+        _ if summary.leave_one_out && summary.n_sets.is_some() => {
+            format!("{n_points}, each set valued against the other rows")
+        }
+        _ if summary.leave_one_out => format!("{n_points}, each valued against the others"),
+        None => format!("{n_points} valued against a reference of {n_reference}"),
+        Some(file) => format!("{n_points} valued by `{}`, fitted to {n_reference}", file.name),
+    };
+    let mut text = format!("{}{guessed}{}, method {}: {how}\n", facts.task, of_target(facts), facts.method);
     text += &labels(facts);
     text += &reduced(facts);
-    text += &format!("p = {}, q = {}, m = {}", facts.p, facts.q, facts.m);
-    if facts.classification.is_none() {
-        text += &format!(", noise variance {}", significant(facts.noise_var));
-    }
-    text.push('\n');
+    text += &smoothed(facts);
+    text += &format!("{}{}\n", sizes(facts), noise(facts));
     text += &weights(facts);
     if summary.reference_passes > 1 {
         let what = if summary.leave_one_out { "table" } else { "reference" };
@@ -105,6 +109,51 @@ pub(crate) fn describe(summary: &Summary) -> String {
         text.push('\n');
     }
     text
+}
+
+/// What is predicted, if something is.
+pub(crate) fn of_target(facts: &Facts) -> String {
+    facts.target.as_ref().map(|target| format!(" of `{target}`")).unwrap_or_default()
+}
+
+/// The columns and the set sizes; of a density all sizes count.
+pub(crate) fn sizes(facts: &Facts) -> String {
+    match &facts.density {
+        Some(_) => format!("{} columns, m = {}", facts.p, facts.m),
+        None => format!("p = {}, q = {}, m = {}", facts.p, facts.q, facts.m),
+    }
+}
+
+fn noise(facts: &Facts) -> String {
+    match (facts.noise_var, &facts.classification) {
+        (Some(noise_var), None) => format!(", noise variance {}", significant(noise_var)),
+        _ => String::new(),
+    }
+}
+
+/// How a reference was smoothed, if it was.
+pub(crate) fn smoothed(facts: &Facts) -> String {
+    let Some(density) = &facts.density else { return String::new() };
+    let from = match density.bandwidth_from {
+        "cross-validated" => format!("the best of {} by cross-validation", density.bandwidths_tried.len()),
+        "scott" => "by Scott's rule".into(),
+        "silverman" => "by Silverman's rule".into(),
+        _ => "as given".into(),
+    };
+    let scale = match density.scale {
+        "std" => "columns over their standard deviations",
+        _ => "columns as they are",
+    };
+    let sample = match density.sample_seed {
+        None => String::new(),
+        Some(seed) => {
+            let rows = grouped(density.rows_used as u64);
+            let all = grouped(facts.n_reference as u64);
+            format!("a sample of {rows} of the {all} reference rows, seed {seed}\n")
+        }
+    };
+    let bandwidth = significant(density.bandwidth);
+    format!("{} kernel, bandwidth {bandwidth} ({from}), {scale}\n{sample}", density.kernel)
 }
 
 /// Why a table was read more often than it need be.

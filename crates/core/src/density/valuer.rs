@@ -9,6 +9,7 @@ use crate::values::{Part, Values};
 use crate::{Error, Rows, Valuer, Warning};
 use faer::MatRef;
 use rayon::prelude::*;
+use std::sync::Arc;
 
 /// How a row becomes a value.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
@@ -35,7 +36,7 @@ pub enum DensityMethod {
 /// no row.
 #[derive(Debug, Clone)]
 pub struct DensityValuer {
-    fit: DensityFit,
+    fit: Arc<DensityFit>,
     weights: SizeWeights,
     method: DensityMethod,
     with_std_error: bool,
@@ -43,13 +44,13 @@ pub struct DensityValuer {
 
 impl DensityValuer {
     /// A valuer of rows against `fit`, averaging over sets of up to `m` rows, the
-    /// row included.
+    /// row included. A fit holds its rows, so it may be shared.
     ///
     /// # Errors
     ///
     /// [`Error::BadOption`] for `m = 0`, [`Error::TooLargeSize`].
-    pub fn new(fit: DensityFit, m: usize, method: DensityMethod) -> Result<Self, Error> {
-        Ok(Self { fit, weights: SizeWeights::new(1, m)?, method, with_std_error: false })
+    pub fn new(fit: impl Into<Arc<DensityFit>>, m: usize, method: DensityMethod) -> Result<Self, Error> {
+        Ok(Self { fit: fit.into(), weights: SizeWeights::new(1, m)?, method, with_std_error: false })
     }
 
     /// The parts that values come with, in order.

@@ -5,19 +5,24 @@
 //! | `linear.rs` | regression: moments and least squares |
 //! | `logistic.rs` | classification: a logistic fit, or one for each class |
 //! | `learn.rs` | the passes of a logistic fit |
+//! | `density.rs`, `reservoir.rs` | density: a reference, or a sample of it, that is smoothed |
 //! | `row_valuer.rs` | row by row, or by drawing sets |
 //!
 //! A further task is a further variant of [`FittedModel`]; what runs over files
 //! asks it for what it needs and does not know tasks.
 
+mod density;
 mod learn;
 mod linear;
 mod logistic;
+mod reservoir;
 mod row_valuer;
 
+pub(crate) use density::{ColumnSums, DensityModel};
 pub(crate) use learn::learn_logistic;
 pub(crate) use linear::LinearModel;
 pub(crate) use logistic::{ColumnStats, LogisticModel};
+pub(crate) use reservoir::Reservoir;
 pub(crate) use row_valuer::{Drawer, Extras, RowValuer};
 
 use crate::Error;
@@ -26,6 +31,7 @@ use crate::memory::Budget;
 use crate::observer::Observer;
 use crate::request::{Method, Task};
 use crate::summary::ExtraPass;
+use dshap::density::DensityValuer;
 use dshap::linear::GeneralOptions;
 use dshap::{Part, Rows, Sizes};
 use dshap_io::Source;
@@ -33,9 +39,11 @@ use dshap_table::Design;
 
 /// A fit of a reference, and what methods need of it.
 #[derive(Debug, Clone)]
+#[expect(clippy::large_enum_variant, reason = "a run has one or two of them")]
 pub(crate) enum FittedModel {
     Linear(LinearModel),
     Logistic(LogisticModel),
+    Density(DensityModel),
 }
 
 impl FittedModel {
@@ -43,6 +51,7 @@ impl FittedModel {
         match self {
             FittedModel::Linear(_) => Task::Regression,
             FittedModel::Logistic(_) => Task::Classification,
+            FittedModel::Density(_) => Task::Density,
         }
     }
 
@@ -51,6 +60,7 @@ impl FittedModel {
         match self {
             FittedModel::Linear(model) => model.fit.n_rows(),
             FittedModel::Logistic(model) => model.first().n_rows(),
+            FittedModel::Density(model) => model.n_reference,
         }
     }
 
@@ -58,6 +68,7 @@ impl FittedModel {
         match self {
             FittedModel::Linear(model) => model.fit.effective_rows(),
             FittedModel::Logistic(model) => model.first().effective_rows(),
+            FittedModel::Density(model) => model.n_reference as f64,
         }
     }
 
@@ -66,6 +77,7 @@ impl FittedModel {
         match self {
             FittedModel::Linear(model) => model.fit.model_dim(),
             FittedModel::Logistic(model) => model.dim(method),
+            FittedModel::Density(model) => model.fit.dim(),
         }
     }
 
@@ -73,6 +85,7 @@ impl FittedModel {
         match self {
             FittedModel::Linear(model) => model.fit.intercept(),
             FittedModel::Logistic(model) => model.first().intercept(),
+            FittedModel::Density(_) => false,
         }
     }
 
@@ -81,6 +94,7 @@ impl FittedModel {
         match self {
             FittedModel::Linear(model) => model.fit.intercept_value(),
             FittedModel::Logistic(model) => model.only().and_then(|fit| fit.intercept_value()),
+            FittedModel::Density(_) => None,
         }
     }
 
@@ -90,6 +104,7 @@ impl FittedModel {
         let (kept, coef) = match self {
             FittedModel::Linear(model) => (model.fit.kept(), model.fit.coef()),
             FittedModel::Logistic(model) => model.only().map(|fit| (fit.kept(), fit.coef()))?,
+            FittedModel::Density(_) => return None,
         };
         kept.binary_search(&column).ok().map(|k| coef[k])
     }
@@ -99,6 +114,7 @@ impl FittedModel {
         match self {
             FittedModel::Linear(model) => model.fit.dropped().to_vec(),
             FittedModel::Logistic(model) => model.dropped(),
+            FittedModel::Density(model) => model.fit.constant_columns().to_vec(),
         }
     }
 
@@ -107,6 +123,7 @@ impl FittedModel {
         match self {
             FittedModel::Linear(model) => model.moments.mean(column),
             FittedModel::Logistic(model) => model.columns.mean[column],
+            FittedModel::Density(model) => model.columns.mean[column],
         }
     }
 
@@ -117,6 +134,7 @@ impl FittedModel {
                 (moments.centred(column, column) / moments.weight()).sqrt()
             }
             FittedModel::Logistic(model) => model.columns.std_dev[column],
+            FittedModel::Density(model) => model.columns.std_dev[column],
         }
     }
 
@@ -138,6 +156,9 @@ impl FittedModel {
                 );
             }
             FittedModel::Logistic(_) => {}
+            FittedModel::Density(_) => {
+                parts.extend(method.density().map(DensityValuer::parts).unwrap_or_default());
+            }
         }
         parts
     }
@@ -147,6 +168,7 @@ impl FittedModel {
         match self {
             FittedModel::Linear(model) => model.rows.as_ref(),
             FittedModel::Logistic(model) => model.rows.as_ref(),
+            FittedModel::Density(_) => None,
         }
     }
 
@@ -155,12 +177,22 @@ impl FittedModel {
         match self {
             FittedModel::Linear(model) => model.rows.as_ref().map_or(0, Held::n_rows),
             FittedModel::Logistic(model) => model.sample.len() + model.rows.as_ref().map_or(0, Held::n_rows),
+            FittedModel::Density(model) => model.fit.n_rows(),
+        }
+    }
+
+    /// Bytes of the rows it holds in memory while points are valued.
+    pub(crate) fn held_bytes(&self) -> u64 {
+        match self {
+            FittedModel::Density(model) => model.fit.n_bytes() as u64,
+            FittedModel::Linear(_) | FittedModel::Logistic(_) => 0,
         }
     }
 
     /// What a method needs of the reference beyond a fit: one more pass.
     pub(crate) fn lacks(&self, method: Method) -> Option<ExtraPass> {
         match (self, method) {
+            (FittedModel::Density(_), _) => None,
             (_, Method::Calibrated) => Some(ExtraPass::Calibration),
             (_, Method::General(_)) => Some(ExtraPass::Rows),
             (FittedModel::Logistic(_), method) if method.is_printed_bound() => Some(ExtraPass::Authors),
@@ -178,7 +210,7 @@ impl FittedModel {
         observer: &dyn Observer,
     ) -> Result<(), Error> {
         match (self.lacks(method), self) {
-            (None, _) => {}
+            (None, _) | (_, FittedModel::Density(_)) => {}
             (Some(ExtraPass::Rows), FittedModel::Linear(model)) => {
                 model.rows = Some(Held::read(source, design, budget, observer)?);
             }
@@ -205,6 +237,7 @@ impl FittedModel {
         match self {
             FittedModel::Linear(model) => model.row_valuer(design, method, sizes, extras.std_error),
             FittedModel::Logistic(model) => model.row_valuer(design, method, sizes, extras),
+            FittedModel::Density(model) => model.row_valuer(design, method, sizes, extras.std_error),
         }
     }
 
@@ -219,6 +252,9 @@ impl FittedModel {
         match self {
             FittedModel::Linear(model) => model.drawer(reference, sizes, options),
             FittedModel::Logistic(model) => model.drawer(reference, sizes, options, by_class),
+            FittedModel::Density(_) => {
+                Err(dshap::Error::BadOption { what: "a density is not valued by drawing sets of rows" })
+            }
         }
     }
 }

@@ -1,5 +1,6 @@
 //! What values rows, whatever was fitted.
 
+use super::density::DensityRows;
 use crate::warnings::in_words;
 use dshap::classification::{
     ClassificationValuer, GeneralClassificationValuer, GeneralOneVsRest, OneVsRest, PrintedOneVsRest,
@@ -26,6 +27,7 @@ pub(crate) enum RowValuer {
     Printed(Box<PrintedValuer>),
     OneVsRest(OneVsRest),
     PrintedOneVsRest(PrintedOneVsRest),
+    Density(DensityRows),
 }
 
 impl RowValuer {
@@ -48,6 +50,7 @@ impl RowValuer {
             (RowValuer::OneVsRest(valuer), false) => valuer.values(rows),
             (RowValuer::PrintedOneVsRest(valuer), true) => valuer.leave_one_out(rows),
             (RowValuer::PrintedOneVsRest(valuer), false) => valuer.values(rows),
+            (RowValuer::Density(valuer), _) => valuer.values(rows, first_row, leave_one_out),
         }
     }
 
@@ -58,13 +61,17 @@ impl RowValuer {
             RowValuer::Linear(valuer) => valuer.doubt_gaussian(sample),
             RowValuer::Binary(valuer) => valuer.doubt_gaussian(sample),
             RowValuer::OneVsRest(valuer) => valuer.doubt_gaussian(sample),
-            RowValuer::Printed(_) | RowValuer::PrintedOneVsRest(_) => Ok(None),
+            RowValuer::Printed(_) | RowValuer::PrintedOneVsRest(_) | RowValuer::Density(_) => Ok(None),
         }
     }
 
     /// Whether a row takes long.
     pub(crate) fn is_slow(&self) -> bool {
-        matches!(self, RowValuer::Linear(valuer) if valuer.is_slow())
+        match self {
+            RowValuer::Linear(valuer) => valuer.is_slow(),
+            RowValuer::Density(_) => true,
+            _ => false,
+        }
     }
 
     /// The set sizes averaged over.
@@ -77,6 +84,7 @@ impl RowValuer {
                 valuer.classes().first().expect("there are two classes at least").sizes()
             }
             RowValuer::PrintedOneVsRest(valuer) => valuer.sizes(),
+            RowValuer::Density(valuer) => valuer.sizes,
         }
     }
 
@@ -88,6 +96,7 @@ impl RowValuer {
             RowValuer::Printed(valuer) => in_words(&valuer.warnings(), design),
             RowValuer::OneVsRest(valuer) => of_classes(valuer.warnings(), design),
             RowValuer::PrintedOneVsRest(valuer) => of_classes(valuer.warnings(), design),
+            RowValuer::Density(rows) => in_words(&rows.valuer.warnings(), design),
         }
     }
 }

@@ -2,10 +2,12 @@
 
 mod bounds;
 mod classification;
+mod density;
 mod regression;
 
 pub use bounds::{BoundCase, BoundForms, bound_cases};
 pub use classification::{ClassificationCase, ClassificationForms, classification_cases};
+pub use density::{DensityCase, SynergyForms, density_cases};
 pub use regression::{RegressionCase, RegressionForms, regression_cases};
 
 use crate::output::free_name;

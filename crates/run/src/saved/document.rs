@@ -1,10 +1,11 @@
 //! The valuer file: a document in JSON and arrays of doubles.
 //!
 //! The arrays are the moments of the reference, from which a regression can be
-//! updated, and the fit itself (`document/logistic.rs` has that of a
-//! classification), so that values have the same bits on whatever
+//! updated, and the fit itself (`document/logistic.rs` and `document/density.rs` have
+//! those of other tasks), so that values have the same bits on whatever
 //! machine the file is read. `docs/valuers.md` describes both.
 
+mod density;
 mod logistic;
 
 use super::{SavedValuer, Step};
@@ -12,6 +13,8 @@ use crate::Error;
 use crate::fitted::{FittedModel, LinearModel};
 use crate::general::Held;
 use crate::request::{Method, SizeChoice, Task};
+use density::DensityDocument;
+use dshap::density::Algorithm5;
 use dshap::linear::{
     Algorithm3, Bound, Constant, Convention, DistanceTable, FitOptions, FitParts, GeneralOptions, LinearFit,
     Side,
@@ -25,8 +28,17 @@ use std::path::Path;
 
 pub(super) const KIND: &str = "valuer";
 
-/// Version of the format that is written. All up to it can be read.
-pub const FORMAT_VERSION: u32 = 2;
+/// Version of the format. All up to it can be read.
+pub const FORMAT_VERSION: u32 = 3;
+
+/// The version that is written: the first that knew such valuers, so that an
+/// older dshap reads what it can.
+pub(super) fn version_for(task: Task) -> u32 {
+    match task {
+        Task::Regression | Task::Classification => 2,
+        Task::Density => 3,
+    }
+}
 
 #[derive(Serialize, Deserialize)]
 struct Document {
@@ -58,6 +70,9 @@ struct Document {
     /// What a classification has.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     logistic: Option<LogisticDocument>,
+    /// What a density has.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    density: Option<DensityDocument>,
     history: Vec<Step>,
 }
 
@@ -66,6 +81,7 @@ struct Document {
 enum TaskWord {
     Regression,
     Classification,
+    Density,
 }
 
 #[derive(Serialize, Deserialize)]
@@ -92,6 +108,10 @@ enum MethodDocument {
     },
     Lower(BoundDocument),
     Upper(BoundDocument),
+    Closed,
+    MonteCarlo {
+        seed: u64,
+    },
 }
 
 #[derive(Serialize, Deserialize)]
@@ -166,6 +186,7 @@ pub(super) fn write(valuer: &SavedValuer) -> Container {
         task: match valuer.task() {
             Task::Regression => TaskWord::Regression,
             Task::Classification => TaskWord::Classification,
+            Task::Density => TaskWord::Density,
         },
         task_guessed: valuer.task_guessed,
         method: valuer.method.into(),
@@ -180,6 +201,7 @@ pub(super) fn write(valuer: &SavedValuer) -> Container {
         moments: None,
         fit: None,
         logistic: None,
+        density: None,
         history: valuer.history.clone(),
     };
     let mut arrays = match &valuer.model {
@@ -193,6 +215,11 @@ pub(super) fn write(valuer: &SavedValuer) -> Container {
             document.logistic = Some(logistic);
             arrays
         }
+        FittedModel::Density(model) => {
+            let (density, arrays) = density::write(model);
+            document.density = Some(density);
+            arrays
+        }
     };
     if let Some(rows) = valuer.model.rows() {
         let (x, y) = rows.to_parts();
@@ -200,7 +227,7 @@ pub(super) fn write(valuer: &SavedValuer) -> Container {
     }
     arrays.sort_by(|one, two| one.0.cmp(&two.0));
     let document = serde_json::to_string(&document).expect("a valuer has nothing JSON cannot hold");
-    Container { kind: KIND.into(), version: FORMAT_VERSION, document, arrays }
+    Container { kind: KIND.into(), version: version_for(valuer.task()), document, arrays }
 }
 
 fn write_linear(model: &LinearModel) -> (MomentsDocument, FitDocument, Arrays) {
@@ -257,6 +284,10 @@ impl Taking<'_> {
         self.0.take(name).ok_or_else(|| format!("its array `{name}` is missing"))
     }
 
+    fn take_if_there(&mut self, name: &str) -> Option<Vec<f64>> {
+        self.0.take(name)
+    }
+
     fn moments(&mut self, prefix: &str, stored: MomentsDocument) -> Result<Moments, String> {
         let form = MomentsForm::from(stored.form);
         let name = |array: &str| format!("{prefix}.{array}");
@@ -310,7 +341,15 @@ pub(super) fn parse(container: &mut Container) -> Result<SavedValuer, String> {
             let options = (document.intercept, document.allow_dependent);
             FittedModel::Logistic(logistic::parse(&design, method, options, stored, &mut arrays)?)
         }
+        TaskWord::Density => {
+            let stored = document.density.take().ok_or_else(|| missing("density"))?;
+            FittedModel::Density(density::parse(&design, stored, &mut arrays)?)
+        }
     };
+    let values_densities = method.density().is_some();
+    if values_densities != matches!(model, FittedModel::Density(_)) {
+        return Err("its method is not one of its task".into());
+    }
     Ok(SavedValuer {
         design,
         model,
@@ -332,6 +371,9 @@ fn parse_linear(
     stored: FitDocument,
     arrays: &mut Taking<'_>,
 ) -> Result<LinearModel, String> {
+    if document.design.target.is_none() {
+        return Err("its design has no target, which a regression has".into());
+    }
     if document.design.labels.is_some() {
         return Err("its design has labels, which a regression has not".into());
     }
@@ -391,6 +433,8 @@ impl From<Method> for MethodDocument {
                 convention: convention.into(),
             },
             Method::Calibrated => MethodDocument::Calibrated,
+            Method::Closed => MethodDocument::Closed,
+            Method::MonteCarlo(Algorithm5 { seed }) => MethodDocument::MonteCarlo { seed },
             Method::General(GeneralOptions { ridge, tolerance, min_rounds, max_rounds, seed }) => {
                 MethodDocument::General {
                     ridge,
@@ -431,6 +475,8 @@ impl From<MethodDocument> for Method {
                 convention: convention.into(),
             },
             MethodDocument::Calibrated => Method::Calibrated,
+            MethodDocument::Closed => Method::Closed,
+            MethodDocument::MonteCarlo { seed } => Method::MonteCarlo(Algorithm5 { seed }),
             MethodDocument::General { ridge, stop, min_samples, samples, seed } => {
                 Method::General(GeneralOptions {
                     ridge,

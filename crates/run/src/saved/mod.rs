@@ -14,7 +14,8 @@ pub use history::{Action, Step};
 pub(crate) use history::{files_in, forgotten_again, repeated};
 
 use crate::Error;
-use crate::choice::MethodChoice;
+use crate::choice::{MethodChoice, MethodName};
+use crate::density_choice::NO_MIN_SIZE;
 use crate::fitted::{Drawer, Extras, FittedModel, LinearModel, RowValuer};
 use crate::memory::Budget;
 use crate::observer::Observer;
@@ -22,6 +23,7 @@ use crate::reference::Learned;
 use crate::request::{Method, Model, SizeChoice, Task};
 use crate::summary::{ExtraPass, InputFile};
 use dshap::classification::LogisticFit;
+use dshap::density::DensityFit;
 use dshap::linear::{FitOptions, GeneralOptions, LinearFit};
 use dshap::{Moments, Sizes};
 use dshap_io::{AtomicFile, Container, Note, Source};
@@ -61,6 +63,7 @@ impl SavedValuer {
         let Learned { design, model: fitted, method, rows, task_guessed, .. } = learned;
         let step = Step::new(Action::Fit, files, rows, fitted.n_rows());
         let is_numbered = |note: &Note| matches!(note, Note::NumberedColumns { .. });
+        let format_version = document::version_for(fitted.task());
         let valuer = Self {
             design,
             model: fitted,
@@ -71,7 +74,7 @@ impl SavedValuer {
             has_names: Some(!source.notes().iter().any(is_numbered)),
             history: vec![step],
             written_by: env!("CARGO_PKG_VERSION").into(),
-            format_version: FORMAT_VERSION,
+            format_version,
         };
         // What cannot value anything is not worth saving.
         valuer.sizes(valuer.method, valuer.choice)?;
@@ -124,7 +127,7 @@ impl SavedValuer {
     pub fn fit(&self) -> Option<&LinearFit> {
         match &self.model {
             FittedModel::Linear(model) => Some(&model.fit),
-            FittedModel::Logistic(_) => None,
+            FittedModel::Logistic(_) | FittedModel::Density(_) => None,
         }
     }
 
@@ -132,7 +135,7 @@ impl SavedValuer {
     /// each.
     pub fn logistic_fits(&self) -> &[LogisticFit] {
         match &self.model {
-            FittedModel::Linear(_) => &[],
+            FittedModel::Linear(_) | FittedModel::Density(_) => &[],
             FittedModel::Logistic(model) => &model.fits,
         }
     }
@@ -141,7 +144,15 @@ impl SavedValuer {
     pub fn moments(&self) -> Option<&Moments> {
         match &self.model {
             FittedModel::Linear(model) => Some(&model.moments),
-            FittedModel::Logistic(_) => None,
+            FittedModel::Logistic(_) | FittedModel::Density(_) => None,
+        }
+    }
+
+    /// The smoothed reference of a density.
+    pub fn density_fit(&self) -> Option<&DensityFit> {
+        match &self.model {
+            FittedModel::Density(model) => Some(&model.fit),
+            FittedModel::Linear(_) | FittedModel::Logistic(_) => None,
         }
     }
 
@@ -150,6 +161,7 @@ impl SavedValuer {
         match &self.model {
             FittedModel::Linear(model) => Ok(model),
             FittedModel::Logistic(_) => Err(Error::NoSum),
+            FittedModel::Density(_) => Err(Error::NoUpdate),
         }
     }
 
@@ -160,14 +172,27 @@ impl SavedValuer {
 
     /// Its method, with what is said differently.
     pub(crate) fn method_over(&self, said: MethodChoice) -> Result<Method, Error> {
+        let misplaced = |what: &str| Err(Error::Misplaced { what: what.into() });
+        let values_densities = said.name.map(|name| MethodName::OF_DENSITIES.contains(&name));
+        match (self.task(), values_densities) {
+            (Task::Density, _) if said.samples.is_some() => {
+                return misplaced("`--samples` belongs to the fit of a density, which the valuer has");
+            }
+            (Task::Density, Some(false)) => {
+                return misplaced("the valuer is of a density, which is valued by `closed` or `monte-carlo`");
+            }
+            (Task::Regression | Task::Classification, Some(true)) => {
+                return misplaced("the valuer is not of a density, which `closed` and `monte-carlo` are for");
+            }
+            _ => {}
+        }
         if self.task() == Task::Classification {
-            let misplaced = |what: &str| Err(Error::Misplaced { what: what.into() });
             if said.ridge.is_some() {
                 return misplaced(
                     "in classification `--ridge` belongs to the fit, which the valuer has; leave it out",
                 );
             }
-            if said.name == Some(crate::choice::MethodName::Algorithm3) {
+            if said.name == Some(MethodName::Algorithm3) {
                 return misplaced("`--method algorithm-3` is for regression only");
             }
         }
@@ -182,6 +207,12 @@ impl SavedValuer {
     /// a bound to say anything.
     pub(crate) fn sizes(&self, method: Method, choice: SizeChoice) -> Result<Sizes, Error> {
         let (n, p) = (self.model.n_rows(), self.model.dim(method));
+        if self.task() == Task::Density {
+            return match choice.min {
+                None => Ok(Sizes::new(1, choice.max.unwrap_or(n))),
+                Some(_) => Err(Error::Misplaced { what: NO_MIN_SIZE.into() }),
+            };
+        }
         if choice.max.is_none() && n < p + 3 {
             let error = dshap::Error::TooFewRows { n_rows: n, dim: p, needed: p + 3 };
             return Err(Error::core(error, &self.design));
@@ -219,10 +250,20 @@ impl SavedValuer {
 
     /// What is doubtful before any row was valued, in words.
     pub(crate) fn doubts(&self) -> Result<Vec<String>, Error> {
-        Ok(match self.method {
+        let mut doubts = match self.method {
             Method::General(options) => self.drawer(options, self.choice)?.warnings(&self.design),
             method => self.row_valuer(method, self.choice, Extras::default())?.warnings(&self.design),
-        })
+        };
+        doubts.extend(self.doubts_of_density());
+        Ok(doubts)
+    }
+
+    /// What is doubtful about a density beyond what core says.
+    pub(crate) fn doubts_of_density(&self) -> Vec<String> {
+        match &self.model {
+            FittedModel::Density(model) => model.doubts(),
+            FittedModel::Linear(_) | FittedModel::Logistic(_) => Vec::new(),
+        }
     }
 
     /// Reads a valuer file.
@@ -286,6 +327,7 @@ impl SavedValuer {
                 allow_dependent: model.options.allow_dependent,
                 ..FitOptions::default()
             },
+            FittedModel::Density(_) => FitOptions::default(),
         }
     }
 

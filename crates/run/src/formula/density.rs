@@ -1,0 +1,214 @@
+//! Theorem 5 and Examples 1 and 2 for given numbers.
+
+use super::unusable;
+use crate::output::free_name;
+use crate::{Error, Receiver};
+use arrow_array::cast::AsArray;
+use arrow_array::types::Float64Type;
+use arrow_array::{Array, ArrayRef, Float64Array, RecordBatch, UInt64Array};
+use arrow_schema::{DataType, Field, Schema};
+use dshap::density::{BANDWIDTH_RANGE, Border, Kernel, SizeWeights, UniformExample};
+use dshap_io::{ScanOptions, Source};
+use dshap_table::{ReadAs, Wanted};
+use rayon::prelude::*;
+use std::sync::Arc;
+
+/// What Theorem 5 takes beside rows, as they are: no scaling, no column left out.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct DensityCase {
+    kernel: Kernel,
+    bandwidth: f64,
+    m: usize,
+}
+
+/// What Examples 1 and 2 come to.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct SynergyForms {
+    /// The smallest distance at which two points are worth at least as much
+    /// together as apart; none if no distance will do.
+    pub threshold: Option<f64>,
+    /// The probability that two independent points are.
+    pub probability: f64,
+}
+
+impl SynergyForms {
+    /// For bandwidth `h`, sets of up to `m` rows and `C_den`; as printed, or with
+    /// what the borders of `[0, 1]` take.
+    ///
+    /// # Errors
+    ///
+    /// What is wrong with the numbers.
+    pub fn new(h: f64, m: usize, c_den: f64, with_border: bool) -> Result<Self, String> {
+        let border = if with_border { Border::Exact } else { Border::Printed };
+        let example = UniformExample::new(h, m, c_den, border).map_err(|error| error.to_string())?;
+        Ok(Self { threshold: example.threshold(), probability: example.synergy_probability() })
+    }
+}
+
+impl DensityCase {
+    /// Checks the numbers.
+    ///
+    /// # Errors
+    ///
+    /// What is wrong with them.
+    pub fn new(kernel: Kernel, bandwidth: f64, m: usize) -> Result<Self, String> {
+        if !BANDWIDTH_RANGE.contains(&bandwidth) {
+            return Err(format!("the bandwidth must be a number from 1e-30 to 1e30, got {bandwidth}"));
+        }
+        SizeWeights::new(1, m).map_err(|error| error.to_string())?;
+        Ok(Self { kernel, bandwidth, m })
+    }
+
+    /// The value of some rows as one set, without the constant that depends on
+    /// their number only; cells are row by row, `dim` to a row.
+    ///
+    /// ```text
+    /// ν(S*) = −A n⁻² Σᵢₗ (k*k)_h(zᵢ − zₗ) + (2A + B) mean k_h(zᵢ − z̃_b) − B mean (k*k)_h(zᵢ − z̃_b)
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// What is wrong with the rows.
+    pub fn value(&self, members: &[f64], reference: &[f64], dim: usize) -> Result<f64, String> {
+        if dim == 0 || reference.is_empty() {
+            return Err("the reference is empty".into());
+        }
+        let weights = SizeWeights::new(members.len() / dim, self.m).map_err(|error| error.to_string())?;
+        let (a, b) = (weights.own, weights.joint);
+        let mean = |rows: &[f64], of: fn(Kernel, f64) -> f64| {
+            let each = |member: &[f64]| -> f64 {
+                rows.chunks_exact(dim).map(|row| self.product(member, row, of)).sum()
+            };
+            let total: Vec<f64> = members.par_chunks_exact(dim).map(each).collect();
+            total.iter().sum::<f64>() / (total.len() * (rows.len() / dim)) as f64
+        };
+        let own = mean(members, Kernel::convolved_at);
+        let plain = mean(reference, Kernel::at);
+        let convolved = mean(reference, Kernel::convolved_at);
+        Ok(-a * own + (2.0 * a + b) * plain - b * convolved)
+    }
+
+    /// `h^{−d} Π k(uᵢ/h)`
+    fn product(&self, one: &[f64], other: &[f64], of: fn(Kernel, f64) -> f64) -> f64 {
+        let h = self.bandwidth;
+        one.iter().zip(other).map(|(one, other)| of(self.kernel, (one - other) / h) / h).product()
+    }
+}
+
+/// Values the rows of a table by Theorem 5 itself, against those of another with
+/// the same columns: the rows with `value` added, or, `as_set`, one row with the
+/// number of rows and the value of all of them as one set.
+///
+/// # Errors
+///
+/// [`Error::Case`] for cells that are no numbers, and whatever is wrong with a file.
+pub fn density_cases(
+    reference: &[String],
+    points: &[String],
+    case: DensityCase,
+    as_set: bool,
+    receiver: &mut dyn Receiver,
+) -> Result<(), Error> {
+    let reference = Source::open(reference)?;
+    let points = Source::open(points)?;
+    let features: Vec<Wanted> = reference
+        .schema()
+        .names()
+        .map(|name| Wanted { name: name.into(), read_as: ReadAs::Number })
+        .collect();
+    let dim = features.len();
+    let mut rows = Vec::new();
+    for batch in reference.scan(&features, ScanOptions::default())? {
+        let batch = batch.map_err(unusable)?;
+        rows.extend(cells(&batch.rows, 0, &features, &reference, batch.first_row)?);
+    }
+    let wrong = |row: u64, reason: String| match points.locate(row) {
+        Ok(location) => Error::Case { location, reason },
+        Err(error) => error.into(),
+    };
+    let carried = points.schema().names().map(|name| Wanted { name: name.into(), read_as: ReadAs::AsIs });
+    let mut wanted: Vec<Wanted> = carried.collect();
+    let n_carried = wanted.len();
+    wanted.extend(features.iter().cloned());
+    let carried: Vec<Field> = points.arrow_schema(&wanted)?.fields()[..n_carried]
+        .iter()
+        .map(|field| field.as_ref().clone())
+        .collect();
+    let rename = |field: &Field| free_name(field.name(), &carried, |name| name == "value");
+    let value = Field::new("value", DataType::Float64, true);
+    let fields: Vec<Field> = match as_set {
+        true => vec![Field::new("n", DataType::UInt64, false), value],
+        false => carried.iter().map(|field| field.clone().with_name(rename(field))).chain([value]).collect(),
+    };
+    let schema = Arc::new(Schema::new(fields));
+    receiver.begin(&schema)?;
+    let batch_of = |columns: Vec<ArrayRef>| {
+        RecordBatch::try_new(schema.clone(), columns).expect("columns were built to the schema")
+    };
+    let mut members = Vec::new();
+    for batch in points.scan(&wanted, ScanOptions::default())? {
+        let batch = batch.map_err(unusable)?;
+        let points = cells(&batch.rows, n_carried, &features, &points, batch.first_row)?;
+        if as_set {
+            members.extend(points);
+            continue;
+        }
+        let value = |point: &[f64]| case.value(point, &rows, dim);
+        let values: Result<Vec<f64>, String> = points.par_chunks_exact(dim).map(value).collect();
+        let values = values.map_err(|reason| wrong(batch.first_row, reason))?;
+        let mut columns = batch.rows.columns()[..n_carried].to_vec();
+        columns.push(Arc::new(Float64Array::from(values)));
+        receiver.rows(batch_of(columns))?;
+    }
+    if as_set {
+        let value = case.value(&members, &rows, dim).map_err(|reason| wrong(0, reason))?;
+        let n = (members.len() / dim) as u64;
+        let columns: Vec<ArrayRef> =
+            vec![Arc::new(UInt64Array::from(vec![n])), Arc::new(Float64Array::from(vec![value]))];
+        receiver.rows(batch_of(columns))?;
+    }
+    Ok(())
+}
+
+/// The cells of features from column `first` on, row by row.
+fn cells(
+    rows: &RecordBatch,
+    first: usize,
+    features: &[Wanted],
+    source: &Source,
+    first_row: u64,
+) -> Result<Vec<f64>, Error> {
+    let columns: Vec<_> =
+        (0..features.len()).map(|j| rows.column(first + j).as_primitive::<Float64Type>()).collect();
+    let mut cells = Vec::with_capacity(rows.num_rows() * features.len());
+    for row in 0..rows.num_rows() {
+        for (column, feature) in columns.iter().zip(features) {
+            let fault = match column.is_valid(row).then(|| column.value(row)) {
+                Some(cell) if cell.is_finite() => {
+                    cells.push(cell);
+                    continue;
+                }
+                Some(_) => "not finite",
+                None => "missing",
+            };
+            let location = source.locate(first_row + row as u64)?;
+            return Err(Error::Case { location, reason: format!("{} is {fault}", feature.name) });
+        }
+    }
+    Ok(cells)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_point_beside_one_reference_row_is_worth_what_it_is_on_paper() {
+        // m = 2: A = (1 + ¼)/2 and B = (2/4)/2. Two columns, h = 2, u = ½ and 0.
+        let case = DensityCase::new(Kernel::Uniform, 2.0, 2).expect("in range");
+        let found = case.value(&[1.0, 5.0], &[0.0, 5.0], 2).expect("rows of two cells");
+        let (a, b) = (0.625, 0.25);
+        let expected = (-a + (2.0 * a + b) - b * 0.5) / 4.0;
+        assert!((found - expected).abs() < 1e-16, "{found}, {expected}");
+    }
+}

@@ -1,0 +1,360 @@
+//! Densities from files: the core's bits, whatever the columns look like.
+
+#![allow(clippy::unwrap_used, reason = "in a test a panic is the message")]
+
+mod common;
+
+use arrow_array::RecordBatch;
+use arrow_array::cast::AsArray;
+use common::{Folder, column};
+use dshap::density::{
+    Algorithm5, Bandwidth, DensityFit, DensityMethod, DensityOptions, DensityValuer, Kernel, Scaling, Search,
+};
+use dshap::{Part, Values};
+use dshap_run::{
+    Against, DensityChoice, Error, ExtraPass, Method, Model, Overrides, SavedValuer, SizeChoice,
+};
+use dshap_table::{Missing, Selection};
+use dshap_testkit::{Draws, assert_same_bits};
+use faer::Mat;
+use std::fmt::Write;
+
+/// Two clusters in two columns.
+fn cells(seed: u64, n: usize) -> Mat<f64> {
+    let mut draws = Draws::new(seed);
+    Mat::from_fn(n, 2, |i, j| draws.normal() * (1.0 + 20.0 * j as f64) + if i % 3 == 0 { 4.0 } else { 0.0 })
+}
+
+fn csv(x: &Mat<f64>) -> String {
+    let mut csv = String::from("a,b\n");
+    for i in 0..x.nrows() {
+        let _ = writeln!(csv, "{},{}", x[(i, 0)], x[(i, 1)]);
+    }
+    csv
+}
+
+fn given(bandwidth: f64) -> DensityChoice {
+    DensityChoice { bandwidth: Some(Bandwidth::Given(bandwidth)), ..DensityChoice::default() }
+}
+
+fn model(density: DensityChoice) -> Model {
+    Model { density, ..Model::density() }
+}
+
+fn against(folder: &Folder, table: &str, model: Model) -> Against {
+    Against::Reference { files: vec![folder.name(table)], model }
+}
+
+fn core(x: &Mat<f64>, options: DensityOptions, m: usize) -> DensityValuer {
+    let fit = DensityFit::of(x.as_ref(), options).unwrap();
+    DensityValuer::new(fit, m, DensityMethod::Closed).unwrap().with_std_error(true)
+}
+
+#[track_caller]
+fn assert_is(rows: &RecordBatch, values: &Values) {
+    assert_same_bits(&column(rows, "value"), &values.value, "value");
+    assert_same_bits(&column(rows, "stderr"), values.std_error.as_ref().unwrap(), "stderr");
+    for part in [Part::LogDensity, Part::Relative] {
+        assert_same_bits(&column(rows, &part.name()), values.part(part).unwrap(), &part.name());
+    }
+}
+
+#[test]
+fn density_values_are_those_of_the_core() {
+    let folder = Folder::new();
+    let (reference, points) = (cells(1, 700), cells(2, 150));
+    folder.write("reference.csv", &csv(&reference));
+    folder.write("points.csv", &csv(&points));
+    let choices = [
+        DensityChoice::default(),
+        DensityChoice {
+            kernel: Some(Kernel::Epanechnikov),
+            bandwidth: Some(Bandwidth::Scott),
+            scaling: Some(Scaling::None),
+            every_row: true,
+            ..DensityChoice::default()
+        },
+        DensityChoice { kernel: Some(Kernel::Triangular), ..given(0.7) },
+    ];
+    for choice in choices {
+        let options = DensityOptions {
+            kernel: choice.kernel.unwrap_or_default(),
+            bandwidth: choice.bandwidth.unwrap_or_default(),
+            scaling: choice.scaling.unwrap_or_default(),
+            search: if choice.every_row { Search::All } else { Search::Auto },
+        };
+        let core = core(&reference, options, 700);
+        let (rows, summary) = folder.value("points.csv", against(&folder, "reference.csv", model(choice)));
+        assert_is(&rows, &core.values_from(points.as_ref(), 0).unwrap());
+        assert_eq!((summary.facts.task, summary.facts.task_guessed), ("density", false));
+        assert_eq!((summary.facts.p, summary.facts.q, summary.facts.m), (2, 1, 700));
+        assert_eq!((summary.reference_passes, summary.facts.target), (1, None));
+        let facts = summary.facts.density.unwrap();
+        assert_eq!((facts.kernel, facts.bandwidth), (options.kernel.name(), core.fit().bandwidth()));
+        assert_eq!(facts.bandwidths_tried.len(), core.fit().curve().len());
+
+        let (rows, _) = folder.value("reference.csv", Against::Themselves(model(choice)));
+        assert_is(&rows, &core.leave_one_out(0, 700).unwrap());
+    }
+}
+
+#[test]
+fn the_paper_s_monte_carlo_has_no_parts_and_its_own_seed() {
+    let folder = Folder::new();
+    let x = cells(3, 80);
+    folder.write("t.csv", &csv(&x));
+    let algorithm = Algorithm5 { seed: 7 };
+    let fit =
+        DensityFit::of(x.as_ref(), DensityOptions { bandwidth: Bandwidth::Given(0.5), ..Default::default() });
+    let core = DensityValuer::new(fit.unwrap(), 30, DensityMethod::Algorithm5(algorithm)).unwrap();
+    let sizes = SizeChoice { min: None, max: Some(30) };
+    let model = Model { method: Method::MonteCarlo(algorithm), sizes, ..model(given(0.5)) };
+    let (rows, summary) = folder.value("t.csv", Against::Themselves(model));
+    assert_same_bits(&column(&rows, "value"), &core.leave_one_out(0, 80).unwrap().value, "value");
+    assert!(rows.column_by_name("stderr").is_none() && rows.column_by_name("relative").is_none());
+    assert_eq!((summary.facts.method, summary.facts.seed), ("monte-carlo", Some(7)));
+}
+
+#[test]
+fn a_row_left_out_keeps_its_place_and_the_others_leave_themselves_out() {
+    let folder = Folder::new();
+    let x = cells(4, 60);
+    let mut text = csv(&x);
+    text = text.replacen('\n', "\n,1\n", 1) + "2,\n";
+    folder.write("t.csv", &text);
+    let model = Model { missing: Missing::Drop, ..model(given(0.5)) };
+    let (rows, summary) = folder.value("t.csv", Against::Themselves(model));
+    let value = rows.column_by_name("value").unwrap();
+    assert!((rows.num_rows(), value.null_count()) == (62, 2) && value.is_null(0) && value.is_null(61));
+    let expected = core(&x, DensityOptions { bandwidth: Bandwidth::Given(0.5), ..Default::default() }, 60);
+    assert_is(&rows.slice(1, 60), &expected.leave_one_out(0, 60).unwrap());
+    assert_eq!(summary.facts.n_reference, 60);
+    assert!(summary.warnings.iter().any(|said| said.contains("2 reference rows have a missing cell")));
+}
+
+#[test]
+fn every_level_of_a_text_column_has_a_column() {
+    let folder = Folder::new();
+    let levels = ["a", "b", "c"];
+    let number = |i: usize| (i * i % 17) as f64;
+    let mut text = String::from("city,constant,size\n");
+    for i in 0..50 {
+        let _ = writeln!(text, "{},5,{}", levels[i % 3], number(i));
+    }
+    folder.write("t.csv", &text);
+    let x = Mat::from_fn(50, 5, |i, j| match j {
+        3 => 5.0,
+        4 => number(i),
+        level => f64::from(i % 3 == level),
+    });
+    let (rows, summary) = folder.value("t.csv", Against::Themselves(model(given(0.8))));
+    let options = DensityOptions { bandwidth: Bandwidth::Given(0.8), ..Default::default() };
+    assert_is(&rows, &core(&x, options, 50).leave_one_out(0, 50).unwrap());
+    assert_eq!(summary.extra_passes, [ExtraPass::Levels]);
+    assert_eq!(summary.facts.dropped_columns, ["constant"]);
+    assert_eq!(summary.warnings, ["`constant` is the same in every reference row and was left out"]);
+}
+
+#[test]
+fn rows_of_a_sampled_reference_leave_themselves_out_where_they_are_in_it() {
+    let folder = Folder::new();
+    let x = cells(5, 3000);
+    folder.write("t.csv", &csv(&x));
+    let choice =
+        DensityChoice { scaling: Some(Scaling::None), samples: Some(400), seed: Some(3), ..given(1.5) };
+    let (rows, summary) = folder.value("t.csv", Against::Themselves(model(choice)));
+    folder.fit(&["t.csv"], model(choice), "v.dshap");
+    let saved = folder.load("v.dshap");
+    let parts = saved.density_fit().unwrap().to_parts();
+    let sample = Mat::from_fn(400, 2, |i, j| parts.rows[2 * i + j]);
+    let options =
+        DensityOptions { bandwidth: Bandwidth::Given(1.5), scaling: Scaling::None, ..Default::default() };
+    let core = core(&sample, options, 3000);
+    let (inside, outside) = (core.leave_one_out(0, 400).unwrap(), core.values_from(x.as_ref(), 0).unwrap());
+    let mut next = 0;
+    let expected: Vec<f64> = (0..3000)
+        .map(|i| {
+            let is_next = next < 400 && (0..2).all(|j| sample[(next, j)] == x[(i, j)]);
+            next += usize::from(is_next);
+            if is_next { inside.value[next - 1] } else { outside.value[i] }
+        })
+        .collect();
+    assert_eq!(next, 400, "the sample stands in the order of the table");
+    assert_same_bits(&column(&rows, "value"), &expected, "value");
+    let facts = summary.facts.density.unwrap();
+    assert_eq!((facts.rows_used, facts.sample_seed, summary.facts.n_reference), (400, Some(3), 3000));
+    assert!(summary.warnings.is_empty(), "it was asked for: {:?}", summary.warnings);
+}
+
+#[test]
+fn a_saved_density_gives_the_bits_of_the_reference() {
+    let folder = Folder::new();
+    folder.write("r.csv", &csv(&cells(6, 2500)));
+    folder.write("p.csv", &csv(&cells(7, 90)));
+    for choice in [DensityChoice::default(), DensityChoice { kernel: Some(Kernel::Uniform), ..given(0.3) }] {
+        let direct = folder.value("p.csv", against(&folder, "r.csv", model(choice))).0;
+        folder.fit(&["r.csv"], model(choice), "v.dshap");
+        let saved = folder.value_by("p.csv", "v.dshap", Overrides::default()).0;
+        assert_eq!(saved, direct);
+        let sizes = SizeChoice { min: None, max: Some(9) };
+        let fewer = folder.value_by("p.csv", "v.dshap", Overrides { sizes, ..Overrides::default() }).0;
+        let said = Model { sizes, ..model(choice) };
+        assert_eq!(fewer, folder.value("p.csv", against(&folder, "r.csv", said)).0);
+        let bytes = std::fs::read(folder.path("v.dshap")).unwrap();
+        let again = folder.load("v.dshap").to_container().to_bytes().unwrap();
+        assert!(bytes == again, "a file that is read and written is the same file");
+    }
+}
+
+#[test]
+fn what_does_not_go_with_a_density_is_refused_in_words() {
+    let folder = Folder::new();
+    folder.write("t.csv", &csv(&cells(8, 40)));
+    folder.write("two.csv", "a\n1\n2\n");
+    folder.write("same.csv", "a\n1\n1\n1\n1\n1\n");
+    let refused = |table: &str, model: Model| {
+        let error = folder.try_value(table, Against::Themselves(model)).unwrap_err();
+        (error.to_string(), error.hint().unwrap_or_default())
+    };
+    let target = Selection { target: Some("b".into()), ..Selection::default() };
+    let words = refused("t.csv", Model { selection: target, ..Model::density() }).0;
+    assert!(words.contains("has no target") && words.contains("`--exclude b`"), "{words}");
+    let sizes = SizeChoice { min: Some(3), max: None };
+    assert!(refused("t.csv", Model { sizes, ..Model::density() }).0.contains("sets of every size count"));
+    let method = Method::Calibrated;
+    assert!(refused("t.csv", Model { method, ..Model::density() }).0.contains("`closed` or `monte-carlo`"));
+    let smooth = Model { density: given(1.0), ..Model::new("b") };
+    assert!(refused("t.csv", smooth).0.contains("`--bandwidth` goes with `--task density`"));
+    let (words, hint) = refused("two.csv", Model::density());
+    assert!(words.contains("2 reference rows are too few") && hint.contains("scott"), "{words}: {hint}");
+    let (words, hint) = refused("t.csv", model(given(1e-9)));
+    assert!(words.contains("no reference row is near another") && hint.contains("`--bandwidth "), "{hint}");
+    assert!(refused("same.csv", Model::density()).0.contains("none varies in the reference"));
+    folder.fit(&["t.csv"], model(given(0.5)), "v.dshap");
+    let error = folder.update("v.dshap", &["t.csv"], &[]).err().unwrap();
+    assert!(matches!(error, Error::NoUpdate), "{error}");
+    assert!(error.hint().unwrap().contains("merge"));
+}
+
+#[test]
+fn a_note_stands_where_a_row_has_no_value() {
+    let folder = Folder::new();
+    folder.write("r.csv", &csv(&cells(9, 30)));
+    folder.write("p.csv", "a,b\n1,2\n,3\n");
+    let model = Model { missing: Missing::Drop, ..model(given(0.5)) };
+    let (rows, _) = folder.value("p.csv", against(&folder, "r.csv", model));
+    let notes: Vec<_> = rows.column_by_name("note").unwrap().as_string::<i32>().iter().collect();
+    assert_eq!(notes, [None, Some("missing cell")]);
+}
+
+/// Rows with a city: all of them, the first part and the second.
+fn with_cities(n: usize, first: usize) -> [String; 3] {
+    let x = cells(10, n);
+    let row = |i: usize| {
+        let city = if i < first { ["Bonn", "Rome"][i % 2] } else { ["Oslo", "Rome", "Wien"][i % 3] };
+        // All of the first part have the same size.
+        let size = if i < first { 3.0 } else { x[(i, 1)] };
+        format!("{},{city},{size}\n", x[(i, 0)])
+    };
+    let table =
+        |rows: std::ops::Range<usize>| "a,city,size\n".to_string() + &rows.map(row).collect::<String>();
+    [table(0..n), table(0..first), table(first..n)]
+}
+
+#[test]
+fn merged_densities_are_the_density_of_all_rows() {
+    let folder = Folder::new();
+    let [whole, first, second] = with_cities(300, 120);
+    folder.write("whole.csv", &whole);
+    folder.write("first.csv", &first);
+    folder.write("second.csv", &second);
+    for (choice, tolerance) in [
+        // Unscaled rows come back as they were, so the bits are those of the whole.
+        (DensityChoice { scaling: Some(Scaling::None), ..given(2.0) }, 0.0),
+        // Scaled ones are rounded three times; a distance of order 1 to 1e-15 each.
+        (DensityChoice::default(), 1e-12),
+    ] {
+        folder.fit(&["whole.csv"], model(choice), "whole.dshap");
+        folder.fit(&["first.csv"], model(choice), "first.dshap");
+        folder.fit(&["second.csv"], model(choice), "second.dshap");
+        let merged = folder.merge(&["first.dshap", "second.dshap"]).unwrap();
+        assert_eq!(merged.summary.new_levels, ["city=Oslo", "city=Wien"]);
+        let expected = folder.value_by("whole.csv", "whole.dshap", Overrides::default());
+        let found = folder.value_by("whole.csv", "merged.dshap", Overrides::default());
+        assert_eq!(found.1.facts.n_reference, 300);
+        for name in ["value", "stderr", "log_density", "relative"] {
+            for (found, expected) in column(&found.0, name).iter().zip(column(&expected.0, name)) {
+                assert!(
+                    (found - expected).abs() <= tolerance * expected.abs(),
+                    "{name}: {found}, {expected}"
+                );
+            }
+        }
+        let mean = |valuer: &str, column: &str| {
+            let found = dshap_run::inspect(&folder.path(valuer)).unwrap();
+            let facts = found.columns.into_iter().find(|facts| facts.name == column).unwrap();
+            (facts.mean, facts.std_dev)
+        };
+        for name in ["a", "city=Bonn", "city=Oslo", "size"] {
+            let (one, two) = (mean("merged.dshap", name), mean("whole.dshap", name));
+            assert!(
+                (one.0 - two.0).abs() < 1e-12 && (one.1 - two.1).abs() < 1e-10,
+                "{name}: {one:?} {two:?}"
+            );
+        }
+    }
+}
+
+#[test]
+fn samples_are_merged_in_equal_shares() {
+    let folder = Folder::new();
+    folder.write("large.csv", &csv(&cells(11, 2000)));
+    folder.write("small.csv", &csv(&cells(12, 100)));
+    let choice = DensityChoice { samples: Some(400), ..given(1.0) };
+    folder.fit(&["large.csv"], model(choice), "large.dshap");
+    folder.fit(&["small.csv"], model(choice), "small.dshap");
+    let merged = folder.merge(&["large.dshap", "small.dshap"]).unwrap();
+    // A fifth of 2000 and of 100.
+    assert_eq!(merged.valuer.density_fit().unwrap().n_rows(), 420);
+    assert_eq!(merged.summary.facts.n_reference, 2100);
+    let said = merged.summary.warnings.join("\n");
+    assert!(said.contains("420 of the 500 rows"), "{said}");
+}
+
+#[test]
+fn densities_that_differ_are_not_merged() {
+    let folder = Folder::new();
+    folder.write("t.csv", &csv(&cells(13, 50)));
+    folder.write("u.csv", &csv(&cells(14, 50)));
+    folder.fit(&["t.csv"], model(given(1.0)), "t.dshap");
+    let other = |choice: DensityChoice| {
+        folder.fit(&["u.csv"], model(choice), "u.dshap");
+        folder.merge(&["t.dshap", "u.dshap"]).err().unwrap().to_string()
+    };
+    assert!(other(given(2.0)).contains("their bandwidths are 1 and 2"));
+    assert!(other(DensityChoice::default()).contains("their bandwidths are 1 and cross-validated"));
+    let uniform = DensityChoice { kernel: Some(Kernel::Uniform), ..given(1.0) };
+    assert!(other(uniform).contains("their kernels are `gaussian` and `uniform`"));
+    let plain = DensityChoice { scaling: Some(Scaling::None), ..given(1.0) };
+    assert!(other(plain).contains("only one of them scales its columns"));
+    folder.fit(&["u.csv"], Model::new("b"), "u.dshap");
+    let error = folder.merge(&["t.dshap", "u.dshap"]).err().unwrap().to_string();
+    assert!(error.contains("one is of a density, the other of a regression"), "{error}");
+}
+
+/// The third format: a sample of a reference with a text column, by a compact kernel.
+#[test]
+fn the_third_format_is_read_for_ever() {
+    let folder = Folder::new();
+    let stored = concat!(env!("CARGO_MANIFEST_DIR"), "/../../testdata/valuers/version-3.dshap");
+    std::fs::copy(stored, folder.path("v.dshap")).unwrap();
+    let valuer = SavedValuer::load(&folder.path("v.dshap")).unwrap();
+    let fit = valuer.density_fit().unwrap();
+    assert_eq!((fit.n_rows(), fit.bandwidth(), fit.kernel()), (40, 1.0, Kernel::Epanechnikov));
+    folder.write("points.csv", "length,city,width\n0.5,Rome,9\n-3,Bonn,22\n");
+    let (found, said) = folder.value_by("points.csv", "v.dshap", Overrides::default());
+    assert_eq!((said.facts.m, said.facts.density.unwrap().sample_seed), (60, Some(7)));
+    // What the dshap that wrote it said.
+    assert_same_bits(&column(&found, "value"), &[0.0023232239303435267, -0.002110413550690846], "value");
+    assert_same_bits(&column(&found, "stderr"), &[0.0014562089426748267, 0.0], "stderr");
+}
