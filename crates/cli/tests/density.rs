@@ -334,6 +334,8 @@ fn sets_of_rows_are_valued_as_one() {
     }
     folder.stdout("dshap fit t.csv --task density --exclude city,shop --bandwidth 0.8 -o v.dshap");
     let saved = folder.stdout("dshap value t.csv --valuer v.dshap --sets shop");
+    let said = folder.run("dshap value t.csv --valuer v.dshap --sets shop");
+    assert!(said.contains("the rows of `t.csv` are part of the reference of `v.dshap`"), "{said}");
     let direct =
         "dshap value t.csv --reference t.csv --task density --exclude city --bandwidth 0.8 --sets shop";
     assert_eq!(saved, folder.stdout(direct));

@@ -8,6 +8,7 @@ use crate::output::VALUE;
 use crate::passes::Pass;
 use crate::receiver::Receiver;
 use crate::request::{Against, Method, SetsRequest, ValueRequest};
+use crate::saved::files_in;
 use crate::summary::{Facts, InputFile, Summary};
 use crate::value::{Prepared, Tally, split};
 use crate::warnings;
@@ -83,6 +84,9 @@ pub(crate) fn summary_of_sets(
     let Prepared { valuer, method, choice, learned, reference, .. } = prepared;
     let leave_one_out = request.against.is_leave_one_out();
     let mut said = warnings::of_sources(points, reference.as_ref());
+    if let Against::Valuer { file, .. } = &request.against {
+        said.extend(warnings::of_points_in_reference(points, &files_in(&valuer.history), file)?);
+    }
     said.extend(valuer.row_valuer(*method, *choice, Extras::default())?.warnings(&prepared.design));
     said.extend(valuer.doubts_of_density());
     said.extend(valued.said);

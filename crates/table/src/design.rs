@@ -766,7 +766,6 @@ mod tests {
     #[test]
     fn levels_of_designs_that_are_older_than_the_spelling_are_met() {
         let parts = |levels: &[&str]| DesignParts {
-            projection: None,
             features: vec![wanted("size", ReadAs::Text)],
             encodings: vec![Encoding::OneHot {
                 levels: levels.iter().map(|&level| level.into()).collect(),
