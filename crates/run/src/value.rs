@@ -203,6 +203,9 @@ pub(crate) fn value_prepared(
     if !is_fitted {
         said.extend(warnings::of_labels(valuer, *method, sizes));
     }
+    if with_std_error {
+        said.extend(warnings::of_rough_errors(valuer));
+    }
     if let Some(learned) = learned {
         said.extend(warnings::of_other_inputs(valuer, *method, *choice, &learned.sample)?);
         let n_left_out = learned.rows.n_left_out();

@@ -12,6 +12,9 @@ use dshap_io::Source;
 use dshap_table::{Design, Missing};
 use std::path::Path;
 
+/// A rarer label than this makes errors from a sample of rows rough.
+const RARE_LABEL: f64 = 0.02;
+
 /// A label of fewer reference rows deserves a word.
 const FEW_ROWS_OF_A_LABEL: usize = 5;
 
@@ -120,6 +123,21 @@ pub(crate) fn of_labels(valuer: &SavedValuer, method: Method, sizes: Sizes) -> V
         }
     }
     said
+}
+
+/// Standard errors that rest on few rows of a sample: with a rare label hardly
+/// any of the others matters, and which of them were kept is chance.
+pub(crate) fn of_rough_errors(valuer: &SavedValuer) -> Option<String> {
+    let FittedModel::Logistic(model) = &valuer.model else { return None };
+    let fit = model.only()?;
+    let rarer = fit.n_positive().min(fit.n_rows() - fit.n_positive());
+    let share = rarer as f64 / fit.n_rows() as f64;
+    (share < RARE_LABEL && model.sample.len() < fit.n_rows()).then(|| {
+        format!(
+            "one label has {:.2} % of the rows: standard errors are rough, some of them off by a factor of two and more",
+            100.0 * share
+        )
+    })
 }
 
 /// Files whose rows count twice, or were taken away twice.

@@ -245,7 +245,7 @@ fn the_reference_of_a_classification_does_not_change() {
 }
 
 /// A label that one row in five hundred has: errors from the sample of rows that
-/// a valuer carries are those from all rows.
+/// a valuer carries are rough, and said to be, but not off by orders of magnitude.
 #[test]
 fn errors_hold_for_rare_labels() {
     let folder = Folder::new();
@@ -265,14 +265,15 @@ fn errors_hold_for_rare_labels() {
     let core = ClassificationValuer::new(fit, Sizes::new(13, n), ClassificationMethod::default()).unwrap();
     let exact = core.with_std_error(reference.rows()).unwrap().values(points.rows()).unwrap();
     let against = Against::Reference { files: vec![folder.name("reference.csv")], model: Model::new("y") };
-    let (rows, _) = folder.value("points.csv", against);
+    let (rows, summary) = folder.value("points.csv", against);
     let errors = exact.std_error.unwrap();
     let mut ratios: Vec<f64> =
         column(&rows, "stderr").iter().zip(&errors).map(|(found, exact)| found / exact).collect();
     ratios.sort_by(f64::total_cmp);
-    // An even sample would have no more than a few of the rare rows: off by 10 and more.
-    assert!(ratios[0] > 0.6 && ratios[59] < 1.6, "{} to {}", ratios[0], ratios[59]);
-    assert!((ratios[30] - 1.0).abs() < 0.15, "{}", ratios[30]);
+    // An even sample has no more than a few of the rare rows: off by 10 and more.
+    let near = ratios.iter().filter(|ratio| (0.5..2.0).contains(*ratio)).count();
+    assert!(near >= 45 && ratios[0] > 0.2 && ratios[59] < 10.0, "{near}: {} to {}", ratios[0], ratios[59]);
+    assert!(summary.warnings.iter().any(|warning| warning.contains("standard errors are rough")));
 }
 
 #[test]
