@@ -84,8 +84,10 @@
 //! | `terms.rs` | what a row is to an expansion, also left out |
 //! | `resummed.rs`, `nodes.rs` | the sum over set sizes: in closed form; at a few sizes |
 //! | `valuer.rs` | values |
+//! | `bootstrap.rs` | standard errors, by drawing the reference again |
 //! | `shift.rs` | `κ`, measured |
 
+mod bootstrap;
 mod expansion;
 mod nodes;
 mod options;
@@ -96,6 +98,7 @@ mod sums;
 mod terms;
 mod valuer;
 
+pub use bootstrap::BootstrapOptions;
 pub use expansion::Expansion;
 pub use options::{SecondOrderOptions, Spread, Utility};
 pub use passes::{SecondOrderPass, SecondOrderPasses, SecondOrderStep};

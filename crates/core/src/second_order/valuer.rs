@@ -1,5 +1,6 @@
 //! An expansion and a sum over set sizes: everything needed to value rows.
 
+use super::bootstrap::{BootstrapOptions, Deviations, replicates};
 use super::expansion::Expansion;
 use super::nodes::NodeWeight;
 use super::options::{SecondOrderOptions, Utility};
@@ -25,6 +26,8 @@ pub struct SecondOrderValuer {
     /// One for each size at which the expansion was made.
     rows: Vec<RowForm>,
     form: Form,
+    /// Valuers of drawn references, if standard errors were asked for.
+    replicates: Vec<SecondOrderValuer>,
 }
 
 /// How the sum over set sizes is made.
@@ -66,7 +69,24 @@ impl SecondOrderValuer {
         rows: Vec<RowForm>,
         form: Form,
     ) -> Self {
-        Self { fit, sizes, options, rows, form }
+        Self { fit, sizes, options, rows, form, replicates: Vec::new() }
+    }
+
+    /// Reports standard errors too: the spread of values over references that
+    /// are drawn from `reference`, the rows that the fit was made of.
+    ///
+    /// Nothing is assumed of the inputs or of the model. Every drawn reference
+    /// is fitted and summed like the reference itself, and values then cost as
+    /// many times more as there are.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::BadOption`] for fewer than two, [`Error::NoRows`],
+    /// [`Error::BadWeight`], and as for [`LogisticFit::of`] if more than one in
+    /// ten drawn references has no fit.
+    pub fn with_std_error(mut self, reference: Rows<'_>, bootstrap: BootstrapOptions) -> Result<Self, Error> {
+        self.replicates = replicates(&self.fit, reference, self.sizes, self.options, bootstrap)?;
+        Ok(self)
     }
 
     /// The parts that values come with, in order: `value = potential − penalty
@@ -159,7 +179,19 @@ impl SecondOrderValuer {
         );
         // Which panel fails first is chance; the cell that is named is not.
         valued.map_err(|_: Error| rows.explain_not_finite(0, rows.len()))?;
-        Ok(collect(&out))
+        let mut values = collect(&out);
+        if !self.replicates.is_empty() {
+            let mut deviations = vec![Deviations::default(); rows.len()];
+            for replicate in &self.replicates {
+                let drawn = replicate.value_rows(rows, left_out)?;
+                deviations.iter_mut().zip(drawn.value).for_each(|(all, value)| all.push(value));
+            }
+            let missing = |value: &f64| if value.is_nan() { f64::NAN } else { 1.0 };
+            let errors =
+                deviations.iter().zip(&values.value).map(|(all, value)| all.std_dev() * missing(value));
+            values.std_error = Some(errors.collect());
+        }
+        Ok(values)
     }
 
     fn value_panel(

@@ -72,7 +72,9 @@ impl Kinds {
         let mut counts = vec![0.0; self.prob.len()];
         for _ in 0..s {
             let u = draws.uniform();
-            counts[edges.partition_point(|edge| *edge <= u).min(counts.len() - 1)] += 1.0;
+            // The last edge is 1 up to rounding.
+            let kind = edges.partition_point(|edge| *edge <= u).min(edges.len() - 1);
+            counts[kind] += 1.0;
         }
         counts
     }
