@@ -17,11 +17,11 @@ use setting::{PLAIN, labelled};
 
 const BETA: [f64; 3] = [0.4, 1.1, -0.7];
 
-/// 250 references know a deviation to 4.5 %, a little more for heavy tails, and
-/// the mean of 250 errors from 40 replicates each to less than 1 %. A fifth is four
-/// of those: a false alarm about once in 5 000 runs of 5 rows. Errors without
-/// those of the bias, say, or of a reference one and a half times as large, would be
-/// seen.
+/// 200 references know a deviation to 5 %, a little more for heavy tails, and the
+/// mean of 200 errors from 25 replicates each to about 1 %. A quarter is four to five
+/// of those and leaves room for what the bootstrap itself is off at 600 rows (found
+/// with 250 references: 0.98 to 1.13). Errors of a reference twice as large would be
+/// 0.7 times as large.
 #[test]
 fn standard_errors_are_the_spread_over_references() {
     for (number, utility) in [Utility::LogLoss, Utility::Brier].into_iter().enumerate() {
@@ -32,11 +32,11 @@ fn standard_errors_are_the_spread_over_references() {
             let options = SecondOrderOptions { utility, ..Default::default() };
             let mut spread = vec![MeanEstimate::default(); 5];
             let mut reported = spread.clone();
-            for sample in 0..250 {
+            for sample in 0..200 {
                 let reference = labelled(seed + 1 + sample, 600, &BETA);
                 let all = matrix(&reference);
                 let all = Rows::new(all.as_ref(), &reference.y).unwrap();
-                let bootstrap = BootstrapOptions { n_replicates: 40, seed: sample };
+                let bootstrap = BootstrapOptions { n_replicates: 25, seed: sample };
                 let valuer = second_order(&reference, PLAIN, (30, 90), options);
                 let found = valuer.with_std_error(all, bootstrap).unwrap().values(rows).unwrap();
                 for k in 0..5 {
@@ -47,7 +47,7 @@ fn standard_errors_are_the_spread_over_references() {
             for k in 0..5 {
                 let ratio = reported[k].mean() / spread[k].std_dev();
                 println!("{utility:?}, point {k}: reported/true = {ratio:.3}");
-                assert!((ratio - 1.0).abs() < 0.2, "{utility:?}, point {k}: reported/true = {ratio:.3}");
+                assert!((ratio - 1.0).abs() < 0.25, "{utility:?}, point {k}: reported/true = {ratio:.3}");
             }
         }
     }

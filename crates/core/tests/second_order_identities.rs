@@ -252,8 +252,13 @@ fn a_row_of_weight_two_is_a_row_twice() {
 #[test]
 fn rows_left_out_are_valued_as_if_they_had_not_been_there() {
     let sample = labelled(12, 400, &BETA);
-    for (options, utility) in [(PLAIN, Utility::LogLoss), (RIDGE, Utility::LogLoss), (PLAIN, Utility::Brier)]
-    {
+    for (options, utility) in [
+        (PLAIN, Utility::LogLoss),
+        (RIDGE, Utility::LogLoss),
+        (PLAIN, Utility::Brier),
+        (RIDGE, Utility::Brier),
+        (PLAIN, Utility::Accuracy),
+    ] {
         let valuer = second_order(&sample, options, (30, 200), by(utility));
         let (found, naive) = (left_out(&valuer, &sample), values(&valuer, &sample));
         let (mut refitted, mut kept, mut plain) = (Vec::new(), Vec::new(), Vec::new());
@@ -268,12 +273,12 @@ fn rows_left_out_are_valued_as_if_they_had_not_been_there() {
             "{utility:?}, ridge {}: off by {off:.4} of the spread, {worse:.4} if left in",
             options.ridge
         );
-        assert!(off < 0.1, "{off:.4}");
+        assert!(off < 0.1 && off < worse, "{utility:?}: {off:.4} {worse:.4}");
     }
 }
 
-/// The curve is that of sets of 150 rows; κ is known to about
-/// `s²·(error of the shortfall)`, some ten rows with 2000 sets.
+/// κ of sets of 150 rows: what noise is left with 1000 sets is less than a row, as
+/// two seeds show.
 #[test]
 fn the_measured_shift_is_near_the_default() {
     let sample = labelled(13, 2000, &BETA);
@@ -281,13 +286,14 @@ fn the_measured_shift_is_near_the_default() {
     let rows = Rows::new(x.as_ref(), &sample.y).unwrap();
     let fit = LogisticFit::of(rows, PLAIN).unwrap();
     let shift = |seed| {
-        let options = ShiftOptions { size: 150, n_sets: 2000, seed };
-        measured_shift(&fit, rows, options, SecondOrderOptions::default()).unwrap()
+        let options = ShiftOptions { size: 150, n_sets: 1000, seed };
+        measured_shift(&fit, rows, options).unwrap()
     };
     let (one, other) = (on_threads(1, || shift(3)), on_threads(4, || shift(3)));
     assert_eq!(one.to_bits(), other.to_bits());
     println!("κ = {one:.2}, {:.2} with another seed; p + 1 = 4", shift(4));
-    assert!((0.0..20.0).contains(&one) && one != shift(4));
+    assert!((one - shift(4)).abs() < 4.0 && one != shift(4));
+    assert!((0.0..20.0).contains(&one));
 }
 
 #[test]

@@ -166,14 +166,14 @@ fn shifts_that_cannot_be_measured_are_refused() {
     let x = matrix(&sample);
     let rows = Rows::new(x.as_ref(), &sample.y).unwrap();
     let fit = LogisticFit::of(rows, PLAIN).unwrap();
-    let shift = |size, n_sets| measured_shift(&fit, rows, ShiftOptions { size, n_sets, seed: 1 }, DEFAULT);
+    let shift = |size, n_sets| measured_shift(&fit, rows, ShiftOptions { size, n_sets, seed: 1 });
     assert!(matches!(shift(50, 1), Err(Error::BadOption { .. })));
     assert_eq!(shift(4, 20), Err(Error::SingularSets { size: 4 }));
     assert_eq!(shift(0, 20), Err(Error::SingularSets { size: 0 }));
     let weights = vec![1.0; 120];
     let weighted = rows.with_weights(&weights).unwrap();
     let options = ShiftOptions { size: 50, n_sets: 20, seed: 1 };
-    assert_eq!(measured_shift(&fit, weighted, options, DEFAULT), Err(Error::Weighted));
+    assert_eq!(measured_shift(&fit, weighted, options), Err(Error::Weighted));
     let ridge = LogisticFit::of(rows, RIDGE).unwrap();
-    assert!(matches!(measured_shift(&ridge, rows, options, DEFAULT), Err(Error::BadOption { .. })));
+    assert!(matches!(measured_shift(&ridge, rows, options), Err(Error::BadOption { .. })));
 }

@@ -158,12 +158,7 @@ impl ExpansionBuilder {
             Stage::Second => Task::Second { utility },
             Stage::Third => third(self.early_turn()),
             Stage::Smoothed => {
-                let target = self.target();
-                let (s, b) = (made.size, &made.bias);
-                Task::Smoothed {
-                    centre: Col::from_fn(target.nrows(), |k| target[k] + b[k] / s),
-                    spread: faer::Scale(1.0 / s) * &made.spread,
-                }
+                Task::Smoothed { centre: self.centre(), spread: faer::Scale(1.0 / made.size) * &made.spread }
             }
             Stage::Turned => third(Some(made.turn.clone())),
             Stage::Closing => {
@@ -246,12 +241,13 @@ impl ExpansionBuilder {
         known.then(|| self.made.turn.clone())
     }
 
-    /// `β` in these coordinates: `zᵀLᵀβ/√n = xᵀβ`.
-    fn target(&self) -> Col<f64> {
+    /// `β + b/s` in these coordinates: `zᵀLᵀβ/√n = xᵀβ`.
+    pub(super) fn centre(&self) -> Col<f64> {
         let beta = self.fit.to_parts().beta;
         let (lower, _) = self.fit.factors();
         let root = (self.fit.n_rows() as f64).sqrt();
-        lower.transpose() * Col::from_fn(beta.len(), |k| beta[k] / root)
+        let target = lower.transpose() * Col::from_fn(beta.len(), |k| beta[k] / root);
+        target + faer::Scale(1.0 / self.made.size) * &self.made.bias
     }
 }
 

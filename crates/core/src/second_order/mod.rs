@@ -81,7 +81,7 @@
 //! | `passes.rs` | from a fit to a valuer, in passes over rows that arrive in chunks |
 //! | `sums.rs` | what a pass sums |
 //! | `expansion.rs` | moments, and what follows from them for every row |
-//! | `terms.rs` | what a row is to an expansion, also left out |
+//! | `terms.rs`, `left_out.rs` | what a row is to an expansion, also left out |
 //! | `resummed.rs`, `nodes.rs` | the sum over set sizes: in closed form; at a few sizes |
 //! | `valuer.rs` | values |
 //! | `bootstrap.rs` | standard errors, by drawing the reference again |
@@ -89,6 +89,7 @@
 
 mod bootstrap;
 mod expansion;
+mod left_out;
 mod nodes;
 mod options;
 mod passes;

@@ -101,7 +101,7 @@ impl SecondOrderPasses {
         options.check(fit.ridge())?;
         let shift = options.shift.unwrap_or(fit.dim() as f64 + 1.0);
         // q − ½ − κ > 0, and sets from which the coefficients follow at all.
-        let least = (shift + 0.5).floor().max(0.0) as usize + 1;
+        let least = ((shift + 0.5).floor().max(0.0) as usize).saturating_add(1);
         sizes.check(fit.dim(), least.max(fit.dim() + 1))?;
         let nodes = SizeNodes::new(sizes, options.depends_on_size(fit.ridge()));
         let fit = Arc::new(fit);
@@ -202,8 +202,9 @@ impl SecondOrderPasses {
 
     fn finish(&self, expansions: Vec<ExpansionBuilder>) -> SecondOrderValuer {
         let row_form = |builder: ExpansionBuilder| {
+            let centre = builder.centre();
             let (fit, expansion) = builder.finish();
-            RowForm::new(fit, expansion, self.options.small_ridge)
+            RowForm::new(fit, expansion, centre, self.options)
         };
         let rows: Vec<RowForm> = expansions.into_iter().map(row_form).collect();
         let form = if self.options.is_resummed(self.fit.ridge()) {

@@ -5,6 +5,7 @@
 //! nothing larger than `p × p` is ever held: third moments appear only
 //! contracted with a matrix or a direction that is known by then.
 
+use super::left_out::normal_at_zero;
 use super::options::{Spread, Utility};
 use crate::Rows;
 use crate::classification::LogisticFit;
@@ -141,8 +142,7 @@ impl JointSweep {
             Task::Smoothed { centre, spread } => {
                 let (mu, tau2) = (along(z, centre), quadratic(z, spread));
                 for i in (0..len).filter(|&i| tau2[i] > 0.0) {
-                    let density =
-                        (-0.5 * mu[i] * mu[i] / tau2[i]).exp() / (std::f64::consts::TAU * tau2[i]).sqrt();
+                    let density = normal_at_zero(mu[i], tau2[i]);
                     let towards =
                         if trusts_model { (0.5 * work.eta()[i]).tanh() } else { 2.0 * rows.y()[i] - 1.0 };
                     let slope = share(i) * towards * density;
@@ -235,7 +235,8 @@ pub(super) fn products(left: MatRef<'_, f64>, right: MatRef<'_, f64>) -> [f64; P
     out
 }
 
-fn cells(matrix: MatRef<'_, f64>, column: usize) -> &[f64] {
+/// A column of a panel.
+pub(super) fn cells(matrix: MatRef<'_, f64>, column: usize) -> &[f64] {
     let column = matrix.col(column).try_as_col_major();
     column.expect("an owned matrix is column-major").as_slice()
 }

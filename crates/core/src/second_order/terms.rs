@@ -1,7 +1,9 @@
 //! What a row is to an expansion.
 
 use super::expansion::Expansion;
-use super::sums::{along, products, quadratic, whiten};
+use super::left_out::logit_of;
+use super::options::SecondOrderOptions;
+use super::sums::{along, cells, products, quadratic, whiten};
 use crate::classification::LogisticFit;
 use crate::classification::fit::PanelWork;
 use crate::classification::logit::Logit;
@@ -11,9 +13,6 @@ use faer::linalg::matmul::matmul;
 use faer::linalg::triangular_solve::{solve_lower_triangular_in_place, solve_upper_triangular_in_place};
 use faer::{Accum, Col, Mat, MatRef, Par};
 use std::sync::Arc;
-
-/// A leverage this close to 1 leaves no digits for the row's own coefficient.
-const LEVERAGE_ROOM: f64 = 1e-10;
 
 /// Derivatives of the utility of the refitted model, as rows join the
 /// reference: what a row counts for in sets of about `s` rows.
@@ -75,8 +74,10 @@ pub(super) struct RowForm {
     /// `W − N`, as they appear together.
     position: Mat<f64>,
     /// Whether `q` and `r` are 0, so that all they multiply is, too.
-    is_plain: bool,
-    small_ridge: f64,
+    pub(super) is_plain: bool,
+    pub(super) options: SecondOrderOptions,
+    /// `β + b/s`, what estimates from `s` rows are on average.
+    pub(super) centre: Col<f64>,
     /// `D̃Pβ + Pr`, what a small ridge is along a row's influence.
     along_ridge: Option<Col<f64>>,
 }
@@ -84,26 +85,36 @@ pub(super) struct RowForm {
 /// Buffers of one thread.
 #[derive(Debug)]
 pub(super) struct TermsWork {
-    panel: PanelWork,
-    influence: Mat<f64>,
+    pub(super) panel: PanelWork,
+    pub(super) influence: InfluenceWork,
+}
+
+/// Buffers for the influences of a panel of rows.
+#[derive(Debug)]
+pub(super) struct InfluenceWork {
     pulled: Mat<f64>,
+    solved: Mat<f64>,
 }
 
 impl RowForm {
-    pub(super) fn new(fit: Arc<LogisticFit>, expansion: Expansion, small_ridge: f64) -> Self {
+    pub(super) fn new(
+        fit: Arc<LogisticFit>,
+        expansion: Expansion,
+        centre: Col<f64>,
+        options: SecondOrderOptions,
+    ) -> Self {
         let position = &expansion.position - &expansion.turned_position;
         let is_plain = (0..fit.dim()).all(|k| expansion.slope[k] == 0.0);
-        let along_ridge = (small_ridge > 0.0)
+        let along_ridge = (options.small_ridge > 0.0)
             .then(|| &expansion.net_curvature * &expansion.penalty_slope + penalised(&fit, &expansion.turn));
-        Self { fit, position, is_plain, small_ridge, along_ridge, expansion }
+        Self { fit, position, is_plain, options, centre, along_ridge, expansion }
     }
 
     pub(super) fn work(&self) -> TermsWork {
         let p = self.fit.dim();
         TermsWork {
             panel: PanelWork::new(&self.fit),
-            influence: Mat::zeros(PANEL_ROWS, p),
-            pulled: Mat::zeros(PANEL_ROWS, p),
+            influence: InfluenceWork { pulled: Mat::zeros(PANEL_ROWS, p), solved: Mat::zeros(PANEL_ROWS, p) },
         }
     }
 
@@ -119,7 +130,7 @@ impl RowForm {
         out: &mut [Option<RowTerms>],
     ) -> Result<(), Error> {
         let (fit, expansion) = (&*self.fit, &self.expansion);
-        let TermsWork { panel, influence, pulled } = work;
+        let TermsWork { panel, influence } = work;
         fit.solve_panel(rows, start, out.len(), left_out, panel)?;
         let n = fit.n_rows() as f64;
         whiten(panel, n);
@@ -127,27 +138,8 @@ impl RowForm {
         let logits: Vec<Option<Logit>> =
             (0..out.len()).map(|i| logit_of(fit, panel, i, rows.y()[start + i], own(i))).collect();
         let z = panel.panel.x.as_ref();
-        // ψ = H⁻¹(ez − g₀).
-        for k in 0..fit.dim() {
-            let cells = pulled.col_as_slice_mut(k).iter_mut().zip(panel.panel.x.col_as_slice(k));
-            for (i, (pulled, z)) in cells.enumerate() {
-                let e = logits.get(i).copied().flatten().map_or(0.0, |row| row.surprise);
-                *pulled = e * z - expansion.pull[k];
-            }
-        }
-        let psi = if fit.ridge() > 0.0 {
-            matmul(
-                influence.as_mut(),
-                Accum::Replace,
-                pulled.as_ref(),
-                expansion.inverse.as_ref(),
-                1.0,
-                Par::Seq,
-            );
-            influence.as_ref()
-        } else {
-            pulled.as_ref()
-        };
+        let surprise = |i: usize| logits[i].map_or(0.0, |row| row.surprise);
+        let psi = self.influences(z, out.len(), surprise, influence);
         let square = quadratic(psi, &expansion.net_curvature);
         let spread = quadratic(z, &expansion.spread);
         let position = quadratic(z, &self.position);
@@ -182,7 +174,33 @@ impl RowForm {
                 }
             });
         }
+        if left_out {
+            self.leave_out_of_slope(rows.slice(start, out.len()), work, out);
+        }
         Ok(())
+    }
+
+    /// `ψ = H⁻¹(ez − g₀)` of each row of a panel.
+    pub(super) fn influences<'w>(
+        &self,
+        z: MatRef<'_, f64>,
+        len: usize,
+        surprise: impl Fn(usize) -> f64,
+        work: &'w mut InfluenceWork,
+    ) -> MatRef<'w, f64> {
+        let mut e = [0.0; PANEL_ROWS];
+        e.iter_mut().take(len).enumerate().for_each(|(i, e)| *e = surprise(i));
+        for k in 0..self.fit.dim() {
+            let pull = self.expansion.pull[k];
+            let cells = work.pulled.col_as_slice_mut(k).iter_mut().zip(cells(z, k));
+            cells.zip(&e).for_each(|((pulled, z), e)| *pulled = e * z - pull);
+        }
+        if self.fit.ridge() == 0.0 {
+            return work.pulled.as_ref();
+        }
+        let (solved, inverse) = (work.solved.as_mut(), self.expansion.inverse.as_ref());
+        matmul(solved, Accum::Replace, work.pulled.as_ref(), inverse, 1.0, Par::Seq);
+        work.solved.as_ref()
     }
 
     /// `γ(ψᵀD̃H⁻¹Pβ − w(rᵀz)(zᵀH⁻¹Pβ) + rᵀPψ)`, where `H⁻¹` is 1: a small ridge is
@@ -199,30 +217,10 @@ impl RowForm {
         let (linear, along_z) = (along(psi, along_ridge), along(z, &self.expansion.penalty_slope));
         for (i, row) in rows.iter().enumerate() {
             let w = row.map_or(0.0, |row| row.weight);
-            out[i] = self.small_ridge * (linear[i] - w * turn[i] * along_z[i]);
+            out[i] = self.options.small_ridge * (linear[i] - w * turn[i] * along_z[i]);
         }
         out
     }
-}
-
-/// The model of row `i` of a solved panel. With `own`, the weight of the row in
-/// the reference, that of the reference without it, by one step of Newton's
-/// method; nothing if the row alone determines a coefficient.
-pub(super) fn logit_of(
-    fit: &LogisticFit,
-    panel: &PanelWork,
-    i: usize,
-    label: f64,
-    own: Option<f64>,
-) -> Option<Logit> {
-    let row = panel.row[i];
-    // A row of weight 0 is in the table but not in the reference.
-    let Some(own) = own.map(|own| own * fit.weight_scale()).filter(|&own| own > 0.0) else {
-        return Some(row);
-    };
-    let reach = own * panel.damped[i];
-    let room = 1.0 - row.weight * reach;
-    (room >= LEVERAGE_ROOM).then(|| Logit::new(panel.eta()[i] - row.surprise * reach / room, label))
 }
 
 /// `Pv`: in these coordinates `P` is `nL⁻¹ diag L⁻ᵀ`.

@@ -2,11 +2,12 @@
 
 use super::bootstrap::{BootstrapOptions, Deviations, replicates};
 use super::expansion::Expansion;
+use super::left_out::logit_of;
 use super::nodes::NodeWeight;
 use super::options::{SecondOrderOptions, Utility};
 use super::passes::{SecondOrderPasses, SecondOrderStep};
 use super::resummed::ShiftedSizes;
-use super::terms::{RowForm, RowTerms, TermsWork, logit_of};
+use super::terms::{RowForm, RowTerms, TermsWork};
 use crate::classification::LogisticFit;
 use crate::classification::blocks::check_labels;
 use crate::classification::fit::PanelWork;
@@ -151,8 +152,8 @@ impl SecondOrderValuer {
 
     /// Values `rows`, which are some or all of the reference rows themselves:
     /// each is valued against the reference without it, by one step of Newton's
-    /// method for its own probability; the moments of the others stay, which is
-    /// a matter of `1/n`. `prob` and `weight` stay those of the full fit.
+    /// method for its own probability. Moments of the others stay, which is a
+    /// matter of `1/n`, but for the slope of the utility. `prob` and `weight` stay those of the full fit.
     ///
     /// # Errors
     ///
