@@ -103,17 +103,17 @@ fn values(kinds: &Kinds, valuer: &SecondOrderValuer) -> Values {
     valuer.values(Rows::new(x.as_ref(), &kinds.y).unwrap()).unwrap()
 }
 
-/// Every second kind, so that both labels come up.
+/// Every third kind, so that both labels come up.
 fn some(kinds: &Kinds) -> Vec<usize> {
-    (0..kinds.y.len()).filter(|i| i % 3 == 0).take(7).collect()
+    (0..kinds.y.len()).filter(|i| i % 3 == 0).collect()
 }
 
 /// The law `gain = c/s² + O(s⁻³)` at s = 1500, without a ridge, under log-loss and
 /// Brier score, for a model that holds and for one that does not.
 ///
-/// 4 settings of 7 rows at five standard errors: a false alarm once in 60 000
-/// runs. What is left out is of order 1/s³. A part that were left out would be
-/// seen at some row by fifteen standard errors or more.
+/// 4 settings of 6 rows at five standard errors: a false alarm once in 70 000
+/// runs. Terms of order 1/s³ are beyond the law. A part that were left out would be
+/// seen at some row by eight standard errors or more (15 to 144 with the first seed).
 #[test]
 fn gains_of_refitted_models_follow_the_law() {
     for (number, (utility, off)) in
@@ -150,12 +150,16 @@ fn gains_of_refitted_models_follow_the_law() {
             println!("parts in standard errors: {power:.0?}");
             // The Brier score of a model that holds has hardly any correction.
             let counts = if number == 2 { 2 } else { 3 };
-            assert!(power[..counts].iter().all(|&power| power > 15.0), "too little power: {power:.1?}");
+            assert!(power[..counts].iter().all(|&power| power > 8.0), "too little power: {power:.1?}");
         }
     }
 }
 
-/// A ridge of ordinary size, what all rows gain alike included.
+/// A ridge of ordinary size, what all rows gain alike included: absolute gains, not
+/// only their order.
+///
+/// 12 comparisons at five standard errors. Without the ridge some row would be
+/// hundreds of standard errors away.
 #[test]
 fn gains_with_a_ridge_follow_the_law() {
     for (number, utility) in [Utility::LogLoss, Utility::Brier].into_iter().enumerate() {
@@ -166,7 +170,6 @@ fn gains_with_a_ridge_follow_the_law() {
             let found = simulated(&kinds, utility, s, ridge, 4000, seed + 1, &which);
             let options = SecondOrderOptions { utility, ..Default::default() };
             let single = values(&kinds, &valuer(&kinds, ridge, (s + 1, s + 1), options));
-            // Before the ridge is told that it weighs less in a larger set.
             let plain = values(&kinds, &valuer(&kinds, 0.0, (s + 1, s + 1), options));
             let mut power: f64 = 0.0;
             for (&kind, found) in which.iter().zip(&found) {
@@ -185,10 +188,11 @@ fn gains_with_a_ridge_follow_the_law() {
     }
 }
 
-/// At sizes that are not large: the sum over sizes in closed form against the
-/// definition, by correlation and slope.
+/// At sizes that are not large the expansion is off in magnitude and right in
+/// order. Found with the first seed: correlation 0.999 and slope 1.21 at 100 rows,
+/// 0.995 (the noise of the simulation) and 0.98 at 400.
 #[test]
-fn sums_over_small_sets_rank_rows_as_refits_do() {
+fn small_sets_rank_rows_as_refits_do() {
     for seed in seeds(31_200) {
         let kinds = Kinds::new(seed, 9, &[0.2, 0.7, -0.4], 0.2);
         let which: Vec<usize> = (0..kinds.y.len()).collect();
@@ -205,8 +209,9 @@ fn sums_over_small_sets_rank_rows_as_refits_do() {
     }
 }
 
-/// Accuracy: a refitted model is right or wrong about a kind, and the formula
-/// takes its estimates for normal.
+/// Accuracy: a refitted model is right or wrong about a kind, and the formula takes
+/// its estimates for normal, which has no rate to test against. Found with the first
+/// seed: correlation 0.997 and slope 0.98.
 #[test]
 fn accuracy_of_refitted_models_is_ranked() {
     for seed in seeds(31_300) {

@@ -277,10 +277,10 @@ fn rows_left_out_are_valued_as_if_they_had_not_been_there() {
     }
 }
 
-/// κ of sets of 150 rows: what noise is left with 1000 sets is less than a row, as
-/// two seeds show.
+/// κ of sets of 150 rows, with 1000 of them, has an error of two or three rows: found
+/// were 13.9 and 10.0. Two seeds differ by more than 12 once in some hundred runs.
 #[test]
-fn the_measured_shift_is_near_the_default() {
+fn the_measured_shift_is_a_few_rows() {
     let sample = labelled(13, 2000, &BETA);
     let x = matrix(&sample);
     let rows = Rows::new(x.as_ref(), &sample.y).unwrap();
@@ -292,8 +292,8 @@ fn the_measured_shift_is_near_the_default() {
     let (one, other) = (on_threads(1, || shift(3)), on_threads(4, || shift(3)));
     assert_eq!(one.to_bits(), other.to_bits());
     println!("κ = {one:.2}, {:.2} with another seed; p + 1 = 4", shift(4));
-    assert!((one - shift(4)).abs() < 4.0 && one != shift(4));
-    assert!((0.0..20.0).contains(&one));
+    assert!((one - shift(4)).abs() < 12.0 && one != shift(4));
+    assert!((0.0..30.0).contains(&one));
 }
 
 #[test]

@@ -34,8 +34,9 @@ pub struct ShiftOptions {
 /// `½tr(HV)/(s − κ)` in log-loss. The mean shortfall of sets drawn from the
 /// reference with replacement, each of them fitted, gives `κ`. To first order the
 /// shortfall of a set is `½ψᵀHψ` with `ψ` the mean influence of its rows, whose
-/// expectation is `½tr(HV)/s`: only what differs from that is averaged, which
-/// leaves little noise. Costs a fit of `s` rows and the log-loss of the reference
+/// expectation is `½tr(HV)/s`: only what differs from that is averaged. Smaller
+/// sets tell `κ` better, as long as they have a fit; a thousand sets of 150 rows
+/// leave an error of two or three. Costs a fit of `s` rows and the log-loss of the reference
 /// for each set.
 ///
 /// # Errors
