@@ -121,27 +121,30 @@ fn passes_over_other_rows_are_refused() {
     }
 }
 
-/// A row that alone has a feature determines its coefficient; with a ridge it
-/// does not.
+/// A feature that two rows have, of different labels, and one of them hardly counts:
+/// the other alone determines its coefficient. Without it there is no telling.
 #[test]
 fn rows_that_stand_alone_have_no_value_left_out() {
     let mut sample = sample();
-    let mut lone = vec![0.0; 121];
-    lone[120] = 1.0;
-    sample.columns.iter_mut().for_each(|column| column.push(0.3));
-    sample.y.push(1.0);
+    let mut lone = vec![0.0; 122];
+    (lone[120], lone[121]) = (1.0, 1.0);
+    sample.columns.iter_mut().for_each(|column| column.extend([0.3, 0.3]));
+    sample.y.extend([1.0, 0.0]);
     let sample = sample.with_column(lone);
-    let options = LogisticOptions { ridge: 1e-9, ..PLAIN };
+    let mut weights = vec![1.0; 122];
+    weights[121] = 1e-11;
     let x = matrix(&sample);
-    let rows = Rows::new(x.as_ref(), &sample.y).unwrap();
-    let fit = LogisticFit::of(rows, options).unwrap();
-    let valuer = SecondOrderValuer::of(fit, rows, Sizes::new(30, 90), DEFAULT).unwrap();
-    let found = valuer.leave_one_out(rows).unwrap();
-    for (row, note) in &found.notes {
-        assert_eq!(*note, Note::LeverageOne);
-        assert!(found.value[*row].is_nan());
+    let rows = Rows::new(x.as_ref(), &sample.y).unwrap().with_weights(&weights).unwrap();
+    for utility in [Utility::LogLoss, Utility::Brier] {
+        // With an intercept features are centred, which leaves its leverage eight digits.
+        let fit = LogisticFit::of(rows, NO_INTERCEPT).unwrap();
+        let options = SecondOrderOptions { utility, ..DEFAULT };
+        let valuer = SecondOrderValuer::of(fit, rows, Sizes::new(30, 90), options).unwrap();
+        let found = valuer.leave_one_out(rows).unwrap();
+        assert_eq!(found.notes, [(120, Note::LeverageOne)], "{utility:?}");
+        assert!(found.value[120].is_nan());
+        assert!(found.value[..120].iter().chain(&found.value[121..]).all(|value| value.is_finite()));
     }
-    assert!(found.value[..120].iter().all(|value| value.is_finite()));
 }
 
 /// Where a fit is certain of a row there is nothing to divide by.

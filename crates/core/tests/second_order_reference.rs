@@ -14,7 +14,7 @@ use faer::{Col, Mat};
 /// of matrices whose condition is below 100 and a dozen sums cost two digits.
 const TOLERANCE: f64 = 1e-11;
 
-/// Which of the eight sizes is given the ridge of the table.
+/// Which of the sizes that are interpolated between is given the ridge of the table.
 const NODE: usize = 3;
 
 struct Reference {

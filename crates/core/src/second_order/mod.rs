@@ -33,7 +33,7 @@
 //! correction being what does not depend on the row's influence on the
 //! coefficients, what is quadratic in it, and what is linear in it. Where the
 //! expansion changes with the size of the sets (accuracy, ridge) it is made at
-//! eight sizes and interpolated. Moments are summed in two to five passes over the
+//! eight sizes or more and interpolated. Moments are summed in two to five passes over the
 //! reference, in memory that grows like `p²`; a row costs `O(p²)`.
 //!
 //! **Assumptions.** Estimates from sets are near that of the reference: `s` well
