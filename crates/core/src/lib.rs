@@ -37,6 +37,7 @@
 //! | [`classification`] | logistic regression, and the same on its working variables | Corollary 4 |
 //! | [`density`] | the closed form for kernel density estimates, of rows and of sets | Theorem 5 |
 //! | [`neighbours`] | the closed form for nearest neighbours, and KNN-Shapley | beyond it |
+//! | [`second_order`] | the closed form for logistic models that are refitted on each set | beyond it |
 //! | [`numeric`] | sums over set sizes of chi-squared expectations | its proof |
 //!
 //! Nothing here reads files, clocks or the environment; a seed is an argument.
@@ -47,6 +48,7 @@ pub mod density;
 pub mod linear;
 pub mod neighbours;
 pub mod numeric;
+pub mod second_order;
 
 mod error;
 mod factor;

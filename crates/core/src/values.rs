@@ -28,6 +28,9 @@ pub enum Part {
     Potential,
     /// What its error costs: value = potential − penalty.
     Penalty,
+    /// What a row's pull on a refitted model brings or costs: value =
+    /// potential − penalty + correction.
+    Correction,
     /// Squared Mahalanobis distance from the reference.
     DistSq,
     /// Squared residual under the reference fit.
@@ -52,6 +55,7 @@ impl Part {
         let name = match self {
             Part::Potential => "potential",
             Part::Penalty => "penalty",
+            Part::Correction => "correction",
             Part::DistSq => "dist_sq",
             Part::ResidSq => "resid_sq",
             Part::Prob => "prob",

@@ -33,6 +33,20 @@ impl Case {
         self.0[name].as_str().unwrap_or_else(|| panic!("no text `{name}` in {}", self.0)).to_owned()
     }
 
+    /// A field that is a table row of its own.
+    #[track_caller]
+    pub fn field(&self, name: &str) -> Case {
+        assert!(self.0[name].is_object(), "no field `{name}` in {}", self.0);
+        Case(self.0[name].clone())
+    }
+
+    /// A field that is a list of table rows.
+    #[track_caller]
+    pub fn cases(&self, name: &str) -> Vec<Case> {
+        let rows = self.0[name].as_array().unwrap_or_else(|| panic!("no rows `{name}` in {}", self.0));
+        rows.iter().cloned().map(Case).collect()
+    }
+
     /// A count.
     #[track_caller]
     pub fn count(&self, name: &str) -> usize {

@@ -9,7 +9,7 @@ use faer::Mat;
 use std::fmt::Debug;
 
 /// What is summed over rows.
-pub(super) trait Sweep: Sync + Debug {
+pub(crate) trait Sweep: Sync + Debug {
     /// The sums.
     type Sums: Send + Debug;
 
@@ -25,7 +25,7 @@ pub(super) trait Sweep: Sync + Debug {
 
 /// A sweep under way.
 #[derive(Debug)]
-pub(super) struct BlockSums<S: Sweep> {
+pub(crate) struct BlockSums<S: Sweep> {
     sweep: S,
     n_features: usize,
     n_rows: usize,
@@ -40,7 +40,7 @@ pub(super) struct BlockSums<S: Sweep> {
 }
 
 impl<S: Sweep> BlockSums<S> {
-    pub(super) fn new(n_features: usize, sweep: S) -> Self {
+    pub(crate) fn new(n_features: usize, sweep: S) -> Self {
         Self {
             sweep,
             n_features,
@@ -54,11 +54,11 @@ impl<S: Sweep> BlockSums<S> {
     }
 
     /// Rows so far, those of weight 0 included.
-    pub(super) fn n_rows(&self) -> usize {
+    pub(crate) fn n_rows(&self) -> usize {
         self.n_rows
     }
 
-    pub(super) fn push(&mut self, rows: Rows<'_>) -> Result<(), Error> {
+    pub(crate) fn push(&mut self, rows: Rows<'_>) -> Result<(), Error> {
         if rows.n_features() != self.n_features {
             return Err(Error::FeatureCount { found: rows.n_features(), expected: self.n_features });
         }
@@ -89,7 +89,7 @@ impl<S: Sweep> BlockSums<S> {
     }
 
     /// The sums over all rows.
-    pub(super) fn finish(mut self) -> Result<S::Sums, Error> {
+    pub(crate) fn finish(mut self) -> Result<S::Sums, Error> {
         if self.n_pending > 0 {
             let block = self.take_pending();
             self.merged.push((0, block));
@@ -180,7 +180,7 @@ fn of_blocks<S: Sweep>(sweep: &S, rows: Rows<'_>, level: u32) -> S::Sums {
 }
 
 /// Refuses labels that are neither 0 nor 1.
-pub(super) fn check_labels(rows: Rows<'_>) -> Result<(), Error> {
+pub(crate) fn check_labels(rows: Rows<'_>) -> Result<(), Error> {
     let wrong = |label: &f64| *label != 0.0 && *label != 1.0;
     match rows.y().iter().position(wrong) {
         // A label that is not a number at all is told like any other such cell.

@@ -11,41 +11,41 @@ use faer::Mat;
 /// one nothing is centred. Either way coefficients for features as given are
 /// those of the columns times the scale.
 #[derive(Debug, Clone, PartialEq)]
-pub(super) struct Design {
-    pub(super) n_features: usize,
-    pub(super) intercept: bool,
+pub(crate) struct Design {
+    pub(crate) n_features: usize,
+    pub(crate) intercept: bool,
     /// Features in the design, ascending.
-    pub(super) kept: Vec<usize>,
+    pub(crate) kept: Vec<usize>,
     /// Per kept feature: what is subtracted, as a sum of two doubles.
-    pub(super) centre: Vec<(f64, f64)>,
-    pub(super) scale: Vec<f64>,
+    pub(crate) centre: Vec<(f64, f64)>,
+    pub(crate) scale: Vec<f64>,
 }
 
 /// A panel of rows in the columns of a design.
 #[derive(Debug)]
-pub(super) struct DesignPanel {
+pub(crate) struct DesignPanel {
     /// [`PANEL_ROWS`] rows, those that are not there zero.
-    pub(super) x: Mat<f64>,
+    pub(crate) x: Mat<f64>,
 }
 
 impl Design {
     /// Columns, the intercept included.
-    pub(super) fn dim(&self) -> usize {
+    pub(crate) fn dim(&self) -> usize {
         self.kept.len() + usize::from(self.intercept)
     }
 
     /// Where the features begin.
-    pub(super) fn first(&self) -> usize {
+    pub(crate) fn first(&self) -> usize {
         usize::from(self.intercept)
     }
 
-    pub(super) fn panel(&self) -> DesignPanel {
+    pub(crate) fn panel(&self) -> DesignPanel {
         DesignPanel { x: Mat::zeros(PANEL_ROWS, self.dim()) }
     }
 
     /// Fills `panel` with `len ≤ PANEL_ROWS` rows from `start` on.
     #[inline]
-    pub(super) fn fill(&self, rows: Rows<'_>, start: usize, len: usize, panel: &mut DesignPanel) {
+    pub(crate) fn fill(&self, rows: Rows<'_>, start: usize, len: usize, panel: &mut DesignPanel) {
         if self.intercept {
             let ones = panel.x.col_as_slice_mut(0);
             ones[..len].fill(1.0);
@@ -62,12 +62,12 @@ impl Design {
     }
 
     /// Coefficients of the kept features as given.
-    pub(super) fn coef(&self, beta: &[f64]) -> Vec<f64> {
+    pub(crate) fn coef(&self, beta: &[f64]) -> Vec<f64> {
         beta[self.first()..].iter().zip(&self.scale).map(|(b, scale)| b * scale).collect()
     }
 
     /// The linear predictor where all features are 0, if there is an intercept.
-    pub(super) fn intercept_value(&self, beta: &[f64]) -> Option<f64> {
+    pub(crate) fn intercept_value(&self, beta: &[f64]) -> Option<f64> {
         let reach = |(coef, &(shift, offset)): (f64, &(f64, f64))| coef * (shift + offset);
         self.intercept
             .then(|| beta[0] - self.coef(beta).into_iter().zip(&self.centre).map(reach).sum::<f64>())
@@ -77,7 +77,7 @@ impl Design {
 impl DesignPanel {
     /// `out = Xβ`.
     #[inline(always)]
-    pub(super) fn times(&self, beta: &[f64], out: &mut [f64; PANEL_ROWS]) {
+    pub(crate) fn times(&self, beta: &[f64], out: &mut [f64; PANEL_ROWS]) {
         out.fill(0.0);
         for (k, b) in beta.iter().enumerate() {
             for (out, x) in out.iter_mut().zip(self.x.col_as_slice(k)) {
@@ -90,7 +90,7 @@ impl DesignPanel {
     /// proportion to, those of `β` included. Columns have deviations of about
     /// 1, so no unit counts for more than another.
     #[inline(always)]
-    pub(super) fn reach(&self, beta: &[f64], out: &mut [f64; PANEL_ROWS]) {
+    pub(crate) fn reach(&self, beta: &[f64], out: &mut [f64; PANEL_ROWS]) {
         let largest = beta.iter().fold(0.0_f64, |most, b| most.max(b.abs()));
         out.fill(0.0);
         for k in 0..beta.len() {

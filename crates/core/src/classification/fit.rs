@@ -225,20 +225,20 @@ impl LogisticFit {
         warnings
     }
 
-    pub(super) fn design(&self) -> &Design {
+    pub(crate) fn design(&self) -> &Design {
         &self.design
     }
 
-    pub(super) fn weight_scale(&self) -> f64 {
+    pub(crate) fn weight_scale(&self) -> f64 {
         self.weight_scale
     }
 
     /// `L` of the products, and of those with the ridge.
-    pub(super) fn factors(&self) -> (&Mat<f64>, Option<&Mat<f64>>) {
+    pub(crate) fn factors(&self) -> (&Mat<f64>, Option<&Mat<f64>>) {
         (&self.lower, self.penalised.as_ref())
     }
 
-    pub(super) fn check_width(&self, rows: Rows<'_>) -> Result<(), Error> {
+    pub(crate) fn check_width(&self, rows: Rows<'_>) -> Result<(), Error> {
         if rows.n_features() != self.n_features() {
             return Err(Error::FeatureCount { found: rows.n_features(), expected: self.n_features() });
         }
@@ -247,7 +247,7 @@ impl LogisticFit {
 
     /// Leaves predictions and `xᵀH⁻¹x` of `len ≤ PANEL_ROWS` rows in `work`;
     /// with `left_out` also the same of `H` with the ridge.
-    pub(super) fn solve_panel(
+    pub(crate) fn solve_panel(
         &self,
         rows: Rows<'_>,
         start: usize,
@@ -357,20 +357,20 @@ fn solve(lower: &Mat<f64>, panel: &mut DesignPanel, norm_sq: &mut [f64; PANEL_RO
 
 /// Buffers of one thread, and what a panel of rows came to.
 #[derive(Debug)]
-pub(super) struct PanelWork {
+pub(crate) struct PanelWork {
     /// `L⁻¹x` afterwards.
-    pub(super) panel: DesignPanel,
+    pub(crate) panel: DesignPanel,
     second: Option<DesignPanel>,
     eta: [f64; PANEL_ROWS],
     /// `xᵀH⁻¹x` per row.
-    pub(super) spread: [f64; PANEL_ROWS],
+    pub(crate) spread: [f64; PANEL_ROWS],
     /// The same of `H` with the ridge; only where rows are left out.
-    pub(super) damped: [f64; PANEL_ROWS],
-    pub(super) row: [Logit; PANEL_ROWS],
+    pub(crate) damped: [f64; PANEL_ROWS],
+    pub(crate) row: [Logit; PANEL_ROWS],
 }
 
 impl PanelWork {
-    pub(super) fn new(fit: &LogisticFit) -> Self {
+    pub(crate) fn new(fit: &LogisticFit) -> Self {
         Self {
             panel: fit.design.panel(),
             second: None,
@@ -382,7 +382,7 @@ impl PanelWork {
     }
 
     /// The linear predictor of each row.
-    pub(super) fn eta(&self) -> &[f64; PANEL_ROWS] {
+    pub(crate) fn eta(&self) -> &[f64; PANEL_ROWS] {
         &self.eta
     }
 }

@@ -2,24 +2,24 @@
 
 /// What the model says of a row with the linear predictor `η` and a label.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub(super) struct Logit {
+pub(crate) struct Logit {
     /// `π = 1/(1 + e^{−η})`.
-    pub(super) prob: f64,
+    pub(crate) prob: f64,
     /// `y − π`.
-    pub(super) surprise: f64,
+    pub(crate) surprise: f64,
     /// `W = π(1 − π)`.
-    pub(super) weight: f64,
+    pub(crate) weight: f64,
     /// `dW/dη = W(1 − 2π)`.
-    pub(super) weight_slope: f64,
+    pub(crate) weight_slope: f64,
     /// `−log` of the probability of the label.
-    pub(super) loss: f64,
+    pub(crate) loss: f64,
 }
 
 impl Logit {
     /// No difference of nearly equal numbers is taken: with `t` the predictor
     /// towards the label, `y − π` is `±1/(1 + e^t)`.
     #[inline(always)]
-    pub(super) fn new(eta: f64, label: f64) -> Self {
+    pub(crate) fn new(eta: f64, label: f64) -> Self {
         let is_one = label == 1.0;
         let small = (-eta.abs()).exp();
         let rest = 1.0 / (1.0 + small);

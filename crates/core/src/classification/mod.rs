@@ -64,13 +64,13 @@
 //! | `one_vs_rest/` | more than two classes |
 //! | `blocks.rs` | sums with the same bits for any chunks and threads |
 
-mod blocks;
-mod design;
-mod fit;
+pub(crate) mod blocks;
+pub(crate) mod design;
+pub(crate) mod fit;
 mod general;
 mod influence;
 mod irls;
-mod logit;
+pub(crate) mod logit;
 mod one_vs_rest;
 mod parts;
 mod printed;

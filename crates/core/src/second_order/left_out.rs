@@ -1,0 +1,108 @@
+//! Rows of the reference, valued against the others.
+//!
+//! The row's own probability changes most, and is taken from one step of Newton's
+//! method. Moments change by a share of `1/n`, which they may keep, with one
+//! exception: the slope `q` of the utility stands in `φ₁`, which counts `s` times as
+//! much as the other derivatives. Without the row the reference moves by
+//! `t = −c/(n − c)` towards it, if it has the share `c/n`, and
+//!
+//! ```text
+//! φ₁ becomes (1 − t)(φ₁ + t·φ₂) − t·(ℓ'z − q)ᵀψ
+//! ```
+//!
+//! first because the coefficients were fitted to the row, then because the
+//! utility was measured on it.
+
+use super::options::{Spread, Utility};
+use super::sums::{along, products, quadratic};
+use super::terms::{RowForm, RowTerms, TermsWork};
+use crate::Rows;
+use crate::classification::LogisticFit;
+use crate::classification::fit::PanelWork;
+use crate::classification::logit::Logit;
+
+/// A leverage this close to 1 leaves no digits for the row's own coefficient.
+const LEVERAGE_ROOM: f64 = 1e-10;
+
+/// The model of row `i` of a solved panel. With `own`, the weight of the row in
+/// the reference, that of the reference without it, by one step of Newton's
+/// method; nothing if the row alone determines a coefficient.
+pub(super) fn logit_of(
+    fit: &LogisticFit,
+    panel: &PanelWork,
+    i: usize,
+    label: f64,
+    own: Option<f64>,
+) -> Option<Logit> {
+    let row = panel.row[i];
+    // A row of weight 0 is in the table but not in the reference.
+    let Some(own) = own.map(|own| own * fit.weight_scale()).filter(|&own| own > 0.0) else {
+        return Some(row);
+    };
+    let reach = own * panel.damped[i];
+    let room = 1.0 - row.weight * reach;
+    (room >= LEVERAGE_ROOM).then(|| Logit::new(panel.eta()[i] - row.surprise * reach / room, label))
+}
+
+impl RowForm {
+    /// Corrects `φ₁` of reference rows whose panel is in `work`.
+    pub(super) fn leave_out_of_slope(
+        &self,
+        rows: Rows<'_>,
+        work: &mut TermsWork,
+        out: &mut [Option<RowTerms>],
+    ) {
+        // By the model a slope does not depend on the labels.
+        if self.is_plain || self.options.spread == Spread::ModelBased {
+            return;
+        }
+        let (fit, expansion) = (&*self.fit, &self.expansion);
+        let TermsWork { panel, influence } = work;
+        let z = panel.panel.x.as_ref();
+        // As the row is to the fit that it is a part of.
+        let psi = self.influences(z, out.len(), |i| panel.row[i].surprise, influence);
+        let first = along(psi, &expansion.slope);
+        let square = quadratic(psi, &expansion.net_curvature);
+        let (turn, psi_turn) = (along(z, &expansion.turn), along(psi, &expansion.turn));
+        let psi_z = products(psi, z);
+        let slopes = self.slopes(rows, panel);
+        let n = fit.n_rows() as f64;
+        for (i, out) in out.iter_mut().enumerate() {
+            let c = rows.weights().map_or(1.0, |weights| weights[i]) * fit.weight_scale();
+            let Some(out) = out.as_mut().filter(|_| c > 0.0) else { continue };
+            let t = -c / (n - c);
+            let phi1 = -first[i];
+            let phi2 = 2.0 * (panel.row[i].weight * turn[i] * psi_z[i] - psi_turn[i]) - square[i];
+            out.first = (1.0 - t) * (phi1 + t * phi2) - t * (slopes[i] * psi_z[i] - first[i]);
+        }
+    }
+
+    /// `ℓ'` of each row.
+    fn slopes(&self, rows: Rows<'_>, panel: &PanelWork) -> Vec<f64> {
+        let z = panel.panel.x.as_ref();
+        match self.options.utility {
+            Utility::LogLoss => panel.row[..rows.len()].iter().map(|row| -row.surprise).collect(),
+            Utility::Brier => {
+                panel.row[..rows.len()].iter().map(|row| -2.0 * row.surprise * row.weight).collect()
+            }
+            Utility::Accuracy => {
+                let (mu, spread) = (along(z, &self.centre), quadratic(z, &self.expansion.spread));
+                let slope = |i: usize| {
+                    let density = normal_at_zero(mu[i], spread[i] / self.expansion.size);
+                    (1.0 - 2.0 * rows.y()[i]) * density
+                };
+                (0..rows.len()).map(slope).collect()
+            }
+        }
+    }
+}
+
+/// The density at 0 of a normal number with this mean and variance; 0 where it
+/// does not vary, as a row at the origin does not.
+pub(super) fn normal_at_zero(mean: f64, variance: f64) -> f64 {
+    if variance > 0.0 {
+        (-0.5 * mean * mean / variance).exp() / (std::f64::consts::TAU * variance).sqrt()
+    } else {
+        0.0
+    }
+}

@@ -1,0 +1,86 @@
+//! What is valued, and what is trusted.
+
+use crate::Error;
+
+/// What a refitted model is judged by, over the population that the reference
+/// stands for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[non_exhaustive]
+pub enum Utility {
+    /// Minus the expected `−log` of the probability of the label.
+    #[default]
+    LogLoss,
+    /// The probability that the likelier label is the true one.
+    Accuracy,
+    /// Minus the expected `(y − π)²`.
+    Brier,
+}
+
+/// How the spread of an estimate from a set is known.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[non_exhaustive]
+pub enum Spread {
+    /// From the residuals of the reference, `V = H⁻¹E[e²xxᵀ]H⁻¹`: right also
+    /// where the logistic model is not.
+    #[default]
+    Sandwich,
+    /// From the model, `V = H⁻¹`, every reference label replaced by its
+    /// probability: less noise from a small reference, wrong where the model is.
+    ModelBased,
+}
+
+/// How second-order values are computed.
+///
+/// | field | default | purpose | range |
+/// |---|---|---|---|
+/// | `utility` | log-loss | what a model is judged by | |
+/// | `spread` | sandwich | how the spread of estimates is known | model-based only without a ridge |
+/// | `small_ridge` | 0 | `γ` of a ridge that sets are fitted with and the reference is not, to first order | ≥ 0 |
+/// | `shift` | `p + 1` | `κ`: a set of `s` rows tells as much as `s − κ` do in the limit | < q − ½; log-loss without the ridge of the fit |
+///
+/// A ridge of ordinary size is that of the fit: sets are then fitted with the
+/// same `γ`, on the sum of their losses.
+#[derive(Debug, Clone, Copy, PartialEq, Default)]
+pub struct SecondOrderOptions {
+    /// What a model is judged by.
+    pub utility: Utility,
+    /// How the spread of estimates is known.
+    pub spread: Spread,
+    /// `γ`, if it is small.
+    pub small_ridge: f64,
+    /// `κ`, if it is not `p + 1`.
+    pub shift: Option<f64>,
+}
+
+impl SecondOrderOptions {
+    /// Refuses what does not go together, given the ridge of the fit.
+    pub(super) fn check(&self, ridge: f64) -> Result<(), Error> {
+        let wrong = |what| Err(Error::BadOption { what });
+        if !(self.small_ridge.is_finite() && self.small_ridge >= 0.0) {
+            return wrong("the ridge must be a number from 0 on");
+        }
+        if self.shift.is_some_and(|shift| !shift.is_finite()) {
+            return wrong("the shift of set sizes must be a finite number");
+        }
+        if ridge > 0.0 && self.small_ridge > 0.0 {
+            return wrong("the fit has a ridge already; a small one is for fits without");
+        }
+        if ridge > 0.0 && self.spread == Spread::ModelBased {
+            return wrong("the model says nothing of the spread of estimates with a ridge; use the sandwich");
+        }
+        if self.shift.is_some() && !self.is_resummed(ridge) {
+            return wrong("set sizes are shifted under log-loss without the ridge of a fit only");
+        }
+        Ok(())
+    }
+
+    /// Whether the sum over set sizes has the closed form with the shift.
+    pub(super) fn is_resummed(&self, ridge: f64) -> bool {
+        self.utility == Utility::LogLoss && ridge == 0.0
+    }
+
+    /// Whether the expansion itself changes with the size of the sets.
+    pub(super) fn depends_on_size(&self, ridge: f64) -> bool {
+        self.utility == Utility::Accuracy || ridge > 0.0
+    }
+}
