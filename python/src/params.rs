@@ -31,6 +31,7 @@ pub(crate) fn model(
     model.sizes = SizeChoice { min: read.size("q")?, max: read.size("m")? };
     model.n_components = read.size("pca")?;
     match task {
+        Task::Density => return Err(input_error("densities have no estimator yet")),
         Task::Regression => {
             model.fit.refit_intercept = read.get("refit_intercept", "True or False")?;
             if model.fit.refit_intercept && !model.fit.intercept {
@@ -149,6 +150,7 @@ pub(crate) fn of_valuer<'py>(py: Python<'py>, valuer: &SavedValuer) -> PyResult<
     params.set_item("intercept", valuer.options().intercept)?;
     params.set_item("pca", parts.projection.as_ref().map(|projection| projection.axes.len()))?;
     match valuer.task() {
+        Task::Density => {}
         Task::Regression => params.set_item("refit_intercept", valuer.options().refit_intercept)?,
         Task::Classification => {
             params.set_item("positive", positive(py, valuer.design())?)?;
@@ -156,7 +158,8 @@ pub(crate) fn of_valuer<'py>(py: Python<'py>, valuer: &SavedValuer) -> PyResult<
     }
     params.set_item("dependent", if valuer.options().allow_dependent { "drop" } else { "error" })?;
     // Labels that are text are named among the categories too; they are no parameter.
-    let features = || valuer.categorical().iter().filter(|name| *name != valuer.design().target());
+    let features =
+        || valuer.categorical().iter().filter(|name| valuer.design().target() != Some(name.as_str()));
     let categorical = if features().next().is_none() {
         None
     } else if valuer.has_names() {

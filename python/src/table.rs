@@ -162,7 +162,7 @@ impl Table {
     pub(crate) fn refuse_text(&self, design: &Design) -> PyResult<()> {
         let is_number = |wanted: &&Wanted| matches!(wanted.read_as, ReadAs::Number | ReadAs::Boolean);
         let is_text = |name: &str| self.source.schema().column(name).is_some_and(|c| c.kind == Kind::Text);
-        if is_number(&&design.parts().target) && self.target_is_text() {
+        if design.parts().target.iter().all(|target| is_number(&target)) && self.target_is_text() {
             return Err(input_error("y holds text, and held numbers when the reference was fitted"));
         }
         match design.parts().features.iter().filter(is_number).find(|wanted| is_text(&wanted.name)) {
