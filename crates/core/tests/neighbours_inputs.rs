@@ -134,7 +134,7 @@ fn constant_columns_are_left_out_and_reported() {
     let words = valuer.warnings(false)[0].to_string();
     assert_eq!(
         words,
-        "`feature 2`, `feature 3` are the same in every reference row and are left out of distances"
+        "`feature 2`, `feature 3` are the same in every reference row and were left out"
     );
 
     let narrow = NeighbourValuer::new(plain.rows(), TestRows::Given(plain.rows()), sizes, OPTIONS).unwrap();
