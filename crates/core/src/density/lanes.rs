@@ -123,7 +123,7 @@ impl KernelSums {
         Self { base, plain: 0.0, convolved: 0.0, squares: [0.0; 3] }
     }
 
-    /// Adds the sums over other rows; `rate` is that of [`Smoother::rate`].
+    /// Adds the sums over other rows; `rate` is that of `Smoother::rate`.
     pub(crate) fn merge(&mut self, mut other: Self, rate: f64) {
         if other.base < self.base {
             std::mem::swap(self, &mut other);
