@@ -19,8 +19,12 @@ class DensityValuer(BaseValuer):
     A set of rows is smoothed by a kernel, and its estimate is worth the less the
     larger its integrated squared error is. The value of a row is the expected drop in
     that error when the row joins a random set of 0 … m−1 others, averaged over these
-    sizes. A row is worth more where others are near; those of lowest value are far from
-    everything. There is no target and no q: an estimate can be made of any set.
+    sizes. There is no target and no q: an estimate can be made of any set.
+
+    A row is worth most where many others are near. It is worth least at the edge of
+    where they are, since smoothing puts too much there as it is; further out there is
+    nothing to spoil, and values rise a little again. So the row furthest from
+    everything is the one of lowest `log_density`, not always that of lowest value.
 
     The sign has no meaning, since all values hold the same constant. With many columns
     that is so large that `value` keeps few digits of what tells rows apart; `explain`
@@ -106,10 +110,10 @@ class DensityValuer(BaseValuer):
     >>> X = np.random.default_rng(0).normal(size=(300, 2))
     >>> X[7] = [9.0, -9.0]                           # far from everything
     >>> valuer = DensityValuer().fit(X)
-    >>> int(valuer.value_training().argmin())
+    >>> int(valuer.explain_training().log_density.argmin())
     7
-    >>> found = valuer.explain([[0.0, 0.0], [5.0, 5.0]])
-    >>> bool(found.log_density[0] > found.log_density[1])
+    >>> centre, edge = valuer.value([[0.0, 0.0], [3.0, 3.0]])
+    >>> bool(centre > edge)
     True
     """
 

@@ -36,7 +36,15 @@ pub(crate) fn model(
         model.fit.allow_dependent = read.word("dependent", &[("drop", true), ("error", false)])?;
     }
     match task {
-        Task::Density => (model.method, model.density) = density::choice(&read)?,
+        Task::Density => {
+            if table.__len__() == 1 {
+                // Otherwise each of its columns would be left out, because nothing varies in it.
+                return Err(input_error(
+                    "one reference row is too few, since nothing varies (n_samples = 1)",
+                ));
+            }
+            (model.method, model.density) = density::choice(&read)?;
+        }
         Task::Regression => {
             model.fit.refit_intercept = read.get("refit_intercept", "True or False")?;
             if model.fit.refit_intercept && !model.fit.intercept {

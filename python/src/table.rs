@@ -142,7 +142,7 @@ impl Table {
     }
 
     /// Number of rows.
-    fn __len__(&self) -> usize {
+    pub(crate) fn __len__(&self) -> usize {
         self.n_rows
     }
 
