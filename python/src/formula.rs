@@ -13,9 +13,6 @@ use rayon::prelude::*;
 /// Cases evaluated between two looks at signals.
 const SLICE: usize = 1024;
 
-/// Points of a density valued between two such looks: each meets every reference row.
-const POINTS: usize = 64;
-
 type Column<'py> = Bound<'py, PyArray1<f64>>;
 
 /// Theorem 2 for arrays of equal length: `p, q, m, d2, e2, sigma2`, and `C_lin`
@@ -102,21 +99,12 @@ pub(crate) fn density<'py>(
         return Err(input_error("the points need the columns of the reference"));
     }
     let found = work::run(py, About::default(), n_jobs, None, |observer| {
-        if as_set {
-            return Ok(case.value(cells, rows, dim).map(|value| vec![value]));
-        }
-        let mut found = Vec::with_capacity(cells.len() / dim);
-        for slice in cells.chunks(POINTS * dim) {
-            if observer.is_interrupted() {
-                return Err(dshap_run::Error::Interrupted);
-            }
-            let values = slice.par_chunks_exact(dim).map(|point| case.value(point, rows, dim));
-            match values.collect::<Result<Vec<f64>, String>>() {
-                Ok(values) => found.extend(values),
-                Err(reason) => return Ok(Err(reason)),
-            }
-        }
-        Ok(Ok(found))
+        let value = |members: &[f64]| case.value(members, rows, dim, observer);
+        Ok(if as_set {
+            value(cells).map(|value| vec![value])
+        } else {
+            cells.par_chunks_exact(dim).map(value).collect::<Result<Vec<f64>, String>>()
+        })
     })?;
     found.map(|found| found.into_pyarray(py)).map_err(|reason| input_error(&reason))
 }
