@@ -1,9 +1,9 @@
 """What each row of a dataset is worth to a model, exactly.
 
 A row's distributional Shapley value is the gain in a model's accuracy when the
-row joins a random set of others, averaged over set sizes. For linear regression
-and logistic regression it has a closed form, which dshap evaluates for any row,
-seen or unseen.
+row joins a random set of others, averaged over set sizes. For linear regression,
+logistic regression and density estimates it has a closed form, which dshap
+evaluates for any row, seen or unseen.
 
 >>> import dshap
 >>> X, y = dshap.datasets.gaussian_r(200, 3, seed=1)
@@ -17,6 +17,7 @@ seen or unseen.
 ======================  =====================================================
 `RegressionValuer`      values rows for linear regression, as a scikit-learn estimator
 `ClassificationValuer`  the same for logistic regression: rows with labels
+`DensityValuer`         the same for an estimate of how rows are distributed: no target
 `Values`, `Groups`      what `explain` returns: values with what explains them
 `dshap.formula`         the closed forms for given numbers
 `dshap.datasets`        data of the paper, made on the spot
@@ -26,6 +27,7 @@ seen or unseen.
 
 from dshap import datasets, formula
 from dshap._classification import ClassificationValuer
+from dshap._density import DensityValuer
 from dshap._dshap import __version__
 from dshap._errors import DshapError, DshapWarning, FileError, InputError, InputTypeError, NotFittedError
 from dshap._groups import Groups
@@ -34,6 +36,7 @@ from dshap._values import Values
 
 __all__ = [
     "ClassificationValuer",
+    "DensityValuer",
     "DshapError",
     "DshapWarning",
     "FileError",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Iterable
 from contextlib import nullcontext
 from typing import Any, ClassVar, Self
 
@@ -12,7 +13,7 @@ from sklearn.base import BaseEstimator
 
 from dshap import _checks, _inputs
 from dshap._dshap import Table, Valuer
-from dshap._errors import DshapError, DshapWarning, InputError, NotFittedError
+from dshap._errors import DshapError, DshapWarning, InputError, InputTypeError, NotFittedError
 from dshap._frames import frame_like
 from dshap._inputs import Target
 from dshap._kinds import is_frame, is_pandas, shape_of
@@ -28,7 +29,8 @@ OUTSIDE = frozenset({"m", "q", "keep_training", "n_jobs", "progress"})
 class BaseValuer(BaseEstimator):
     """Fits a reference and values rows against it.
 
-    A subclass has a constructor with its parameters, and names what it learns.
+    A subclass has a constructor with its parameters and the methods that rows go in by,
+    and names what it learns.
     """
 
     #: What rows are valued for, as the engine calls it.
@@ -44,118 +46,6 @@ class BaseValuer(BaseEstimator):
     missing: str
     n_jobs: int | None
     progress: bool
-    q: int | None
-
-    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
-        """Fit the reference.
-
-        Parameters
-        ----------
-        X : array or frame of shape (n_rows, n_features)
-            NumPy, pandas, polars, pyarrow, or anything with the Arrow PyCapsule
-            interface.
-        y : array of shape (n_rows,)
-            Targets: numbers of a regression, labels of a classification.
-        sample_weight : array of shape (n_rows,), optional
-            Weights from 0 on, of which only ratios matter.
-
-        Returns
-        -------
-        self
-
-        Raises
-        ------
-        InputError
-            For data that cannot be fitted: what, where, and what to try.
-        """
-        table, names, target = _inputs.table(X, y, sample_weight, target_of=self._target_of)
-        has_names = names is not None and not names.are_numbers
-        is_kept = _checks.flag("keep_training", self.keep_training)
-        categorical = named_columns(self.categorical, table.names, names)
-        with self._bar() as bar:
-            fitted = Valuer.fit(table, self, categorical, has_names, is_kept, self._threads(), bar)
-        self._adopt(fitted, names, target)
-        self._fitted_params = self.get_params(deep=False)
-        if is_kept:
-            self._training = (table, _index_of(X), (X, y, sample_weight))
-        self._warn(fitted.warnings)
-        return self
-
-    def value(
-        self, X: Any, y: Any, *, m: int | None = None, q: int | None = None, as_frame: bool = False
-    ) -> NDArray[np.float64] | Any:
-        """Value rows, seen or unseen, against the reference.
-
-        Parameters
-        ----------
-        X : array or frame of shape (n_rows, n_features)
-            With the columns of the reference.
-        y : array of shape (n_rows,)
-            Their targets.
-        m, q : int, optional
-            Other set sizes than those of the fit.
-        as_frame : bool, default=False
-            Return a frame of the kind of X, with what explains the values.
-
-        Returns
-        -------
-        array of shape (n_rows,) or frame
-            In the order of the rows; NaN where a row has no value.
-        """
-        own = self.__dict__
-        if (
-            type(X) is np.ndarray
-            and type(y) is np.ndarray
-            and "_fitted" in own
-            and "feature_names_in_" not in own
-            and not (as_frame or self.progress or m is not None or q is not None)
-        ):
-            # Nothing to be said and nothing to be converted: no table is made.
-            values = own["_fitted"].value_arrays(X, y, self._threads())
-            if values is not None:
-                return values
-        as_frame = _checks.flag("as_frame", as_frame, "; the frame is of the kind of X")
-        found = self._explain(X, y, m=m, q=q, parts=as_frame)
-        return frame_like(found, X) if as_frame else found.value
-
-    def explain(
-        self, X: Any, y: Any, *, m: int | None = None, q: int | None = None, std_error: bool = False
-    ) -> Values:
-        """Value rows, with what explains the values.
-
-        Parameters
-        ----------
-        X, y, m, q
-            As for `value`.
-        std_error : bool, default=False
-            Whether standard errors are wanted as well.
-
-        Returns
-        -------
-        Values
-            Values, potential and penalty (value = potential − penalty), and what
-            they follow from, row by row; notes.
-        """
-        return self._explain(X, y, m=m, q=q, std_error=std_error)
-
-    def standard_errors(self, X: Any, y: Any, *, m: int | None = None, q: int | None = None) -> NDArray[np.float64]:
-        """Standard errors of the values of rows.
-
-        They say what the reference being a sample costs; for `'general'` they are
-        those of the draws.
-
-        Parameters
-        ----------
-        X, y, m, q
-            As for `value`.
-
-        Returns
-        -------
-        array of shape (n_rows,)
-        """
-        errors = self._explain(X, y, m=m, q=q, std_error=True, parts=False).stderr
-        assert errors is not None, "the engine refuses methods without standard errors"
-        return errors
 
     def value_training(self, *, as_frame: bool = False) -> NDArray[np.float64] | Any:
         """Value the rows given to `fit`, each against the others (leave-one-out).
@@ -230,10 +120,38 @@ class BaseValuer(BaseEstimator):
         valuer._fitted_params = valuer.get_params(deep=False)
         return valuer
 
+    def _fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
+        table, names, target = _inputs.table(X, y, sample_weight, target_of=self._target_of)
+        has_names = names is not None and not names.are_numbers
+        is_kept = _checks.flag("keep_training", self.keep_training)
+        categorical = named_columns(self.categorical, table.names, names)
+        with self._bar() as bar:
+            fitted = Valuer.fit(table, self, categorical, has_names, is_kept, self._threads(), bar)
+        self._adopt(fitted, names, target)
+        self._fitted_params = self.get_params(deep=False)
+        if is_kept:
+            self._training = (table, _index_of(X), (X, y, sample_weight))
+        self._warn(fitted.warnings)
+        return self
+
+    def _value(
+        self, X: Any, y: Any = None, *, m: int | None, q: int | None = None, as_frame: bool
+    ) -> NDArray[np.float64] | Any:
+        as_frame = _checks.flag("as_frame", as_frame, "; the frame is of the kind of X")
+        found = self._explain(X, y, m=m, q=q, parts=as_frame)
+        return frame_like(found, X) if as_frame else found.value
+
+    def _standard_errors(
+        self, X: Any, y: Any = None, *, m: int | None, q: int | None = None
+    ) -> NDArray[np.float64]:
+        errors = self._explain(X, y, m=m, q=q, std_error=True, parts=False).stderr
+        assert errors is not None, "the engine refuses methods without standard errors"
+        return errors
+
     def _explain(
         self,
         X: Any,
-        y: Any,
+        y: Any = None,
         *,
         m: int | None = None,
         q: int | None = None,
@@ -291,9 +209,26 @@ class BaseValuer(BaseEstimator):
         if doubt is not None:
             warn(doubt, UserWarning)
 
-    def _target_of(self, y: Any) -> Target:
-        """What y is for the task."""
+    def _target_of(self, y: Any) -> Target | None:
+        """What y is for the task; None if nothing is predicted."""
         raise NotImplementedError
+
+    def _merged(self, others: Iterable[Any]) -> Self:
+        """A new valuer, of this one and others of its kind."""
+        self._check()
+        parts = []
+        for other in others:
+            if not isinstance(other, BaseValuer) or other._TASK != self._TASK:
+                raise InputTypeError(f"a {type(other).__name__} cannot be merged with a {type(self).__name__}")
+            other._check()
+            parts.append(other._fitted)
+        with self._bar() as bar:
+            fitted = self._fitted.merged(parts, self._threads(), bar)
+        whole = type(self)(**self.get_params(deep=False))
+        whole._adopt(fitted, self._names)
+        whole._fitted_params = whole.get_params(deep=False)
+        whole._warn(fitted.warnings)
+        return whole
 
     def _adopt(self, fitted: Valuer, names: Names | None, target: Target | None = None) -> None:
         """Takes on a fit; `target` is what was fitted, where that is at hand."""
@@ -333,7 +268,6 @@ class BaseValuer(BaseEstimator):
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
-        tags.target_tags.required = True
         tags.input_tags.allow_nan = self.missing != "error"
         tags.input_tags.string = False
         return tags

@@ -6,16 +6,16 @@ from typing import Any, ClassVar
 
 from sklearn.utils import ClassifierTags
 
-from dshap._base import BaseValuer
 from dshap._dshap import Valuer
 from dshap._inputs import Target
 from dshap._labels import classes_of, labels_of
 from dshap._names import Names
+from dshap._prediction import PredictionValuer
 
 __all__ = ["ClassificationValuer"]
 
 
-class ClassificationValuer(BaseValuer):
+class ClassificationValuer(PredictionValuer):
     """Values rows for logistic regression, in closed form.
 
     The value of a row is the expected drop in squared error when it joins a random
@@ -199,7 +199,7 @@ class ClassificationValuer(BaseValuer):
         self.n_jobs = n_jobs
         self.progress = progress
 
-    def _target_of(self, y: Any) -> Target:
+    def _read_target(self, y: Any) -> Target:
         return labels_of(y)
 
     def _adopt(self, fitted: Valuer, names: Names | None, target: Target | None = None) -> None:

@@ -6,7 +6,18 @@ from typing import Any, final
 from numpy import float64, int64
 from numpy.typing import NDArray
 
-__all__ = ["Table", "Valuer", "__version__", "bounds", "classification", "ranking", "regression", "spelled"]
+__all__ = [
+    "Table",
+    "Valuer",
+    "__version__",
+    "bounds",
+    "classification",
+    "density",
+    "ranking",
+    "regression",
+    "spelled",
+    "synergy",
+]
 
 __version__: str
 
@@ -15,6 +26,18 @@ _Progress = Callable[[str, int, int], object]
 def regression(columns: Sequence[NDArray[float64]], n_jobs: int | None = None) -> list[NDArray[float64]]: ...
 def classification(columns: Sequence[NDArray[float64]], n_jobs: int | None = None) -> list[NDArray[float64]]: ...
 def bounds(columns: Sequence[NDArray[float64]], n_jobs: int | None = None) -> list[NDArray[float64]]: ...
+def density(
+    reference: NDArray[float64],
+    points: NDArray[float64],
+    kernel: str,
+    bandwidth: float,
+    m: int,
+    as_set: bool = False,
+    n_jobs: int | None = None,
+) -> NDArray[float64]: ...
+def synergy(
+    columns: Sequence[NDArray[float64]], border: bool = False, n_jobs: int | None = None
+) -> list[NDArray[float64]]: ...
 def ranking(value: NDArray[float64]) -> NDArray[int64]: ...
 def spelled(words: Sequence[str]) -> list[str]: ...
 @final
@@ -23,16 +46,16 @@ class Table:
     def of_arrays(
         arrays: Sequence[NDArray[Any]],
         names: Sequence[str],
-        y: NDArray[Any],
-        target: str,
+        y: NDArray[Any] | None = None,
+        target: str | None = None,
         weights: NDArray[Any] | None = None,
         labels: str | None = None,
     ) -> Table | None: ...
     @staticmethod
     def of_arrow(
         features: Any,
-        y: NDArray[Any],
-        target: str,
+        y: NDArray[Any] | None = None,
+        target: str | None = None,
         weights: NDArray[float64] | None = None,
         names: Sequence[str] | None = None,
         labels: str | None = None,
@@ -61,7 +84,9 @@ class Valuer:
         n_jobs: int | None = None,
         progress: _Progress | None = None,
     ) -> Valuer: ...
-    def merged(self, others: Sequence[Valuer]) -> Valuer: ...
+    def merged(
+        self, others: Sequence[Valuer], n_jobs: int | None = None, progress: _Progress | None = None
+    ) -> Valuer: ...
     def value_arrays(
         self, features: NDArray[Any], y: NDArray[Any], n_jobs: int | None = None
     ) -> NDArray[float64] | None: ...

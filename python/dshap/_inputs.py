@@ -49,7 +49,7 @@ class Made(NamedTuple):
 
     table: Table
     names: Names | None
-    target: Target
+    target: Target | None
 
 
 def table(
@@ -57,24 +57,23 @@ def table(
     y: Any,
     weights: Any = None,
     *,
-    target_of: Callable[[Any], Target],
+    target_of: Callable[[Any], Target | None],
     names: list[str] | None = None,
     called: str | None = None,
 ) -> Made:
-    """A table of features, target and weights.
+    """A table of features, and of target and weights if there are any.
 
     `names` are those of a fitted valuer, and so is what its target is `called`;
     without them columns are called as in X and y, or numbered as in an NPY file.
     """
     refuse_unusable(X)
-    if y is None:
-        raise InputError("a valuer requires y to be passed, but the target y is None: a row is valued with its target")
     own = names_of(X)
-    if called is None:
-        called = _name_of(y, own)
-    _refuse_other_order(X, y, "y")
-    _refuse_other_order(X, weights, "sample_weight")
     target = target_of(y)
+    if target is not None:
+        if called is None:
+            called = _name_of(y, own)
+        _refuse_other_order(X, y, "y")
+    _refuse_other_order(X, weights, "sample_weight")
     weights = None if weights is None else numbers(weights, "sample_weight")
     if is_pandas(X):
         features: Any = _pandas(X)
@@ -85,25 +84,29 @@ def table(
         features = array(X)
     shape = shape_of(X if isinstance(features, list) else features)
     _refuse_empty(shape)
-    _same_length(len(target.cells) if shape is None else shape[0], target.cells, weights)
+    cells = None if target is None else target.cells
+    kind = None if target is None else target.kind
+    if cells is not None:
+        _same_length(len(cells) if shape is None else shape[0], cells, weights)
     if weights is not None and not weights.any():
         raise InputError("sample_weight is zero for every row, so that there is no reference")
     if not isinstance(features, (list, np.ndarray)):
-        cells = target.cells if target.kind == "words" else np.ascontiguousarray(target.cells, dtype=np.float64)
+        if cells is not None and kind != "words":
+            cells = np.ascontiguousarray(cells, dtype=np.float64)
         weights = None if weights is None else np.ascontiguousarray(weights, dtype=np.float64)
         # What hands out Arrow data and nothing else tells its names once it is read.
         wanted = None if own is None else names or own.of_design()
-        made = Table.of_arrow(features, cells, called, weights, wanted, target.kind)
+        made = Table.of_arrow(features, cells, called, weights, wanted, kind)
         return Made(made, own or Names(made.names, True), target)
     arrays = features if isinstance(features, list) else [features]
     n_columns = sum(1 if column.ndim == 1 else column.shape[1] for column in arrays)
     if names is None:
         names = numbered(n_columns) if own is None else own.of_design()
-    found = Table.of_arrays(arrays, names, target.cells, called, weights, target.kind)
+    found = Table.of_arrays(arrays, names, cells, called, weights, kind)
     if found is None:
         # Types that the engine does not read in place, such as half precision.
         arrays = [np.asarray(column, dtype=np.float64) for column in arrays]
-        found = Table.of_arrays(arrays, names, target.cells, called, weights, target.kind)
+        found = Table.of_arrays(arrays, names, cells, called, weights, kind)
     if found is None:
         raise InputError(f"X cannot be read as numbers: {[column.dtype for column in arrays]}")
     return Made(found, own, target)

@@ -7,6 +7,10 @@ from typing import Any
 from dshap._errors import DshapError
 
 
+#: What stages are counted in that are no passes over bytes.
+UNITS = {"drawing sets": "round", "smoothing": "part"}
+
+
 class Bar:
     """A bar for each pass; the engine says how far it has come."""
 
@@ -22,8 +26,8 @@ class Bar:
     def __call__(self, stage: str, done: int, total: int) -> None:
         if stage != self._stage:
             self.close()
-            rounds = stage == "drawing sets"
-            kind = {"unit": "round"} if rounds else {"unit": "B", "unit_scale": True}
+            unit = UNITS.get(stage)
+            kind = {"unit": "B", "unit_scale": True} if unit is None else {"unit": unit}
             self._stage, self._bar = stage, self._tqdm(total=total, desc=stage, **kind)
         self._bar.update(done - self._bar.n)
 

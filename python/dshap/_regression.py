@@ -7,9 +7,10 @@ from typing import Any, ClassVar
 from sklearn.utils.metaestimators import available_if
 
 from dshap import _checks
-from dshap._base import OUTSIDE, BaseValuer
-from dshap._errors import InputError, InputTypeError
+from dshap._base import OUTSIDE
+from dshap._errors import InputError
 from dshap._inputs import Target, numbers
+from dshap._prediction import PredictionValuer
 
 __all__ = ["RegressionValuer"]
 
@@ -28,7 +29,7 @@ def _can_take_more(estimator: RegressionValuer) -> bool:
     return True
 
 
-class RegressionValuer(BaseValuer):
+class RegressionValuer(PredictionValuer):
     """Values rows for linear regression, in closed form.
 
     The value of a row is the expected drop in squared prediction error when it
@@ -257,21 +258,9 @@ class RegressionValuer(BaseValuer):
         >>> north.merge(south).n_rows_
         400
         """
-        self._check()
-        parts = [self._fitted]
-        for other in others:
-            if not isinstance(other, RegressionValuer):
-                raise InputTypeError(f"a {type(other).__name__} cannot be merged with a RegressionValuer")
-            other._check()
-            parts.append(other._fitted)
-        fitted = parts[0].merged(parts[1:])
-        whole = type(self)(**self.get_params(deep=False))
-        whole._adopt(fitted, self._names)
-        whole._fitted_params = whole.get_params(deep=False)
-        whole._warn(fitted.warnings)
-        return whole
+        return self._merged(others)
 
-    def _target_of(self, y: Any) -> Target:
+    def _read_target(self, y: Any) -> Target:
         return Target(numbers(y, "y"))
 
     def _refuse_other_params(self) -> None:

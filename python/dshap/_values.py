@@ -18,7 +18,7 @@ from dshap._kinds import is_series
 __all__ = ["Values"]
 
 #: Columns in the order of the command line's output.
-ORDER = ("value", "stderr", "potential", "penalty", "dist_sq", "resid_sq", "prob", "weight")
+ORDER = ("value", "stderr", "potential", "penalty", "dist_sq", "resid_sq", "prob", "weight", "log_density", "relative")
 
 #: What names of columns about one class begin with.
 PER_CLASS = ("value_", "prob_")
@@ -37,7 +37,8 @@ class Values(Columns, np.lib.mixins.NDArrayOperatorsMixin):
     Attributes
     ----------
     value : array
-        Expected to help: positive. NaN where a row has no value.
+        Expected to help: positive, but for densities, where the sign has no meaning.
+        NaN where a row has no value.
     stderr : array or None
         Standard errors, if asked for.
     potential, penalty : array or None
@@ -50,6 +51,9 @@ class Values(Columns, np.lib.mixins.NDArrayOperatorsMixin):
     prob, weight : array or None
         Of a classification of two labels: the fitted probability of the positive
         one, and the weight prob · (1 − prob) of the row in the fit.
+    log_density, relative : array or None
+        Of a density: the logarithm of the estimate of the reference at the row, of the
+        scaled columns, and the value without the constant that all rows share.
     per_class : dict of arrays
         Of a classification of more than two labels: `value_LABEL`, what telling that
         label from the others contributes to the value, and `prob_LABEL`, how likely
@@ -81,6 +85,8 @@ class Values(Columns, np.lib.mixins.NDArrayOperatorsMixin):
     resid_sq: NDArray[np.float64] | None
     prob: NDArray[np.float64] | None
     weight: NDArray[np.float64] | None
+    log_density: NDArray[np.float64] | None
+    relative: NDArray[np.float64] | None
     per_class: dict[str, NDArray[np.float64]]
     note: NDArray[np.object_]
     row: NDArray[np.int64]
@@ -149,7 +155,7 @@ class Values(Columns, np.lib.mixins.NDArrayOperatorsMixin):
         return Groups(names[order], total[order], n_rows[order], n_negative[order].astype(np.int64))
 
     def plot(self, ax: Any = None, *, bins: int = 50) -> Any:
-        """A histogram of the values, those below 0 apart (needs matplotlib).
+        """A histogram of the values, those below 0 apart where the sign means something (needs matplotlib).
 
         Parameters
         ----------
@@ -168,9 +174,10 @@ class Values(Columns, np.lib.mixins.NDArrayOperatorsMixin):
 
             _, ax = plt.subplots(figsize=(6.4, 3.2), layout="constrained")
         counts, edges = self._histogram(bins)
-        colours = [HARM if right <= 0 else HELP for right in edges[1:]]
+        colours = [self._colour(right) for right in edges[1:]]
         ax.bar(edges[:-1], counts, width=np.diff(edges), align="edge", color=colours)
-        ax.axvline(0, color="black", linewidth=0.8)
+        if self._has_sign():
+            ax.axvline(0, color="black", linewidth=0.8)
         ax.set_xlabel("value")
         ax.set_ylabel("rows")
         ax.set_title(self._summary(), fontsize="medium", loc="left")
@@ -249,12 +256,12 @@ class Values(Columns, np.lib.mixins.NDArrayOperatorsMixin):
         bars = []
         for i, count in enumerate(counts):
             tall = 0 if count == 0 else max(1.0, (height - 16) * count / tallest)
-            colour = HARM if edges[i + 1] <= 0 else HELP
+            colour = self._colour(edges[i + 1])
             bars.append(
                 f'<rect x="{i * bar:.1f}" y="{height - 14 - tall:.1f}" width="{max(bar - 1, 1):.1f}" '
                 f'height="{tall:.1f}" fill="{colour}"/>'
             )
-        if low < 0 < high:
+        if low < 0 < high and self._has_sign():
             zero = width * -low / (high - low)
             bars.append(f'<line x1="{zero:.1f}" x2="{zero:.1f}" y1="0" y2="{height - 14}" stroke="currentColor"/>')
         label = 'font-size="10" fill="currentColor"'
@@ -276,12 +283,21 @@ class Values(Columns, np.lib.mixins.NDArrayOperatorsMixin):
             edges = np.linspace(low, high if high > low else low + 1, bins + 1)
         return np.histogram(known, edges)
 
+    def _has_sign(self) -> bool:
+        """Whether rows below 0 are expected to harm; values of densities share a constant that says nothing."""
+        return self.log_density is None
+
+    def _colour(self, right: float) -> str:
+        """The colour of the bar that ends at `right`."""
+        return HARM if right <= 0 and self._has_sign() else HELP
+
     def _summary(self) -> str:
         known = self.value[~np.isnan(self.value)]
         text = f"{len(self)} row" + ("" if len(self) == 1 else "s")
         if len(known):
-            share = 100 * np.mean(known < 0)
-            text += f", values from {known.min():.4g} to {known.max():.4g}, {share:.1f} % below 0"
+            text += f", values from {known.min():.4g} to {known.max():.4g}"
+            if self._has_sign():
+                text += f", {100 * np.mean(known < 0):.1f} % below 0"
         if len(known) < len(self):
             text += f"; {len(self) - len(known)} without a value"
         return text

@@ -2,7 +2,8 @@
 
 Arguments broadcast against each other as in NumPy; results have the common
 shape. The letters are those of the paper: `p` design columns, set sizes from `q`
-to `m`, squared distance `d2`, squared residual `e2`, noise variance `sigma2`.
+to `m`, squared distance `d2`, squared residual `e2`, noise variance `sigma2`,
+bandwidth `h`. `density` takes rows.
 """
 
 from __future__ import annotations
@@ -13,9 +14,19 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from dshap import _checks, _dshap
-from dshap._errors import InputError
+from dshap._errors import InputError, InputTypeError
 
-__all__ = ["Bounds", "Classification", "Regression", "bounds", "classification", "regression"]
+__all__ = [
+    "Bounds",
+    "Classification",
+    "Regression",
+    "Synergy",
+    "bounds",
+    "classification",
+    "density",
+    "regression",
+    "synergy",
+]
 
 
 class Regression(NamedTuple):
@@ -43,6 +54,13 @@ class Bounds(NamedTuple):
     upper: NDArray[Any]
     printed_lower: NDArray[Any]
     printed_upper: NDArray[Any]
+
+
+class Synergy(NamedTuple):
+    """What Examples 1 and 2 make of some numbers."""
+
+    threshold: NDArray[Any]  #: smallest distance of two points with synergy; NaN if none has it, 0 if all have
+    probability: NDArray[Any]  #: that two independent points have it
 
 
 def regression(
@@ -184,6 +202,123 @@ def bounds(
     columns, shape = _flat([p, q, m, gamma, lambda_min, lambda_max, c, C, d2, e2, sigma2])
     found = _dshap.bounds(columns, n_jobs=_checks.threads(n_jobs))
     return Bounds(*(column.reshape(shape) for column in found))
+
+
+def density(
+    reference: ArrayLike,
+    points: ArrayLike,
+    bandwidth: float,
+    m: int,
+    kernel: str = "gaussian",
+    as_set: bool = False,
+    *,
+    n_jobs: int | None = None,
+) -> Any:
+    """Theorem 5: values of rows, or of a set, for a kernel density estimate.
+
+    Columns are taken as they are: none is scaled, none is left out, and no point is
+    left out of the reference.
+
+    Parameters
+    ----------
+    reference : array_like of shape (n_reference, n_columns)
+        Rows that stand for the distribution of the data.
+    points : array_like of shape (n_points, n_columns)
+        Rows to be valued.
+    bandwidth : float
+        Width of the kernel, from 1e-30 to 1e30.
+    m : int
+        Largest set size, the row or the set included.
+    kernel : str
+        `'gaussian'`, `'uniform'`, `'epanechnikov'` or `'triangular'`; in several columns
+        their product.
+    as_set : bool
+        The points are one set, and that is valued.
+    n_jobs : int, optional
+        Threads; all cores by default.
+
+    Returns
+    -------
+    array of shape (n_points,), or float if `as_set`
+        Without the constant that all rows (all sets of one size) share.
+
+    Examples
+    --------
+    >>> from dshap.formula import density
+    >>> values = density([[0.0], [0.1], [0.2]], [[0.1], [3.0]], bandwidth=0.5, m=100)
+    >>> bool(values[0] > values[1])
+    True
+    """
+    rows, cells = _rows(reference, "reference"), _rows(points, "points")
+    if rows.shape[1] != cells.shape[1]:
+        raise InputError(f"points has {cells.shape[1]} columns and reference has {rows.shape[1]}")
+    if not isinstance(kernel, str):
+        raise InputTypeError(f"`kernel` is {kernel!r}; expected a word, such as 'gaussian'")
+    try:
+        width = float(bandwidth)
+    except (TypeError, ValueError):
+        raise InputTypeError(f"`bandwidth` is {bandwidth!r}; expected a number") from None
+    most = _checks.whole("m", m, 1, _checks.LARGEST_SIZE)
+    as_set = _checks.flag("as_set", as_set)
+    found = _dshap.density(rows, cells, kernel, width, most, as_set, _checks.threads(n_jobs))
+    return float(found[0]) if as_set else found
+
+
+def synergy(
+    h: ArrayLike,
+    m: ArrayLike,
+    c_den: ArrayLike,
+    *,
+    border: bool = False,
+    n_jobs: int | None = None,
+) -> Synergy:
+    """Examples 1 and 2: when two points are worth more together than apart.
+
+    A uniform kernel on uniform data on [0, 1].
+
+    Parameters
+    ----------
+    h : array_like
+        Width of the kernel, above 0 and up to a half.
+    m : array_like
+        Largest set size, the points included.
+    c_den : array_like
+        The utility of a perfect estimate.
+    border : bool
+        Count what the ends of [0, 1] take, for the probability of points near them; as
+        printed, points keep away from the ends.
+    n_jobs : int, optional
+        Threads; all cores by default.
+
+    Returns
+    -------
+    Synergy
+        Arrays `threshold`, `probability`.
+
+    Examples
+    --------
+    >>> from dshap.formula import synergy
+    >>> forms = synergy(h=0.1, m=100, c_den=[0.1, 0.2])
+    >>> forms.probability.shape
+    (2,)
+    """
+    columns, shape = _flat([h, m, c_den])
+    found = _dshap.synergy(columns, _checks.flag("border", border), _checks.threads(n_jobs))
+    return Synergy(*(column.reshape(shape) for column in found))
+
+
+def _rows(given: ArrayLike, what: str) -> NDArray[np.float64]:
+    """Rows of finite numbers, cell after cell."""
+    try:
+        rows = np.ascontiguousarray(given, dtype=np.float64)
+    except (TypeError, ValueError) as error:
+        raise InputError(f"{what} holds something that is no number: {error}") from None
+    if rows.ndim != 2 or 0 in rows.shape:
+        raise InputError(f"{what} should have rows and columns, got an array of shape {np.shape(given)} instead")
+    if not np.isfinite(rows).all():
+        row, column = np.argwhere(~np.isfinite(rows))[0].tolist()
+        raise InputError(f"{what}[{row}, {column}] is {rows[row, column]}; expected a finite number")
+    return rows
 
 
 def _flat(given: list[ArrayLike]) -> tuple[list[NDArray[Any]], tuple[int, ...]]:

@@ -1,5 +1,6 @@
 //! What a valuer has learned, for the attributes of its estimator.
 
+use crate::density;
 use crate::error::raise;
 use dshap::classification::LogisticFit;
 use dshap::linear::LinearFit;
@@ -33,6 +34,9 @@ pub(crate) fn of<'py>(py: Python<'py>, ready: &Ready) -> PyResult<Bound<'py, PyD
     }
     if let Some(classes) = &facts.classification {
         add_logistic(&dict, valuer.logistic_fits(), classes, design)?;
+    }
+    if let Some(smoothed) = &facts.density {
+        density::add_facts(&dict, smoothed)?;
     }
     Ok(dict)
 }

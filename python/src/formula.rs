@@ -4,8 +4,9 @@
 use crate::error::{About, input_error};
 use crate::work;
 use dshap::Values;
-use dshap_run::{BoundCase, ClassificationCase, RegressionCase};
-use numpy::{IntoPyArray, PyArray1, PyReadonlyArray1};
+use dshap::density::Kernel;
+use dshap_run::{BoundCase, ClassificationCase, DensityCase, RegressionCase, SynergyForms};
+use numpy::{IntoPyArray, PyArray1, PyReadonlyArray1, PyReadonlyArray2, PyUntypedArrayMethods};
 use pyo3::prelude::*;
 use rayon::prelude::*;
 
@@ -74,6 +75,62 @@ pub(crate) fn bounds<'py>(
     })
 }
 
+/// Theorem 5 for rows of given cells, all of them numbers: the value of each
+/// point, or one value of all of them as a set.
+#[pyfunction]
+#[pyo3(signature = (reference, points, kernel, bandwidth, m, as_set=false, n_jobs=None))]
+pub(crate) fn density<'py>(
+    py: Python<'py>,
+    reference: PyReadonlyArray2<'py, f64>,
+    points: PyReadonlyArray2<'py, f64>,
+    kernel: &str,
+    bandwidth: f64,
+    m: usize,
+    as_set: bool,
+    n_jobs: Option<isize>,
+) -> PyResult<Column<'py>> {
+    let Some(kernel) = Kernel::ALL.into_iter().find(|have| have.name() == kernel) else {
+        let names = Kernel::ALL.map(|kernel| format!("'{}'", kernel.name())).join(" or ");
+        return Err(input_error(&format!("`kernel` is '{kernel}'; expected {names}")));
+    };
+    let case = DensityCase::new(kernel, bandwidth, m).map_err(|reason| input_error(&reason))?;
+    let (dim, cells, rows) = (reference.shape()[1], points.as_slice()?, reference.as_slice()?);
+    if points.shape()[1] != dim || dim == 0 {
+        return Err(input_error("the points need the columns of the reference"));
+    }
+    let found = work::run(py, About::default(), n_jobs, None, |observer| {
+        let value = |members: &[f64]| case.value(members, rows, dim, observer);
+        Ok(if as_set {
+            value(cells).map(|value| vec![value])
+        } else {
+            cells.par_chunks_exact(dim).map(value).collect::<Result<Vec<f64>, String>>()
+        })
+    })?;
+    found.map(|found| found.into_pyarray(py)).map_err(|reason| input_error(&reason))
+}
+
+/// Examples 1 and 2 for arrays of equal length: `h, m, c_den`. A threshold that
+/// does not exist is NaN.
+#[pyfunction]
+#[pyo3(signature = (columns, border=false, n_jobs=None))]
+pub(crate) fn synergy<'py>(
+    py: Python<'py>,
+    columns: Vec<PyReadonlyArray1<'py, f64>>,
+    border: bool,
+    n_jobs: Option<isize>,
+) -> PyResult<Vec<Column<'py>>> {
+    let columns = columns.iter().map(|column| column.as_slice()).collect::<Result<Vec<_>, _>>()?;
+    let [h, m, c_den]: [&[f64]; 3] =
+        columns.try_into().map_err(|_| input_error("three columns are expected"))?;
+    let case = |i: usize| match m[i] {
+        m if m.fract() == 0.0 && (1.0..=1e15).contains(&m) => {
+            SynergyForms::new(h[i], m as usize, c_den[i], border)
+        }
+        m => Err(format!("m is {m}; expected a whole number from 1 to 1e15")),
+    };
+    evaluate(py, n_jobs, h.len(), case, |forms| [forms.threshold.unwrap_or(f64::NAN), forms.probability])
+}
+
 /// Rows from the highest value to the lowest; equal values in row order, rows
 /// without a value last.
 #[pyfunction]
@@ -90,15 +147,15 @@ pub(crate) fn spelled(words: Vec<String>) -> Vec<String> {
 }
 
 /// Checks and evaluates `n` cases, some at a time.
-fn evaluate<'py, C: Send>(
+fn evaluate<'py, C: Send, const N: usize>(
     py: Python<'py>,
     n_jobs: Option<isize>,
     n: usize,
     case: impl Fn(usize) -> Result<C, String> + Sync,
-    forms: impl Fn(&C) -> [f64; 4] + Sync,
+    forms: impl Fn(&C) -> [f64; N] + Sync,
 ) -> PyResult<Vec<Column<'py>>> {
     let found = work::run(py, About::default(), n_jobs, None, |observer| {
-        let mut found: Vec<[f64; 4]> = Vec::with_capacity(n);
+        let mut found: Vec<[f64; N]> = Vec::with_capacity(n);
         for start in (0..n).step_by(SLICE) {
             if observer.is_interrupted() {
                 return Err(dshap_run::Error::Interrupted);
@@ -118,7 +175,7 @@ fn evaluate<'py, C: Send>(
         Ok(Ok(found))
     })?;
     let found = found.map_err(|(i, reason): (usize, String)| in_case(i, n, &reason))?;
-    Ok((0..4).map(|form| found.iter().map(|row| row[form]).collect::<Vec<_>>().into_pyarray(py)).collect())
+    Ok((0..N).map(|form| found.iter().map(|row| row[form]).collect::<Vec<_>>().into_pyarray(py)).collect())
 }
 
 fn in_case(i: usize, n: usize, reason: &str) -> PyErr {

@@ -11,6 +11,7 @@
 //! | `labels.rs` | labels that are text or booleans |
 //! | `table.rs` | `Table`: features, target and weights of whatever kind |
 //! | `params.rs` | the parameters of an estimator, checked |
+//! | `density.rs` | what only densities have: their parameters, and what is learned |
 //! | `valuer.rs` | `Valuer`: fitted, valuing, merged, saved |
 //! | `facts.rs` | what a valuer has learned |
 //! | `formula.rs` | the closed forms for arrays of numbers |
@@ -19,6 +20,7 @@
 //! | `words.rs` | what the engine says about files and flags, in words for Python |
 
 mod arrays;
+mod density;
 mod error;
 mod facts;
 mod formula;
@@ -37,7 +39,7 @@ mod _dshap {
     use pyo3::prelude::*;
 
     #[pymodule_export]
-    use crate::formula::{bounds, classification, ranking, regression, spelled};
+    use crate::formula::{bounds, classification, density, ranking, regression, spelled, synergy};
     #[pymodule_export]
     use crate::table::Table;
     #[pymodule_export]

@@ -1,6 +1,7 @@
 //! The parameters of an estimator, checked and turned into what the engine asks
 //! for.
 
+use crate::density;
 use crate::error::input_error;
 use crate::table::Table;
 use dshap::linear::{self, Constant, Convention};
@@ -17,21 +18,33 @@ pub(crate) fn model(
     categorical: Vec<String>,
 ) -> PyResult<Model> {
     let read = Reader { estimator };
-    let task =
-        read.word("_TASK", &[("regression", Task::Regression), ("classification", Task::Classification)])?;
-    let mut model = Model::new(table.target());
+    let tasks = [Task::Regression, Task::Classification, Task::Density].map(|task| (task.name(), task));
+    let task = read.word("_TASK", &tasks)?;
+    let mut model = Model::density();
     model.task = Some(task);
+    model.selection.target = table.target().map(String::from);
     model.selection.weight = table.weight().map(String::from);
     model.selection.categorical = categorical;
-    model.fit.intercept = read.get("intercept", "True or False")?;
-    model.fit.allow_dependent = read.word("dependent", &[("drop", true), ("error", false)])?;
     model.missing =
         read.word("missing", &[("error", Missing::Error), ("drop", Missing::Drop), ("mean", Missing::Mean)])?;
     model.unseen = read.word("unseen", &[("error", Unseen::Error), ("zero", Unseen::Zero)])?;
-    model.sizes = SizeChoice { min: read.size("q")?, max: read.size("m")? };
+    model.sizes.max = read.size("m")?;
     model.n_components = read.size("pca")?;
+    if task != Task::Density {
+        model.sizes.min = read.size("q")?;
+        model.fit.intercept = read.get("intercept", "True or False")?;
+        model.fit.allow_dependent = read.word("dependent", &[("drop", true), ("error", false)])?;
+    }
     match task {
-        Task::Density => return Err(input_error("densities have no estimator yet")),
+        Task::Density => {
+            if table.__len__() == 1 {
+                // Otherwise each of its columns would be left out, because nothing varies in it.
+                return Err(input_error(
+                    "one reference row is too few, since nothing varies (n_samples = 1)",
+                ));
+            }
+            (model.method, model.density) = density::choice(&read)?;
+        }
         Task::Regression => {
             model.fit.refit_intercept = read.get("refit_intercept", "True or False")?;
             if model.fit.refit_intercept && !model.fit.intercept {
@@ -60,7 +73,8 @@ pub(crate) fn model(
     Ok(model)
 }
 
-fn settled<T>(choice: Result<T, String>) -> PyResult<T> {
+/// What goes together, or an exception that says why not.
+pub(crate) fn settled<T>(choice: Result<T, String>) -> PyResult<T> {
     choice.map_err(|message| input_error(&message))
 }
 
@@ -80,12 +94,13 @@ fn checked_size(name: &str, size: Option<i64>) -> PyResult<Option<usize>> {
     }
 }
 
-struct Reader<'a, 'py> {
-    estimator: &'a Bound<'py, PyAny>,
+/// The attributes of an estimator, one by one.
+pub(crate) struct Reader<'a, 'py> {
+    pub(crate) estimator: &'a Bound<'py, PyAny>,
 }
 
 impl<'py> Reader<'_, 'py> {
-    fn get<T>(&self, name: &str, expected: &str) -> PyResult<T>
+    pub(crate) fn get<T>(&self, name: &str, expected: &str) -> PyResult<T>
     where
         T: for<'a> FromPyObject<'a, 'py>,
     {
@@ -96,7 +111,7 @@ impl<'py> Reader<'_, 'py> {
         }
     }
 
-    fn word<T: Copy>(&self, name: &str, words: &[(&str, T)]) -> PyResult<T> {
+    pub(crate) fn word<T: Copy>(&self, name: &str, words: &[(&str, T)]) -> PyResult<T> {
         let listed = || words.iter().map(|(word, _)| format!("'{word}'")).collect::<Vec<_>>().join(" or ");
         let word: String = self.get(name, &listed())?;
         match words.iter().find(|(have, _)| *have == word) {
@@ -105,7 +120,7 @@ impl<'py> Reader<'_, 'py> {
         }
     }
 
-    fn size(&self, name: &str) -> PyResult<Option<usize>> {
+    pub(crate) fn size(&self, name: &str) -> PyResult<Option<usize>> {
         checked_size(name, self.get(name, "a whole number, or None")?)
     }
 
@@ -146,20 +161,25 @@ pub(crate) fn of_valuer<'py>(py: Python<'py>, valuer: &SavedValuer) -> PyResult<
     let parts = valuer.design().parts();
     params.set_item("method", valuer.method().name())?;
     params.set_item("m", valuer.choice().max)?;
-    params.set_item("q", valuer.choice().min)?;
-    params.set_item("intercept", valuer.options().intercept)?;
     params.set_item("pca", parts.projection.as_ref().map(|projection| projection.axes.len()))?;
     match valuer.task() {
-        Task::Density => {}
         Task::Regression => params.set_item("refit_intercept", valuer.options().refit_intercept)?,
         Task::Classification => {
             params.set_item("positive", positive(py, valuer.design())?)?;
         }
+        Task::Density => {}
     }
-    params.set_item("dependent", if valuer.options().allow_dependent { "drop" } else { "error" })?;
+    match valuer.density_choice() {
+        Some(choice) => density::add_params(&params, choice)?,
+        None => {
+            params.set_item("q", valuer.choice().min)?;
+            params.set_item("intercept", valuer.options().intercept)?;
+            params.set_item("dependent", if valuer.options().allow_dependent { "drop" } else { "error" })?;
+        }
+    }
     // Labels that are text are named among the categories too; they are no parameter.
-    let features =
-        || valuer.categorical().iter().filter(|name| valuer.design().target() != Some(name.as_str()));
+    let is_feature = |name: &&String| valuer.design().target() != Some(name.as_str());
+    let features = || valuer.categorical().iter().filter(is_feature);
     let categorical = if features().next().is_none() {
         None
     } else if valuer.has_names() {
@@ -201,7 +221,7 @@ pub(crate) fn of_valuer<'py>(py: Python<'py>, valuer: &SavedValuer) -> PyResult<
             )?;
             params.set_item("convention", convention(said))?;
         }
-        // Densities have no estimator here yet.
+        // What else there is to say about a density, it was asked for.
         Method::Calibrated | Method::Closed | Method::MonteCarlo(_) => {}
         Method::General(options) => {
             params.set_item("ridge", options.ridge)?;

@@ -15,13 +15,13 @@ use std::sync::Arc;
 /// What the table is called in messages.
 const NAME: &str = "X";
 
-/// Rows in memory: features, then a target, then weights if there are any.
+/// Rows in memory: features, then a target and weights if there are any.
 #[pyclass(frozen, module = "dshap._dshap")]
 pub(crate) struct Table {
     /// If all columns are numbers in arrays.
     numbers: Option<Arc<Arrays>>,
     names: Vec<String>,
-    target: String,
+    target: Option<String>,
     target_kind: TargetKind,
     weight: Option<String>,
     /// Features whose type says that they are categories.
@@ -33,35 +33,39 @@ pub(crate) struct Table {
 #[pymethods]
 impl Table {
     /// A table of numbers in arrays, each with one or two dimensions, and of `y`,
-    /// whose `labels` are `numbers`, `booleans` (as doubles) or `words` (objects).
+    /// if there is one, which is called `target` and whose `labels` are `numbers`, `booleans` (as doubles) or `words` (objects).
     /// `None` if their types cannot be read in place.
     #[staticmethod]
-    #[pyo3(signature = (arrays, names, y, target, weights=None, labels=None))]
+    #[pyo3(signature = (arrays, names, y=None, target=None, weights=None, labels=None))]
     fn of_arrays(
         py: Python<'_>,
         arrays: Vec<Bound<'_, PyUntypedArray>>,
         names: Vec<String>,
-        y: Bound<'_, PyUntypedArray>,
-        target: String,
+        y: Option<Bound<'_, PyUntypedArray>>,
+        target: Option<String>,
         weights: Option<Bound<'_, PyUntypedArray>>,
         labels: Option<&str>,
     ) -> PyResult<Option<Self>> {
         use numpy::PyUntypedArrayMethods;
         let kind = TargetKind::parse(labels)?;
-        let mut numbers = Arrays::new(y.len());
+        let of_first = arrays.first().and_then(|array| array.shape().first().copied());
+        let n_rows = y.as_ref().map(|y| y.len()).or(of_first);
+        let mut numbers = Arrays::new(n_rows.unwrap_or(0));
         let mut fits = arrays.iter().all(|array| numbers.add(array));
-        fits &= match kind {
-            TargetKind::Words => numbers.add_words(Words::of(&y)?),
-            TargetKind::Numbers | TargetKind::Booleans => numbers.add(&y),
-        };
-        if kind == TargetKind::Booleans {
-            numbers.last_is_boolean();
+        if let Some(y) = &y {
+            fits &= match kind {
+                TargetKind::Words => numbers.add_words(Words::of(y)?),
+                TargetKind::Numbers | TargetKind::Booleans => numbers.add(y),
+            };
+            if kind == TargetKind::Booleans {
+                numbers.last_is_boolean();
+            }
         }
         if !fits || !weights.iter().all(|weights| numbers.add(weights)) {
             return Ok(None);
         }
-        let weight = weights.map(|_| free_name("sample_weight", &names, &target));
-        let all: Vec<String> = names.iter().chain([&target]).chain(&weight).cloned().collect();
+        let weight = weights.map(|_| free_name("sample_weight", &names, target.as_deref()));
+        let all: Vec<String> = names.iter().chain(&target).chain(&weight).cloned().collect();
         if all.len() != numbers.n_columns() {
             return Err(input_error("there is not one name for each column"));
         }
@@ -83,18 +87,18 @@ impl Table {
     /// A table with the columns of anything that hands out Arrow data, called
     /// `names` or as they are.
     #[staticmethod]
-    #[pyo3(signature = (features, y, target, weights=None, names=None, labels=None))]
+    #[pyo3(signature = (features, y=None, target=None, weights=None, names=None, labels=None))]
     fn of_arrow(
         py: Python<'_>,
         features: &Bound<'_, PyAny>,
-        y: &Bound<'_, PyAny>,
-        target: String,
+        y: Option<&Bound<'_, PyAny>>,
+        target: Option<String>,
         weights: Option<PyReadonlyArray1<'_, f64>>,
         names: Option<Vec<String>>,
         labels: Option<&str>,
     ) -> PyResult<Self> {
         let kind = TargetKind::parse(labels)?;
-        let y = target_array(y, kind)?;
+        let y = y.map(|y| target_array(y, kind)).transpose()?;
         let doubles = |weights: PyReadonlyArray1<'_, f64>| Float64Array::from(weights.as_array().to_vec());
         let weights = weights.map(|weights| Arc::new(doubles(weights)) as ArrayRef);
         let unreadable = |error: PyErr| input_error(&format!("X cannot be read as a table: {error}"));
@@ -103,9 +107,9 @@ impl Table {
         let names: Vec<String> = fields.iter().map(|field| field.name().clone()).collect();
         let is_category = |field: &&FieldRef| matches!(field.data_type(), DataType::Dictionary(..));
         let categorical = fields.iter().filter(is_category).map(|f| f.name().clone()).collect();
-        let weight = weights.as_ref().map(|_| free_name("sample_weight", &names, &target));
-        let n_rows = y.len();
-        let more: Vec<(String, ArrayRef)> = [(Some(target.clone()), Some(y)), (weight.clone(), weights)]
+        let weight = weights.as_ref().map(|_| free_name("sample_weight", &names, target.as_deref()));
+        let expected = y.as_ref().map(|y| y.len());
+        let more: Vec<(String, ArrayRef)> = [(target.clone(), y), (weight.clone(), weights)]
             .into_iter()
             .filter_map(|(name, cells)| Some((name?, cells?)))
             .collect();
@@ -118,7 +122,7 @@ impl Table {
         for batch in reader {
             let batch = batch.map_err(|error| input_error(&format!("X cannot be read: {error}")))?;
             let len = batch.num_rows();
-            if start + len > n_rows {
+            if let Some(n_rows) = expected.filter(|n_rows| start + len > *n_rows) {
                 return Err(input_error(&format!("y has {n_rows} rows, and X has more")));
             }
             let mut columns = batch.columns().to_vec();
@@ -129,15 +133,16 @@ impl Table {
             batches.push(batch);
             start += len;
         }
-        if start != n_rows {
-            return Err(input_error(&format!("X has {start} rows and y has {n_rows}")));
+        let n_rows = start;
+        if let Some(expected) = expected.filter(|expected| *expected != n_rows) {
+            return Err(input_error(&format!("X has {n_rows} rows and y has {expected}")));
         }
         let source = Source::of_batches(NAME, schema, batches).map_err(|e| raise(py, &e.into()))?;
         Ok(Self { numbers: None, names, target, target_kind: kind, weight, categorical, n_rows, source })
     }
 
     /// Number of rows.
-    fn __len__(&self) -> usize {
+    pub(crate) fn __len__(&self) -> usize {
         self.n_rows
     }
 
@@ -162,7 +167,7 @@ impl Table {
     pub(crate) fn refuse_text(&self, design: &Design) -> PyResult<()> {
         let is_number = |wanted: &&Wanted| matches!(wanted.read_as, ReadAs::Number | ReadAs::Boolean);
         let is_text = |name: &str| self.source.schema().column(name).is_some_and(|c| c.kind == Kind::Text);
-        if design.parts().target.iter().all(|target| is_number(&target)) && self.target_is_text() {
+        if design.parts().target.iter().any(|target| is_number(&target)) && self.target_is_text() {
             return Err(input_error("y holds text, and held numbers when the reference was fitted"));
         }
         match design.parts().features.iter().filter(is_number).find(|wanted| is_text(&wanted.name)) {
@@ -176,11 +181,11 @@ impl Table {
 
     /// What its last columns are in Python.
     pub(crate) fn about(&self) -> About<'_> {
-        About { target: Some(&self.target), weight: self.weight.as_deref() }
+        About { target: self.target.as_deref(), weight: self.weight.as_deref() }
     }
 
-    pub(crate) fn target(&self) -> &str {
-        &self.target
+    pub(crate) fn target(&self) -> Option<&str> {
+        self.target.as_deref()
     }
 
     /// Whether `y` is text.
@@ -203,7 +208,7 @@ impl Table {
         }
         let mut all = self.categorical.clone();
         // Text of labels may look like numbers; it is text all the same.
-        all.extend(self.target_is_text().then(|| self.target.clone()));
+        all.extend(self.target.clone().filter(|_| self.target_is_text()));
         all.extend(named.iter().filter(|name| !self.categorical.contains(name)).cloned());
         Ok(all)
     }
@@ -233,9 +238,9 @@ fn named(fields: &Fields, names: Option<Vec<String>>) -> PyResult<Vec<FieldRef>>
     Ok(renamed.collect())
 }
 
-fn free_name(name: &str, names: &[String], target: &str) -> String {
+fn free_name(name: &str, names: &[String], target: Option<&str>) -> String {
     let mut free = name.to_owned();
-    while names.contains(&free) || free == target {
+    while names.contains(&free) || target == Some(free.as_str()) {
         free.push('_');
     }
     free

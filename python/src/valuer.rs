@@ -116,7 +116,14 @@ impl Valuer {
     }
 
     /// One valuer of several whose references have no row in common.
-    fn merged(&self, py: Python<'_>, others: Vec<Bound<'_, Valuer>>) -> PyResult<Self> {
+    #[pyo3(signature = (others, n_jobs=None, progress=None))]
+    fn merged(
+        &self,
+        py: Python<'_>,
+        others: Vec<Bound<'_, Valuer>>,
+        n_jobs: Option<isize>,
+        progress: Option<Py<PyAny>>,
+    ) -> PyResult<Self> {
         let draws = |valuer: &Valuer| matches!(valuer.ready.valuer().method(), Method::General(_));
         if draws(self) || others.iter().any(|other| draws(other.get())) {
             return Err(refusal(
@@ -128,8 +135,9 @@ impl Valuer {
         let valuers = std::iter::once(self.ready.valuer().clone())
             .chain(others.iter().map(|other| other.get().ready.valuer().clone()));
         let parts = names.iter().map(PathBuf::as_path).zip(valuers).collect();
-        let merged = merge_valuers(parts, SizeChoice::default()).and_then(ready_again);
-        let (ready, warnings) = merged.map_err(|error| raise(py, &error))?;
+        let (ready, warnings) = work::run(py, About::default(), n_jobs, progress, |observer| {
+            merge_valuers(parts, SizeChoice::default(), observer).and_then(ready_again)
+        })?;
         Ok(Self::new(ready, warnings))
     }
 
@@ -215,7 +223,7 @@ impl Valuer {
         facts::of(py, &self.ready)
     }
 
-    /// What it is for: `regression` or `classification`.
+    /// What it is for: `regression`, `classification` or `density`.
     #[getter]
     fn task(&self) -> &'static str {
         self.ready.valuer().task().name()

@@ -94,6 +94,9 @@ pub(crate) fn hint(error: &Error) -> Option<String> {
             Kind::Duration => "leave it out of X, or give numbers, such as hours".into(),
             _ => "leave it out of X".into(),
         }),
+        Error::FixedReference { what } if what == "principal components" => {
+            Some("fit the whole reference anew, or leave `pca` out".into())
+        }
         Error::FixedReference { .. } => {
             Some("fit the whole reference anew, or use `method='gaussian'`".into())
         }
@@ -148,6 +151,8 @@ const PHRASES: &[(&str, &str)] = &[
     ("numbers are for `--task regression`; or name another `--target`", "numbers are for `RegressionValuer`"),
     ("text is for `--task classification`; or name", "text is for `ClassificationValuer`; or name"),
     ("name another `--target`", "give another y"),
+    ("`--samples N` says how many", "`samples` says how many"),
+    ("; or give a `--reference`", "; or give `value` other rows"),
     ("name a column of numbers with `--target`", "give numbers as y"),
     ("`--task regression` takes the two values as numbers", "give numbers as y"),
     (

@@ -12,6 +12,7 @@ from conftest import ROOT
 
 import dshap
 import dshap._classification
+import dshap._density
 import dshap._regression
 import dshap._values
 
@@ -31,7 +32,7 @@ def test_the_guide(monkeypatch, tmp_path):
 
 
 @pytest.mark.parametrize(
-    "module", [dshap, dshap.formula, dshap.datasets, dshap._classification, dshap._regression, dshap._values], ids=lambda module: module.__name__
+    "module", [dshap, dshap.formula, dshap.datasets, dshap._classification, dshap._density, dshap._regression, dshap._values], ids=lambda module: module.__name__
 )
 def test_examples_in_docstrings(module):
     # Public classes call themselves members of `dshap`, so they are looked for by hand.
@@ -58,7 +59,7 @@ def test_every_public_name_is_documented():
                     assert function.__doc__, f"{name}.{method}"
 
 
-@pytest.mark.parametrize("kind", [dshap.RegressionValuer, dshap.ClassificationValuer])
+@pytest.mark.parametrize("kind", [dshap.RegressionValuer, dshap.ClassificationValuer, dshap.DensityValuer])
 def test_parameters_and_attributes_are_those_of_the_docstring(kind):
     before, after = kind.__doc__.split("Parameters\n")[1].split("Attributes\n")
 

@@ -16,7 +16,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from dshap import ClassificationValuer, DshapError, DshapWarning, FileError, InputError, RegressionValuer
+from dshap import ClassificationValuer, DensityValuer, DshapError, DshapWarning, FileError, InputError, RegressionValuer
 
 
 def does_not_apply(estimator):
@@ -50,6 +50,9 @@ def does_not_apply(estimator):
         ClassificationValuer("calibrated", ridge=1.0),
         ClassificationValuer("general", samples=8, ridge=1.0),
         ClassificationValuer("upper", q=6, ridge=1.0, missing="drop"),
+        DensityValuer(),
+        DensityValuer("monte-carlo", bandwidth="scott"),
+        DensityValuer(kernel="uniform", missing="mean"),
     ],
     expected_failed_checks=does_not_apply,
 )

@@ -8,8 +8,8 @@ import pytest
 from conftest import assert_same_bits, reference
 
 import dshap
-from dshap import InputError
-from dshap.formula import bounds, regression
+from dshap import DensityValuer, InputError, InputTypeError
+from dshap.formula import bounds, density, regression, synergy
 
 
 def test_regression_against_the_reference_table():
@@ -103,3 +103,62 @@ def test_classification_gives_the_values_of_rows():
     np.testing.assert_allclose(forms.penalty, found.penalty, rtol=1e-9)
     with pytest.raises(dshap.InputError, match="prob = 1 is not a probability"):
         dshap.formula.classification(4, 20, 200, 3.0, 1.0, 1)
+
+
+@pytest.mark.parametrize("kernel", ["gaussian", "uniform", "epanechnikov", "triangular"])
+def test_densities_by_the_command_line(kernel, command, tmp_path):
+    rng = np.random.default_rng(6)
+    rows, points = rng.normal(size=(80, 2)), rng.normal(size=(150, 2))
+    files = tmp_path / "r.csv", tmp_path / "p.csv"
+    for cells, path in zip((rows, points), files):
+        pd.DataFrame(cells, columns=["a", "b"]).to_csv(path, index=False, float_format="%.17g")
+    words = ["--reference", files[0], "--points", files[1], "--bandwidth", 0.7, "--m", 40, "--kernel", kernel]
+
+    def by_command(*more):
+        out = tmp_path / "out.parquet"
+        command("formula", "density", *words, *more, "-o", out)
+        return pd.read_parquet(out)["value"]
+
+    assert_same_bits(density(rows, points, 0.7, 40, kernel), by_command())
+    assert_same_bits([density(rows, points, 0.7, 40, kernel, as_set=True)], by_command("--as-set"))
+    assert density(rows, points[:1], 0.7, 40, kernel, as_set=True) == density(rows, points[:1], 0.7, 40, kernel)[0]
+    valuer = DensityValuer(kernel=kernel, bandwidth=0.7, m=40, scale="none").fit(rows)
+    # The valuer may leave out what is less than 1e-12 of a sum, and adds up in another order.
+    np.testing.assert_allclose(density(rows, points, 0.7, 40, kernel), valuer.value(points), rtol=1e-10, atol=1e-13)
+
+
+def test_synergy_by_the_command_line(command, tmp_path):
+    out = tmp_path / "out.parquet"
+    n_with, n_without = 0, 0
+    for h, m, c_den in [(0.1, 100, 0.2), (0.1, 100, 1.0), (0.3, 10, 0.05), (0.5, 2, 3.0), (0.05, 1000, 0.0)]:
+        for border in (False, True):
+            words = ["--h", h, "--m", m, "--c-den", c_den, *["--border"] * border]
+            command("formula", "synergy", *words, "-o", out)
+            expected, found = pd.read_parquet(out), synergy(h, m, c_den, border=border)
+            assert_same_bits([found.threshold], expected["threshold"].astype(float))
+            assert_same_bits([found.probability], expected["probability"])
+            n_with, n_without = n_with + (found.probability > 0), n_without + (found.probability == 0)
+    assert n_with > 0 and n_without > 0
+    assert synergy([0.1, 0.2], 100, [[0.1], [0.2], [0.3]]).probability.shape == (3, 2)
+
+
+@pytest.mark.parametrize(
+    ("call", "kind", "words"),
+    [
+        (lambda: density([[0.0]], [[0.0, 1.0]], 0.5, 10), InputError, "points has 2 columns and reference has 1"),
+        (lambda: density([[0.0]], [0.0], 0.5, 10), InputError, "points should have rows and columns"),
+        (lambda: density([[0.0]], [[np.nan]], 0.5, 10), InputError, r"points\[0, 0\] is nan"),
+        (lambda: density([["a"]], [[0.0]], 0.5, 10), InputError, "reference holds something that is no number"),
+        (lambda: density([[0.0]], [[0.0]], -1.0, 10), InputError, "from 1e-30 to 1e30, got -1"),
+        (lambda: density([[0.0]], [[0.0]], "wide", 10), InputTypeError, "`bandwidth` is 'wide'"),
+        (lambda: density([[0.0]], [[0.0]], 0.5, 10, "box"), InputError, "`kernel` is 'box'; expected 'gaussian' or"),
+        (lambda: density([[0.0]], [[0.0]], 0.5, 10, 3), InputTypeError, "`kernel` is 3"),
+        (lambda: density([[0.0]], [[0.0]], 0.5, 0), InputError, "`m` is 0"),
+        (lambda: density([[0.0]], [[0.0]], 0.5, 10, as_set="yes"), InputTypeError, "`as_set` is 'yes'"),
+        (lambda: synergy(0.1, 2.5, 0.2), InputError, "m is 2.5; expected a whole number"),
+        (lambda: synergy([0.1, 0.7], 10, 0.2), InputError, "case 1: "),
+    ],
+)
+def test_numbers_that_make_no_sense_for_densities(call, kind, words):
+    with pytest.raises(kind, match=words):
+        call()

@@ -16,7 +16,7 @@ import pytest
 from conftest import assert_same_bits
 
 import dshap
-from dshap import RegressionValuer
+from dshap import DensityValuer, RegressionValuer
 
 
 def in_a_process(script, *words):
@@ -195,6 +195,10 @@ LONG = {
     "one large fit": "RegressionValuer().fit(np.lib.stride_tricks.as_strided(X, (10**9, 8), (0, 8)), "
     "np.lib.stride_tricks.as_strided(y, (10**9,), (0,)))",
     "classification": "[ClassificationValuer().fit(X, y > 0).value(X, y > 0) for _ in range(10**6)]",
+    "density": "DensityValuer(samples=200_000).fit(X)",
+    "density values": "DensityValuer(bandwidth=0.5, samples=200_000, every_row=True).fit(X).value(X)",
+    "density formula": "dshap.formula.density(X, X, 0.5, 100)",
+    "density formula of a set": "dshap.formula.density(X, X, 0.5, 100, as_set=True)",
     "formula": "dshap.formula.regression(50, 100, 10**6, np.linspace(0, 99, 10**7), 1.0, 1.0)",
 }
 
@@ -204,7 +208,7 @@ LONG = {
 def test_ctrl_c_is_answered(work):
     script = f"""
         import numpy as np, dshap, time
-        from dshap import ClassificationValuer, RegressionValuer
+        from dshap import ClassificationValuer, DensityValuer, RegressionValuer
         X, y = dshap.datasets.gaussian_r(200_000, 8)
         print("begun", flush=True)
         try:
@@ -236,6 +240,10 @@ def test_progress_in_the_manner_of_tqdm(capsys):
     assert "fitting: 100%" in shown and "valuing: 100%" in shown
     RegressionValuer("general", progress=True, samples=16, m=30).fit(X, y).value(X, y)
     assert "drawing sets" in capsys.readouterr().err
+    halves = [DensityValuer(progress=True).fit(X[:150]), DensityValuer().fit(X[150:])]
+    assert "smoothing: 100%" in capsys.readouterr().err
+    halves[0].merge(halves[1])
+    assert "smoothing: 100%" in capsys.readouterr().err
     RegressionValuer().fit(X, y).value(X, y)
     assert capsys.readouterr().err == ""
 

@@ -132,10 +132,7 @@ fn constant_columns_are_left_out_and_reported() {
     let valuer = NeighbourValuer::new(wide.rows(), TestRows::Given(wide.rows()), sizes, OPTIONS).unwrap();
     assert_eq!(valuer.warnings(false), [Warning::ConstantColumns { columns: vec![2, 3] }]);
     let words = valuer.warnings(false)[0].to_string();
-    assert_eq!(
-        words,
-        "`feature 2`, `feature 3` are the same in every reference row and were left out"
-    );
+    assert_eq!(words, "`feature 2`, `feature 3` are the same in every reference row and were left out");
 
     let narrow = NeighbourValuer::new(plain.rows(), TestRows::Given(plain.rows()), sizes, OPTIONS).unwrap();
     let values = |valuer: &NeighbourValuer<'_>| valuer.leave_one_out(&|_, _| true).unwrap().value;

@@ -5,7 +5,7 @@ use crate::checkpoint::Checkpoint;
 use crate::fitted::{FittedModel, LinearModel};
 use crate::memory::Budget;
 use crate::merge_densities::merge_densities;
-use crate::observer::{Observer, Stage};
+use crate::observer::{Observer, Stage, Unwatched};
 use crate::overwriting::refuse_overwriting;
 use crate::reference::{learn, levels_of, moments_of};
 use crate::request::{FitRequest, MergeRequest, Model, Resources, SizeChoice, Task, UpdateRequest};
@@ -199,16 +199,21 @@ pub fn merge(request: &MergeRequest) -> Result<Fitted, Error> {
     for path in &request.valuers {
         parts.push((path.as_path(), SavedValuer::load(path)?));
     }
-    merge_valuers(parts, request.sizes)
+    merge_valuers(parts, request.sizes, &Unwatched)
 }
 
-/// As [`merge`], with valuers at hand and what they are called in messages.
+/// As [`merge`], with valuers at hand and what they are called in messages. It
+/// is watched where it takes long: densities are smoothed anew.
 ///
 /// # Errors
 ///
 /// [`Error::CannotMerge`], [`Error::NothingToMerge`], [`Error::FixedReference`],
 /// [`Error::NoSum`].
-pub fn merge_valuers(parts: Vec<(&Path, SavedValuer)>, sizes: SizeChoice) -> Result<Fitted, Error> {
+pub fn merge_valuers(
+    parts: Vec<(&Path, SavedValuer)>,
+    sizes: SizeChoice,
+    observer: &dyn Observer,
+) -> Result<Fitted, Error> {
     if let Some((first, one)) = parts.first()
         && let Some((second, other)) = parts.iter().find(|(_, part)| part.task() != one.task())
     {
@@ -219,7 +224,7 @@ pub fn merge_valuers(parts: Vec<(&Path, SavedValuer)>, sizes: SizeChoice) -> Res
         });
     }
     if parts.iter().any(|(_, part)| part.task() == Task::Density) {
-        return merge_densities(parts, sizes);
+        return merge_densities(parts, sizes, observer);
     }
     for (_, part) in &parts {
         part.linear_model()?;

@@ -2,7 +2,8 @@
 
 use crate::Error;
 use crate::fit::{Fitted, common_choice, levels_beyond, summarise};
-use crate::fitted::{ColumnStats, DensityModel, FittedModel, Reservoir};
+use crate::fitted::{ColumnStats, DensityModel, FittedModel, Reservoir, smooth};
+use crate::observer::Observer;
 use crate::request::SizeChoice;
 use crate::saved::SavedValuer;
 use crate::warnings;
@@ -19,7 +20,11 @@ const BLOCK: usize = 1024;
 /// Makes one valuer of several densities: scaling and bandwidth are found anew
 /// for all rows, as they were for each part. Where parts are samples, so many of
 /// each are taken that all have the same share.
-pub(crate) fn merge_densities(parts: Vec<(&Path, SavedValuer)>, sizes: SizeChoice) -> Result<Fitted, Error> {
+pub(crate) fn merge_densities(
+    parts: Vec<(&Path, SavedValuer)>,
+    sizes: SizeChoice,
+    observer: &dyn Observer,
+) -> Result<Fitted, Error> {
     let choice = common_choice(&parts, sizes)?;
     let (first_path, first) = parts.first().ok_or(Error::NothingToMerge)?;
     let first_model = model_of(first)?;
@@ -72,7 +77,7 @@ pub(crate) fn merge_densities(parts: Vec<(&Path, SavedValuer)>, sizes: SizeChoic
         add_rows(model_of(part)?, &both.from_second, least_share, &mut builder).map_err(core)?;
     }
     let n_held = builder.n_rows();
-    let fit = builder.finish(first_model.choice.options()).map_err(core)?;
+    let fit = smooth(builder, first_model.choice.options(), observer).map_err(core)?;
     let model =
         DensityModel { fit: Arc::new(fit), choice: first_model.choice, columns, n_reference, sampled: None };
     let mut said = warnings::of_repeated_files(&history);

@@ -18,7 +18,7 @@ mod logistic;
 mod reservoir;
 mod row_valuer;
 
-pub(crate) use density::{ColumnSums, DensityModel};
+pub(crate) use density::{ColumnSums, DensityModel, smooth};
 pub(crate) use learn::learn_logistic;
 pub(crate) use linear::LinearModel;
 pub(crate) use logistic::{ColumnStats, LogisticModel};

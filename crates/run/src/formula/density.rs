@@ -2,7 +2,7 @@
 
 use super::unusable;
 use crate::output::free_name;
-use crate::{Error, Receiver};
+use crate::{Error, Observer, Receiver, Unwatched};
 use arrow_array::cast::AsArray;
 use arrow_array::types::Float64Type;
 use arrow_array::{Array, ArrayRef, Float64Array, RecordBatch, UInt64Array};
@@ -66,10 +66,18 @@ impl DensityCase {
     /// ν(S*) = −A n⁻² Σᵢₗ (k*k)_h(zᵢ − zₗ) + (2A + B) mean k_h(zᵢ − z̃_b) − B mean (k*k)_h(zᵢ − z̃_b)
     /// ```
     ///
+    /// It is NaN once the observer has interrupted it: large sets take long.
+    ///
     /// # Errors
     ///
     /// What is wrong with the rows.
-    pub fn value(&self, members: &[f64], reference: &[f64], dim: usize) -> Result<f64, String> {
+    pub fn value(
+        &self,
+        members: &[f64],
+        reference: &[f64],
+        dim: usize,
+        observer: &dyn Observer,
+    ) -> Result<f64, String> {
         if dim == 0 || reference.is_empty() {
             return Err("the reference is empty".into());
         }
@@ -77,6 +85,9 @@ impl DensityCase {
         let (a, b) = (weights.own, weights.joint);
         let mean = |rows: &[f64], of: fn(Kernel, f64) -> f64| {
             let each = |member: &[f64]| -> f64 {
+                if observer.is_interrupted() {
+                    return f64::NAN;
+                }
                 rows.chunks_exact(dim).map(|row| self.product(member, row, of)).sum()
             };
             let total: Vec<f64> = members.par_chunks_exact(dim).map(each).collect();
@@ -153,7 +164,7 @@ pub fn density_cases(
             members.extend(points);
             continue;
         }
-        let value = |point: &[f64]| case.value(point, &rows, dim);
+        let value = |point: &[f64]| case.value(point, &rows, dim, &Unwatched);
         let values: Result<Vec<f64>, String> = points.par_chunks_exact(dim).map(value).collect();
         let values = values.map_err(|reason| wrong(batch.first_row, reason))?;
         let mut columns = batch.rows.columns()[..n_carried].to_vec();
@@ -161,7 +172,7 @@ pub fn density_cases(
         receiver.rows(batch_of(columns))?;
     }
     if as_set {
-        let value = case.value(&members, &rows, dim).map_err(|reason| wrong(0, reason))?;
+        let value = case.value(&members, &rows, dim, &Unwatched).map_err(|reason| wrong(0, reason))?;
         let n = (members.len() / dim) as u64;
         let columns: Vec<ArrayRef> =
             vec![Arc::new(UInt64Array::from(vec![n])), Arc::new(Float64Array::from(vec![value]))];
@@ -206,7 +217,7 @@ mod tests {
     fn a_point_beside_one_reference_row_is_worth_what_it_is_on_paper() {
         // m = 2: A = (1 + ¼)/2 and B = (2/4)/2. Two columns, h = 2, u = ½ and 0.
         let case = DensityCase::new(Kernel::Uniform, 2.0, 2).expect("in range");
-        let found = case.value(&[1.0, 5.0], &[0.0, 5.0], 2).expect("rows of two cells");
+        let found = case.value(&[1.0, 5.0], &[0.0, 5.0], 2, &Unwatched).expect("rows of two cells");
         let (a, b) = (0.625, 0.25);
         let expected = (-a + (2.0 * a + b) - b * 0.5) / 4.0;
         assert!((found - expected).abs() < 1e-16, "{found}, {expected}");

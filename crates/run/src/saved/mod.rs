@@ -15,7 +15,7 @@ pub(crate) use history::{files_in, forgotten_again, repeated};
 
 use crate::Error;
 use crate::choice::{MethodChoice, MethodName};
-use crate::density_choice::NO_MIN_SIZE;
+use crate::density_choice::{DensityChoice, NO_MIN_SIZE};
 use crate::fitted::{Drawer, Extras, FittedModel, LinearModel, RowValuer};
 use crate::memory::Budget;
 use crate::observer::Observer;
@@ -152,6 +152,14 @@ impl SavedValuer {
     pub fn density_fit(&self) -> Option<&DensityFit> {
         match &self.model {
             FittedModel::Density(model) => Some(&model.fit),
+            FittedModel::Linear(_) | FittedModel::Logistic(_) => None,
+        }
+    }
+
+    /// What was said about a density.
+    pub fn density_choice(&self) -> Option<DensityChoice> {
+        match &self.model {
+            FittedModel::Density(model) => Some(model.choice),
             FittedModel::Linear(_) | FittedModel::Logistic(_) => None,
         }
     }
