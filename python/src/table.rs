@@ -33,8 +33,9 @@ pub(crate) struct Table {
 #[pymethods]
 impl Table {
     /// A table of numbers in arrays, each with one or two dimensions, and of `y`,
-    /// if there is one, which is called `target` and whose `labels` are `numbers`, `booleans` (as doubles) or `words` (objects).
-    /// `None` if their types cannot be read in place.
+    /// if there is one, which is called `target` and whose `labels` are `numbers`,
+    /// `booleans` (as doubles) or `words` (objects). `None` if their types cannot be
+    /// read in place.
     #[staticmethod]
     #[pyo3(signature = (arrays, names, y=None, target=None, weights=None, labels=None))]
     fn of_arrays(

@@ -310,8 +310,8 @@ def test_wrong_labels_are_found():
 @pytest.mark.parametrize(
     ("given", "words"),
     [
-        (lambda X, y: (X, np.zeros(600)), "every reference row has the label `0` in target `y`.*two labels at least"),
-        (lambda X, y: (X, ["yes"] * 600), "every reference row has the label `yes`"),
+        (lambda X, y: (X, np.zeros(600)), "every usable reference row has the label `0` in target `y`.*two labels at least"),
+        (lambda X, y: (X, ["yes"] * 600), "every usable reference row has the label `yes`"),
         (lambda X, y: (X, X[:, 0]), "more than 256 different labels\nhint: numbers are for `RegressionValuer`"),
         (lambda X, y: (X, [1, "a"] * 300), r"several kinds \(int, str\)"),
         (lambda X, y: (X, [{"a": 1}] * 600), r"several kinds \(dict\)"),

@@ -125,7 +125,8 @@ def test_frames_with_text_and_missing_cells(missing, mixed, tmp_path, values_by_
     strange = frame.dropna().head(3).assign(city="Bonn")
     with pytest.raises(InputError, match="Bonn"):
         valuer.value(strange)
-    assert np.isfinite(DensityValuer(missing=missing, unseen="zero", bandwidth=0.5).fit(frame).value(strange)).all()
+    lenient = DensityValuer(missing=missing, unseen="zero", bandwidth=0.5).fit(frame.dropna())
+    assert np.isfinite(lenient.value(strange)).all()
 
 
 def test_numbers_that_are_categories(mixed, tmp_path, values_by_command):
@@ -156,7 +157,8 @@ def test_every_kind_of_table_has_the_same_values(cells):
         valuer = DensityValuer(bandwidth=0.5).fit(X)
         assert_same_bits(valuer.value(X[:50]), values)
         assert_same_bits(valuer.value_training(), training)
-        assert valuer.n_features_in_ == 3 and hasattr(valuer, "feature_names_in_") == (not isinstance(X, (list, np.ndarray)))
+        has_names = not isinstance(X, (list, np.ndarray))
+        assert valuer.n_features_in_ == 3 and hasattr(valuer, "feature_names_in_") == has_names
     frame = kinds[3].set_index(np.arange(400) + 1000)
     said = DensityValuer(bandwidth=0.5).fit(frame).value(frame[:50], as_frame=True)
     assert list(said.columns) == ["row", *PARTS, "note"] and said.index[0] == 1000

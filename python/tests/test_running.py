@@ -240,7 +240,7 @@ def test_progress_in_the_manner_of_tqdm(capsys):
     assert "fitting: 100%" in shown and "valuing: 100%" in shown
     RegressionValuer("general", progress=True, samples=16, m=30).fit(X, y).value(X, y)
     assert "drawing sets" in capsys.readouterr().err
-    halves = [DensityValuer(progress=True).fit(X[:150]), DensityValuer().fit(X[150:])]
+    halves = [DensityValuer(progress=True, keep_training=False).fit(X[:150]), DensityValuer().fit(X[150:])]
     assert "smoothing: 100%" in capsys.readouterr().err
     halves[0].merge(halves[1])
     assert "smoothing: 100%" in capsys.readouterr().err

@@ -148,8 +148,7 @@ fn the_formula_written_out_agrees_with_sums_in_tiles() {
         for n in [1, 7] {
             let members = points.as_ref().subrows(0, n);
             let expected = core.value(members).unwrap().without_constant;
-            let found =
-                case.value(&flat(&points)[..2 * n], &flat(&reference), 2, &dshap_run::Unwatched).unwrap();
+            let found = case.value(&flat(&points)[..2 * n], &flat(&reference), 2, &Unwatched).unwrap();
             // Sums of up to 2100 terms of order 0.1, each rounded to 1e-17 in two ways.
             assert!((found - expected).abs() < 1e-14, "{}: {found}, {expected}", kernel.name());
         }
