@@ -118,8 +118,8 @@ def classification():
     print("## Labels: the whole job against its passes\n")
     print(f"{grouped(n)} × {p} doubles in memory, two labels, {THREADS} threads; fit and value of every row against the others. A pass")
     print("is `XᵀWX` with the weights given, by NumPy with OpenBLAS (the best of four block sizes, best of three); dshap's passes")
-    print("also form the linear predictor, the probabilities and the gradient;")
-    print(f"both sides alternate {ROUNDS} times and the best counts.\n")
+    print("also form the linear predictor, the probabilities and the gradient.")
+    print(f"Both sides alternate {ROUNDS} times and the best counts.\n")
     rounds = [(weighted_syrk(n, p), measure("classification", n, p)) for _ in range(ROUNDS)]
     syrk = min(r[0] for r in rounds)
     fit, value = (min(r[1][k] for r in rounds) for k in ("fit", "value"))
