@@ -152,8 +152,8 @@ pub(crate) struct ValueArgs {
 /// The file holds how columns become numbers, the fit, the moments from which it
 /// can be updated or merged, and where the rows came from; not the rows. With it
 /// any row is valued later, seen or unseen, without the reference. A valuer of
-/// a classification cannot be updated or merged, and carries up to 1024 of its
-/// rows, from which standard errors are computed. One of a density carries its
+/// a classification cannot be updated or merged, and carries about a thousand of
+/// its rows (64 of each label at least), from which standard errors are computed. One of a density carries its
 /// rows, up to `--samples` of them.
 #[derive(Debug, ClapArgs)]
 #[command(

@@ -1,0 +1,243 @@
+//! Rows of a batch as numbers.
+
+use super::{Design, DesignParts, Encoding, Missing, Unseen};
+use crate::{Error, ReadAs, UnknownLabel, Wanted};
+use arrow_array::cast::AsArray;
+use arrow_array::types::Float64Type;
+use arrow_array::{Array, ArrayRef, RecordBatch};
+use faer::Mat;
+
+/// Rows of a batch as numbers.
+#[derive(Debug, Clone)]
+pub struct Encoded {
+    /// One row per usable row of the batch.
+    pub x: Mat<f64>,
+    /// Their targets; the number of the class where targets are labels, 0 where there is no target.
+    pub y: Vec<f64>,
+    /// Their weights, where the batch has them.
+    pub weights: Option<Vec<f64>>,
+    /// Missing cells that a mean was put into.
+    pub n_filled: u64,
+    /// Where rows were left out: the rows of the batch that remain.
+    pub remaining: Option<Vec<usize>>,
+}
+
+impl Design {
+    /// Turns a batch, read as [`wanted`](Self::wanted) or
+    /// [`wanted_of_reference`](Self::wanted_of_reference), into numbers.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Missing`], [`Error::UnseenLevel`], [`Error::UnknownLabel`],
+    /// [`Error::NotFinite`], [`Error::BadWeight`].
+    pub fn encode(&self, batch: &RecordBatch) -> Result<Encoded, Error> {
+        self.encode_rows(batch, self.remaining(batch))
+    }
+
+    /// As [`encode`](Self::encode), without rows of weight 0, which are not in
+    /// the reference; also returns how many there were.
+    ///
+    /// # Errors
+    ///
+    /// As [`encode`](Self::encode).
+    pub fn encode_reference(&self, batch: &RecordBatch) -> Result<(Encoded, u64), Error> {
+        let remaining = self.remaining(batch);
+        let Some(weights) = batch.columns().get(self.parts.weight_index()) else {
+            return Ok((self.encode_rows(batch, remaining)?, 0));
+        };
+        let weights = weights.as_primitive::<Float64Type>();
+        let is_weightless = |row: &usize| weights.is_valid(*row) && weights.value(*row) == 0.0;
+        let rows = remaining.clone().unwrap_or_else(|| (0..batch.num_rows()).collect());
+        let n_weightless = rows.iter().filter(|row| is_weightless(row)).count() as u64;
+        if n_weightless == 0 {
+            return Ok((self.encode_rows(batch, remaining)?, 0));
+        }
+        let weighty = rows.into_iter().filter(|row| !is_weightless(row)).collect();
+        Ok((self.encode_rows(batch, Some(weighty))?, n_weightless))
+    }
+
+    fn encode_rows(&self, batch: &RecordBatch, remaining: Option<Vec<usize>>) -> Result<Encoded, Error> {
+        let first_level = self.parts.first_level();
+        let n_rows = remaining.as_ref().map_or(batch.num_rows(), Vec::len);
+        let rows = Remaining { rows: remaining.as_deref(), n_rows };
+
+        let mut x = Mat::<f64>::zeros(n_rows, self.encoded.len());
+        let (mut next, mut n_filled) = (0, 0);
+        for (index, encoding) in self.parts.encodings.iter().enumerate() {
+            let cells = batch.column(index);
+            match encoding {
+                Encoding::Number { fill } => {
+                    n_filled += self.copy_numbers(index, cells, *fill, rows, x.col_as_slice_mut(next))?;
+                    next += 1;
+                }
+                Encoding::OneHot { levels, fill } => {
+                    let codes = self.codes(index, cells, levels, fill.is_some(), rows)?;
+                    n_filled += codes.iter().filter(|code| matches!(code, Code::Missing)).count() as u64;
+                    for level in first_level..levels.len() {
+                        for (cell, code) in x.col_as_slice_mut(next).iter_mut().zip(&codes) {
+                            *cell = match code {
+                                Code::Level(code) => f64::from(*code == level),
+                                Code::Unseen => 0.0,
+                                Code::Missing => {
+                                    fill.as_ref().map_or(f64::NAN, |fill| fill[level - first_level])
+                                }
+                            };
+                        }
+                        next += 1;
+                    }
+                }
+            }
+        }
+        let y = match &self.parts.target {
+            Some(target) => self.targets(target, batch.column(self.parts.features.len()), rows)?,
+            None => vec![0.0; n_rows],
+        };
+        let weight_index = self.parts.weight_index();
+        let weights = match batch.columns().get(weight_index) {
+            Some(cells) => Some(self.copy_weights(weight_index, cells, rows)?),
+            None => None,
+        };
+        if let Some(projection) = &self.parts.projection {
+            x = projection.apply(x.as_ref());
+        }
+        Ok(Encoded { x, y, weights, n_filled, remaining })
+    }
+
+    fn targets(&self, target: &Wanted, cells: &ArrayRef, rows: Remaining<'_>) -> Result<Vec<f64>, Error> {
+        let (index, mut y) = (self.parts.features.len(), vec![0.0; rows.n_rows]);
+        let Some(labels) = &self.parts.labels else {
+            self.copy_numbers(index, cells, None, rows, &mut y)?;
+            return Ok(y);
+        };
+        let unknown = |i: usize, label: String| Error::UnknownLabel {
+            row: Some(rows.row(i)),
+            unknown: Box::new(UnknownLabel { name: self.name(index), label, labels: labels.words() }),
+        };
+        if target.read_as == ReadAs::Text {
+            let cells = cells.as_string::<i32>();
+            for (i, y) in y.iter_mut().enumerate() {
+                let row = rows.row(i);
+                if !cells.is_valid(row) {
+                    return Err(self.missing_at(index, row));
+                }
+                let class = labels.class_of_text(cells.value(row));
+                *y = class.ok_or_else(|| unknown(i, cells.value(row).into()))? as f64;
+            }
+        } else {
+            self.copy_numbers(index, cells, None, rows, &mut y)?;
+            for (i, y) in y.iter_mut().enumerate() {
+                let class = labels.class_of_number(*y);
+                *y = class.ok_or_else(|| unknown(i, labels.word_of_number(*y)))? as f64;
+            }
+        }
+        Ok(y)
+    }
+
+    fn copy_weights(&self, index: usize, cells: &ArrayRef, rows: Remaining<'_>) -> Result<Vec<f64>, Error> {
+        let mut weights = vec![0.0; rows.n_rows];
+        self.copy_numbers(index, cells, None, rows, &mut weights)?;
+        let is_bad = |&weight: &f64| weight != 0.0 && !(1e-100..=1e100).contains(&weight);
+        match weights.iter().position(is_bad) {
+            Some(i) => Err(Error::BadWeight { row: rows.row(i), name: self.name(index), weight: weights[i] }),
+            None => Ok(weights),
+        }
+    }
+
+    /// The rows that have no missing cell, where such rows are left out and
+    /// there is one.
+    fn remaining(&self, batch: &RecordBatch) -> Option<Vec<usize>> {
+        let has_missing = batch.columns().iter().any(|column| column.null_count() > 0);
+        (self.parts.missing == Missing::Drop && has_missing).then(|| {
+            (0..batch.num_rows())
+                .filter(|&row| batch.columns().iter().all(|column| column.is_valid(row)))
+                .collect()
+        })
+    }
+
+    fn name(&self, index: usize) -> String {
+        let DesignParts { features, target, weight, .. } = &self.parts;
+        let columns = features.iter().chain(target).chain(weight);
+        columns.map(|column| column.name.clone()).nth(index).unwrap_or_default()
+    }
+
+    fn missing_at(&self, index: usize, row: usize) -> Error {
+        Error::Missing { row, name: self.name(index), can_fill: index < self.parts.features.len() }
+    }
+
+    fn copy_numbers(
+        &self,
+        index: usize,
+        cells: &ArrayRef,
+        fill: Option<f64>,
+        rows: Remaining<'_>,
+        out: &mut [f64],
+    ) -> Result<u64, Error> {
+        let mut n_filled = 0;
+        let cells = cells.as_primitive::<Float64Type>();
+        if rows.rows.is_none() && cells.null_count() == 0 {
+            out.copy_from_slice(cells.values());
+        } else {
+            for (i, out) in out.iter_mut().enumerate() {
+                let row = rows.row(i);
+                *out = if cells.is_valid(row) {
+                    cells.value(row)
+                } else {
+                    n_filled += 1;
+                    fill.ok_or_else(|| self.missing_at(index, row))?
+                };
+            }
+        }
+        match out.iter().position(|cell| !cell.is_finite()) {
+            Some(i) => Err(Error::NotFinite { row: rows.row(i), name: self.name(index) }),
+            None => Ok(n_filled),
+        }
+    }
+
+    fn codes(
+        &self,
+        index: usize,
+        cells: &ArrayRef,
+        levels: &[String],
+        has_fill: bool,
+        rows: Remaining<'_>,
+    ) -> Result<Vec<Code>, Error> {
+        let cells = cells.as_string::<i32>();
+        (0..rows.n_rows)
+            .map(|i| {
+                let row = rows.row(i);
+                if !cells.is_valid(row) {
+                    return if has_fill { Ok(Code::Missing) } else { Err(self.missing_at(index, row)) };
+                }
+                let cell = cells.value(row);
+                let by_spelling = |_| {
+                    let twin = self.respelled[index].iter().find(|(level, _)| level == cell);
+                    twin.map(|(_, code)| *code).ok_or(())
+                };
+                match levels.binary_search_by(|level| level.as_str().cmp(cell)).or_else(by_spelling) {
+                    Ok(code) => Ok(Code::Level(code)),
+                    Err(()) if self.parts.unseen == Unseen::Zero => Ok(Code::Unseen),
+                    Err(()) => Err(Error::UnseenLevel { row, name: self.name(index), level: cell.into() }),
+                }
+            })
+            .collect()
+    }
+}
+
+/// Maps encoded rows to rows of the batch.
+#[derive(Clone, Copy)]
+struct Remaining<'a> {
+    rows: Option<&'a [usize]>,
+    n_rows: usize,
+}
+
+impl Remaining<'_> {
+    fn row(&self, i: usize) -> usize {
+        self.rows.map_or(i, |rows| rows[i])
+    }
+}
+
+enum Code {
+    Level(usize),
+    Unseen,
+    Missing,
+}
