@@ -57,6 +57,31 @@ Example:
     Synergy(SynergyFormulaArgs),
 }
 
+/// Where the result of a formula goes.
+#[derive(Debug, ClapArgs)]
+pub(crate) struct FormulaOutput {
+    /// Write to a file (.csv, .json, .ndjson, .parquet, .arrow, .npy).
+    #[arg(short, long, value_name = "FILE")]
+    pub(crate) output: Option<PathBuf>,
+    /// Format of the output.
+    #[arg(long)]
+    pub(crate) format: Option<FormatArg>,
+}
+
+/// What every case has, unless a table of cases is given.
+#[derive(Debug, Clone, Copy, ClapArgs)]
+pub(crate) struct CaseSizes {
+    /// Design columns; of a classification, the intercept included.
+    #[arg(long, required_unless_present = "cases", allow_negative_numbers = true)]
+    pub(crate) p: Option<f64>,
+    /// Smallest set whose utility counts.
+    #[arg(long, required_unless_present = "cases", allow_negative_numbers = true)]
+    pub(crate) q: Option<f64>,
+    /// Largest set size, the row included.
+    #[arg(long, required_unless_present = "cases", allow_negative_numbers = true)]
+    pub(crate) m: Option<f64>,
+}
+
 #[derive(Debug, ClapArgs)]
 pub(crate) struct DensityFormulaArgs {
     /// Rows that stand for the distribution of the data.
@@ -77,12 +102,8 @@ pub(crate) struct DensityFormulaArgs {
     /// The points are one set, and that is valued.
     #[arg(long)]
     pub(crate) as_set: bool,
-    /// Write to a file (.csv, .json, .ndjson, .parquet, .arrow, .npy).
-    #[arg(short, long, value_name = "FILE")]
-    pub(crate) output: Option<PathBuf>,
-    /// Format of the output.
-    #[arg(long)]
-    pub(crate) format: Option<FormatArg>,
+    #[command(flatten)]
+    pub(crate) to: FormulaOutput,
 }
 
 #[derive(Debug, ClapArgs)]
@@ -100,12 +121,8 @@ pub(crate) struct SynergyFormulaArgs {
     /// points keep away from the ends.
     #[arg(long)]
     pub(crate) border: bool,
-    /// Write to a file (.csv, .json, .ndjson, .parquet, .arrow, .npy).
-    #[arg(short, long, value_name = "FILE")]
-    pub(crate) output: Option<PathBuf>,
-    /// Format of the output.
-    #[arg(long)]
-    pub(crate) format: Option<FormatArg>,
+    #[command(flatten)]
+    pub(crate) to: FormulaOutput,
 }
 
 #[derive(Debug, ClapArgs)]
@@ -113,15 +130,8 @@ pub(crate) struct BoundFormulaArgs {
     /// A table of cases with columns p, q, m, gamma, lambda_min, lambda_max, c, C, d2, e2, sigma2.
     #[arg(long, value_name = "FILE", conflicts_with_all = ["p", "q", "m", "d2", "e2", "sigma2"])]
     pub(crate) cases: Option<String>,
-    /// Design columns.
-    #[arg(long, required_unless_present = "cases", allow_negative_numbers = true)]
-    pub(crate) p: Option<f64>,
-    /// Smallest set whose utility counts.
-    #[arg(long, required_unless_present = "cases", allow_negative_numbers = true)]
-    pub(crate) q: Option<f64>,
-    /// Largest set size, the row included.
-    #[arg(long, required_unless_present = "cases", allow_negative_numbers = true)]
-    pub(crate) m: Option<f64>,
+    #[command(flatten)]
+    pub(crate) sizes: CaseSizes,
     /// Ridge penalty.
     #[arg(long, default_value_t = 0.0, allow_negative_numbers = true)]
     pub(crate) gamma: f64,
@@ -146,12 +156,8 @@ pub(crate) struct BoundFormulaArgs {
     /// Noise variance.
     #[arg(long, required_unless_present = "cases", allow_negative_numbers = true)]
     pub(crate) sigma2: Option<f64>,
-    /// Write to a file (.csv, .json, .ndjson, .parquet, .arrow, .npy).
-    #[arg(short, long, value_name = "FILE")]
-    pub(crate) output: Option<PathBuf>,
-    /// Format of the output.
-    #[arg(long)]
-    pub(crate) format: Option<FormatArg>,
+    #[command(flatten)]
+    pub(crate) to: FormulaOutput,
 }
 
 #[derive(Debug, ClapArgs)]
@@ -159,15 +165,8 @@ pub(crate) struct ClassificationFormulaArgs {
     /// A table of cases with columns p, q, m, d2, prob, y.
     #[arg(long, value_name = "FILE", conflicts_with_all = ["p", "q", "m", "d2", "prob", "y"])]
     pub(crate) cases: Option<String>,
-    /// Design columns, the intercept included.
-    #[arg(long, required_unless_present = "cases", allow_negative_numbers = true)]
-    pub(crate) p: Option<f64>,
-    /// Smallest set whose utility counts.
-    #[arg(long, required_unless_present = "cases", allow_negative_numbers = true)]
-    pub(crate) q: Option<f64>,
-    /// Largest set size, the row included.
-    #[arg(long, required_unless_present = "cases", allow_negative_numbers = true)]
-    pub(crate) m: Option<f64>,
+    #[command(flatten)]
+    pub(crate) sizes: CaseSizes,
     /// Squared Mahalanobis distance on the working variables.
     #[arg(long, required_unless_present = "cases", allow_negative_numbers = true)]
     pub(crate) d2: Option<f64>,
@@ -177,12 +176,8 @@ pub(crate) struct ClassificationFormulaArgs {
     /// The label, 0 or 1.
     #[arg(long, required_unless_present = "cases", allow_negative_numbers = true)]
     pub(crate) y: Option<f64>,
-    /// Write to a file (.csv, .json, .ndjson, .parquet, .arrow, .npy).
-    #[arg(short, long, value_name = "FILE")]
-    pub(crate) output: Option<PathBuf>,
-    /// Format of the output.
-    #[arg(long)]
-    pub(crate) format: Option<FormatArg>,
+    #[command(flatten)]
+    pub(crate) to: FormulaOutput,
 }
 
 #[derive(Debug, ClapArgs)]
@@ -190,15 +185,8 @@ pub(crate) struct RegressionFormulaArgs {
     /// A table of cases with columns p, q, m, d2, e2, sigma2 and optionally C_lin.
     #[arg(long, value_name = "FILE", conflicts_with_all = ["p", "q", "m", "d2", "e2", "sigma2", "c_lin"])]
     pub(crate) cases: Option<String>,
-    /// Design columns.
-    #[arg(long, required_unless_present = "cases", allow_negative_numbers = true)]
-    pub(crate) p: Option<f64>,
-    /// Smallest set whose utility counts.
-    #[arg(long, required_unless_present = "cases", allow_negative_numbers = true)]
-    pub(crate) q: Option<f64>,
-    /// Largest set size, the row included.
-    #[arg(long, required_unless_present = "cases", allow_negative_numbers = true)]
-    pub(crate) m: Option<f64>,
+    #[command(flatten)]
+    pub(crate) sizes: CaseSizes,
     /// Squared Mahalanobis distance.
     #[arg(long, required_unless_present = "cases", allow_negative_numbers = true)]
     pub(crate) d2: Option<f64>,
@@ -211,10 +199,6 @@ pub(crate) struct RegressionFormulaArgs {
     /// C of the full value.
     #[arg(long, value_name = "C", allow_negative_numbers = true)]
     pub(crate) c_lin: Option<f64>,
-    /// Write to a file (.csv, .json, .ndjson, .parquet, .arrow, .npy).
-    #[arg(short, long, value_name = "FILE")]
-    pub(crate) output: Option<PathBuf>,
-    /// Format of the output.
-    #[arg(long)]
-    pub(crate) format: Option<FormatArg>,
+    #[command(flatten)]
+    pub(crate) to: FormulaOutput,
 }

@@ -6,8 +6,8 @@ mod shared;
 
 pub(crate) use density::{DensityArgs, SetArgs};
 pub(crate) use formula::{
-    BoundFormulaArgs, ClassificationFormulaArgs, DensityFormulaArgs, FormulaCommand, RegressionFormulaArgs,
-    SynergyFormulaArgs,
+    BoundFormulaArgs, ClassificationFormulaArgs, DensityFormulaArgs, FormulaCommand, FormulaOutput,
+    RegressionFormulaArgs, SynergyFormulaArgs,
 };
 pub(crate) use shared::{
     CheckpointArgs, ColumnArgs, ConventionArg, DependentArg, FormatArg, MemoryArgs, MethodArg, MethodArgs,

@@ -2,7 +2,7 @@
 
 use super::plan::{self, Target};
 use crate::args::{
-    BoundFormulaArgs, ClassificationFormulaArgs, DensityFormulaArgs, FormatArg, RegressionFormulaArgs,
+    BoundFormulaArgs, ClassificationFormulaArgs, DensityFormulaArgs, FormulaOutput, RegressionFormulaArgs,
     SynergyFormulaArgs,
 };
 use crate::failure::Failure;
@@ -12,36 +12,32 @@ use dshap_run::{
     Arrange, BoundCase, ClassificationCase, Collected, DensityCase, Receiver, RegressionCase, SynergyForms,
     Written, bound_cases, classification_cases, density_cases, regression_cases,
 };
-use std::path::Path;
 use std::sync::Arc;
 
 pub(crate) fn regression(args: &RegressionFormulaArgs) -> Result<(), Failure> {
-    let (cases, output, format) = (args.cases.as_deref(), args.output.as_deref(), args.format);
-    evaluate(cases, output, format, regression_cases, || regression_case(args))
+    evaluate(args.cases.as_deref(), &args.to, regression_cases, || regression_case(args))
 }
 
 pub(crate) fn classification(args: &ClassificationFormulaArgs) -> Result<(), Failure> {
-    let (cases, output, format) = (args.cases.as_deref(), args.output.as_deref(), args.format);
-    evaluate(cases, output, format, classification_cases, || classification_case(args))
+    evaluate(args.cases.as_deref(), &args.to, classification_cases, || classification_case(args))
 }
 
 pub(crate) fn bounds(args: &BoundFormulaArgs) -> Result<(), Failure> {
-    let (cases, output, format) = (args.cases.as_deref(), args.output.as_deref(), args.format);
-    evaluate(cases, output, format, bound_cases, || bound_case(args))
+    evaluate(args.cases.as_deref(), &args.to, bound_cases, || bound_case(args))
 }
 
 pub(crate) fn density(args: &DensityFormulaArgs) -> Result<(), Failure> {
-    let DensityFormulaArgs { reference, points, bandwidth, m, kernel, as_set, output, format } = args;
+    let DensityFormulaArgs { reference, points, bandwidth, m, kernel, as_set, to } = args;
     let case = DensityCase::new((*kernel).into(), *bandwidth, *m).map_err(Failure::usage)?;
     let table = |points: &[String], receiver: &mut dyn Receiver| {
         density_cases(std::slice::from_ref(reference), points, case, *as_set, receiver)
     };
     let none = || Err(Failure::usage("there are no points"));
-    evaluate(Some(points), output.as_deref(), *format, table, none)
+    evaluate(Some(points), to, table, none)
 }
 
 pub(crate) fn synergy(args: &SynergyFormulaArgs) -> Result<(), Failure> {
-    let SynergyFormulaArgs { h, m, c_den, border, output, format } = args;
+    let SynergyFormulaArgs { h, m, c_den, border, to } = args;
     let single = || {
         let forms = SynergyForms::new(*h, *m, *c_den, *border).map_err(Failure::usage)?;
         let columns = vec![
@@ -53,14 +49,13 @@ pub(crate) fn synergy(args: &SynergyFormulaArgs) -> Result<(), Failure> {
         ];
         Ok(one_row(columns))
     };
-    evaluate(None, output.as_deref(), *format, |_, _| Ok(()), single)
+    evaluate(None, to, |_, _| Ok(()), single)
 }
 
 /// Evaluates a table of cases, or the one case given by flags.
 fn evaluate(
     cases: Option<&str>,
-    output: Option<&Path>,
-    format: Option<FormatArg>,
+    to: &FormulaOutput,
     table: impl Fn(&[String], &mut dyn Receiver) -> Result<(), dshap_run::Error>,
     single: impl Fn() -> Result<RecordBatch, Failure>,
 ) -> Result<(), Failure> {
@@ -76,7 +71,7 @@ fn evaluate(
             receiver.begin(&rows.schema()).and_then(|()| receiver.rows(rows)).map_err(failed)
         }
     };
-    match plan::target(output, format)? {
+    match plan::target(to.output.as_deref(), to.format)? {
         Target::Written(destination, format) => {
             let mut written = Written::new(destination, format, Arrange::ByRow);
             fill(&mut written)?;
@@ -112,7 +107,7 @@ fn one_row(columns: Vec<(&str, ArrayRef)>) -> RecordBatch {
 
 fn bound_case(args: &BoundFormulaArgs) -> Result<RecordBatch, Failure> {
     let BoundFormulaArgs { gamma, lambda_min, lambda_max, c, edge, .. } = *args;
-    let (p, q, m) = (given(args.p), given(args.q), given(args.m));
+    let (p, q, m) = (given(args.sizes.p), given(args.sizes.q), given(args.sizes.m));
     let (d2, e2, sigma2) = (given(args.d2), given(args.e2), given(args.sigma2));
     let case = BoundCase::new([p, q, m, gamma, lambda_min, lambda_max, c, edge, d2, e2, sigma2])
         .map_err(Failure::usage)?;
@@ -139,8 +134,9 @@ fn bound_case(args: &BoundFormulaArgs) -> Result<RecordBatch, Failure> {
 
 fn classification_case(args: &ClassificationFormulaArgs) -> Result<RecordBatch, Failure> {
     let (d2, prob, y) = (given(args.d2), given(args.prob), given(args.y));
-    let case = ClassificationCase::new(given(args.p), given(args.q), given(args.m), d2, prob, y)
-        .map_err(Failure::usage)?;
+    let case =
+        ClassificationCase::new(given(args.sizes.p), given(args.sizes.q), given(args.sizes.m), d2, prob, y)
+            .map_err(Failure::usage)?;
     let forms = case.evaluate();
     let sizes = case.working.sizes;
     let mut columns =
@@ -160,8 +156,16 @@ fn classification_case(args: &ClassificationFormulaArgs) -> Result<RecordBatch, 
 
 fn regression_case(args: &RegressionFormulaArgs) -> Result<RecordBatch, Failure> {
     let (d2, e2, sigma2) = (given(args.d2), given(args.e2), given(args.sigma2));
-    let case = RegressionCase::new(given(args.p), given(args.q), given(args.m), d2, e2, sigma2, args.c_lin)
-        .map_err(Failure::usage)?;
+    let case = RegressionCase::new(
+        given(args.sizes.p),
+        given(args.sizes.q),
+        given(args.sizes.m),
+        d2,
+        e2,
+        sigma2,
+        args.c_lin,
+    )
+    .map_err(Failure::usage)?;
     let forms = case.evaluate();
     let mut columns = vec![
         ("p", count(case.dim)),
