@@ -223,7 +223,11 @@ impl Conversion<'_> {
     /// Missing values are null and not NaN, and none is infinite.
     fn finite(&self, numbers: &Float64Array) -> Result<ArrayRef, Fault> {
         let is_clean = match numbers.nulls() {
-            None => numbers.values().iter().all(|value| value.is_finite()),
+            // Without a way out in the middle of a piece, it is checked several numbers at a time.
+            None => numbers
+                .values()
+                .chunks(256)
+                .all(|piece| piece.iter().fold(true, |so_far, value| so_far & value.is_finite())),
             Some(_) => numbers.iter().flatten().all(f64::is_finite),
         };
         if is_clean {

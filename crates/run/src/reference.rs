@@ -16,10 +16,15 @@ use dshap::linear::{DistanceTable, FitOptions, LinearFit, LinearValuer};
 use dshap::{Moments, MomentsBuilder, MomentsForm, PrincipalComponents, Rows};
 use dshap_io::{Batch, ScanOptions, Source};
 use dshap_table::{Design, Encoded, Kind, Projection, Roles, Selection, Survey, TargetAs, Wanted};
+use faer::Mat;
 
 /// With more columns than this, rows are counted before anything is allocated
 /// for each pair of columns.
 const MANY_COLUMNS: usize = 2000;
+
+/// Rows that are made numbers and worked on at a time: small enough to be in cache
+/// still when they are summed, enough for several threads.
+const CACHED_ROWS: usize = 16 * 1024;
 
 /// What was learned from a reference.
 pub(crate) struct Learned {
@@ -121,8 +126,9 @@ pub(crate) fn learn(
             let mut options = budget.scan_options(source, &wanted, design.n_encoded())?;
             options.skip_rows = rows.n_read;
             let pass = Pass { source, wanted: &wanted, options, stage: Stage::Fit, observer };
+            let mut spare = Mat::new();
             pass.run(|batch| {
-                take_batch(&batch, source, &design, &mut rows, |added| {
+                take_batch(&batch, source, &design, &mut spare, &mut rows, |added| {
                     sample.look_at(added);
                     moments.push(added)
                 })?;
@@ -349,25 +355,34 @@ pub(crate) fn each_batch(
 ) -> Result<RowCounts, Error> {
     let wanted = design.wanted_of_reference();
     let options = budget.scan_options(source, &wanted, design.n_encoded())?;
-    let mut counts = RowCounts::default();
+    let (mut counts, mut spare) = (RowCounts::default(), Mat::new());
     let pass = Pass { source, wanted: &wanted, options, stage, observer };
-    pass.run(|batch| take_batch(&batch, source, design, &mut counts, &mut each))?;
+    pass.run(|batch| take_batch(&batch, source, design, &mut spare, &mut counts, &mut each))?;
     Ok(counts)
 }
 
+/// Hands over the rows of a batch; the memory of their numbers serves from one batch
+/// to the next.
 fn take_batch(
     batch: &Batch,
     source: &Source,
     design: &Design,
+    spare: &mut Mat<f64>,
     rows: &mut RowCounts,
     mut each: impl FnMut(Rows<'_>) -> Result<(), dshap::Error>,
 ) -> Result<(), Error> {
-    let (encoded, n_weightless) =
-        design.encode_reference(&batch.rows).map_err(|e| Error::at(e, source, batch.first_row))?;
-    each(rows_of(&encoded, design)?).map_err(|e| Error::core(e, design))?;
-    rows.n_read += batch.rows.num_rows() as u64;
-    rows.n_usable += encoded.y.len() as u64 + n_weightless;
-    rows.n_filled += encoded.n_filled;
+    let n_rows = batch.rows.num_rows();
+    for start in (0..n_rows).step_by(CACHED_ROWS) {
+        let slice = batch.rows.slice(start, CACHED_ROWS.min(n_rows - start));
+        let encoded = design.encode_reference(std::mem::replace(spare, Mat::new()), &slice);
+        let (encoded, n_weightless) =
+            encoded.map_err(|e| Error::at(e, source, batch.first_row + start as u64))?;
+        each(rows_of(&encoded, design)?).map_err(|e| Error::core(e, design))?;
+        rows.n_read += slice.num_rows() as u64;
+        rows.n_usable += encoded.y.len() as u64 + n_weightless;
+        rows.n_filled += encoded.n_filled;
+        *spare = encoded.x;
+    }
     Ok(())
 }
 

@@ -21,6 +21,7 @@ use dshap::linear::{GeneralOptions, GeneralValues};
 use dshap::{Note, Rows, Sizes, Values, Warning};
 use dshap_io::Source;
 use dshap_table::{Design, Encoded, Selection};
+use faer::Mat;
 use std::path::Path;
 use std::time::{Duration, Instant};
 
@@ -97,9 +98,11 @@ pub(crate) fn value_prepared(
     let budget = Budget::new(request.resources.memory).reserving(held + valuer.model.held_bytes());
     let options = budget.scan_options(points, &wanted, design.n_encoded())?;
     let pass = Pass { source: points, wanted: &wanted, options, stage: Stage::Value, observer };
+    let mut spare = Mat::new();
     let n_points = pass.run(|batch| {
         let (design_part, rest) = split(&batch.rows, n_design);
-        let encoded = design.encode(&design_part).map_err(|e| Error::at(e, points, batch.first_row))?;
+        let encoded = design.encode_into(std::mem::replace(&mut spare, Mat::new()), &design_part);
+        let encoded = encoded.map_err(|e| Error::at(e, points, batch.first_row))?;
         let rows = rows_of(&encoded, design)?;
         let first_usable = n_usable;
         n_usable += rows.len() as u64;
@@ -131,7 +134,9 @@ pub(crate) fn value_prepared(
             rest,
             &values,
             encoded.remaining.as_deref(),
-        ))
+        ))?;
+        spare = encoded.x;
+        Ok(())
     })?;
     if let Some(learned) = learned
         && leave_one_out

@@ -31,37 +31,52 @@ impl Design {
     /// [`Error::Missing`], [`Error::UnseenLevel`], [`Error::UnknownLabel`],
     /// [`Error::NotFinite`], [`Error::BadWeight`].
     pub fn encode(&self, batch: &RecordBatch) -> Result<Encoded, Error> {
-        self.encode_rows(batch, self.remaining(batch))
+        self.encode_into(Mat::new(), batch)
     }
 
-    /// As [`encode`](Self::encode), without rows of weight 0, which are not in
-    /// the reference; also returns how many there were.
+    /// As [`encode`](Self::encode), in the memory of a matrix that is no longer
+    /// needed: new memory costs as much as filling it.
     ///
     /// # Errors
     ///
     /// As [`encode`](Self::encode).
-    pub fn encode_reference(&self, batch: &RecordBatch) -> Result<(Encoded, u64), Error> {
+    pub fn encode_into(&self, spare: Mat<f64>, batch: &RecordBatch) -> Result<Encoded, Error> {
+        self.encode_rows(spare, batch, self.remaining(batch))
+    }
+
+    /// As [`encode_into`](Self::encode_into), without rows of weight 0, which are
+    /// not in the reference; also returns how many there were.
+    ///
+    /// # Errors
+    ///
+    /// As [`encode`](Self::encode).
+    pub fn encode_reference(&self, spare: Mat<f64>, batch: &RecordBatch) -> Result<(Encoded, u64), Error> {
         let remaining = self.remaining(batch);
         let Some(weights) = batch.columns().get(self.parts.weight_index()) else {
-            return Ok((self.encode_rows(batch, remaining)?, 0));
+            return Ok((self.encode_rows(spare, batch, remaining)?, 0));
         };
         let weights = weights.as_primitive::<Float64Type>();
         let is_weightless = |row: &usize| weights.is_valid(*row) && weights.value(*row) == 0.0;
         let rows = remaining.clone().unwrap_or_else(|| (0..batch.num_rows()).collect());
         let n_weightless = rows.iter().filter(|row| is_weightless(row)).count() as u64;
         if n_weightless == 0 {
-            return Ok((self.encode_rows(batch, remaining)?, 0));
+            return Ok((self.encode_rows(spare, batch, remaining)?, 0));
         }
         let weighty = rows.into_iter().filter(|row| !is_weightless(row)).collect();
-        Ok((self.encode_rows(batch, Some(weighty))?, n_weightless))
+        Ok((self.encode_rows(spare, batch, Some(weighty))?, n_weightless))
     }
 
-    fn encode_rows(&self, batch: &RecordBatch, remaining: Option<Vec<usize>>) -> Result<Encoded, Error> {
+    fn encode_rows(
+        &self,
+        mut x: Mat<f64>,
+        batch: &RecordBatch,
+        remaining: Option<Vec<usize>>,
+    ) -> Result<Encoded, Error> {
         let first_level = self.parts.first_level();
         let n_rows = remaining.as_ref().map_or(batch.num_rows(), Vec::len);
         let rows = Remaining { rows: remaining.as_deref(), n_rows };
 
-        let mut x = Mat::<f64>::zeros(n_rows, self.encoded.len());
+        x.resize_with(n_rows, self.encoded.len(), |_, _| 0.0);
         let (mut next, mut n_filled) = (0, 0);
         for (index, encoding) in self.parts.encodings.iter().enumerate() {
             let cells = batch.column(index);
@@ -172,10 +187,14 @@ impl Design {
         rows: Remaining<'_>,
         out: &mut [f64],
     ) -> Result<u64, Error> {
-        let mut n_filled = 0;
         let cells = cells.as_primitive::<Float64Type>();
+        let (mut n_filled, mut is_finite) = (0, true);
         if rows.rows.is_none() && cells.null_count() == 0 {
-            out.copy_from_slice(cells.values());
+            // One sweep over memory, without a branch in it.
+            for (out, &cell) in out.iter_mut().zip(cells.values()) {
+                *out = cell;
+                is_finite &= cell.is_finite();
+            }
         } else {
             for (i, out) in out.iter_mut().enumerate() {
                 let row = rows.row(i);
@@ -185,12 +204,14 @@ impl Design {
                     n_filled += 1;
                     fill.ok_or_else(|| self.missing_at(index, row))?
                 };
+                is_finite &= out.is_finite();
             }
         }
-        match out.iter().position(|cell| !cell.is_finite()) {
-            Some(i) => Err(Error::NotFinite { row: rows.row(i), name: self.name(index) }),
-            None => Ok(n_filled),
+        if is_finite {
+            return Ok(n_filled);
         }
+        let i = out.iter().position(|cell| !cell.is_finite()).unwrap_or(0);
+        Err(Error::NotFinite { row: rows.row(i), name: self.name(index) })
     }
 
     fn codes(
