@@ -92,7 +92,8 @@ class DensityValuer(BaseValuer):
     p_, m_ : int
         Design columns that vary, and largest set size.
     log_unit_ : float
-        Values are in units of e to this power; 0 but in hundreds of columns.
+        Values are in units of e to this power; 0 unless densities are beyond the range
+        of doubles, as they are in hundreds of columns.
     columns_ : list of str
         Names of the design columns, such as `age` or `city=Paris`.
     dropped_ : list of str

@@ -106,8 +106,12 @@ class Values(Columns, np.lib.mixins.NDArrayOperatorsMixin):
         return cls(found, note, np.arange(n), index)
 
     def ranking(self) -> NDArray[np.int64]:
-        """Positions from the highest value to the lowest; rows without a value last."""
-        return ranking(self.value)
+        """Positions from the highest value to the lowest; rows without a value last.
+
+        Equal values of a density, which all hold the same constant, are told apart by
+        `relative`.
+        """
+        return ranking(self.value, self.relative)
 
     def top(self, k: int) -> Values:
         """The k rows of highest value, from the highest down."""
@@ -116,7 +120,7 @@ class Values(Columns, np.lib.mixins.NDArrayOperatorsMixin):
     def bottom(self, k: int) -> Values:
         """The k rows of lowest value, from the lowest up."""
         # Rows without a value are neither low nor high.
-        order = ranking(-self.value)
+        order = ranking(-self.value, None if self.relative is None else -self.relative)
         return self[order[: _checks.whole("k", k, 0, _checks.LARGEST_SIZE)]]
 
     def by(self, owner: ArrayLike) -> Groups:

@@ -3,8 +3,8 @@
 
 use crate::error::{About, input_error};
 use crate::work;
-use dshap::Values;
 use dshap::density::Kernel;
+use dshap::{Part, Values};
 use dshap_run::{BoundCase, ClassificationCase, DensityCase, RegressionCase, SynergyForms};
 use numpy::{IntoPyArray, PyArray1, PyReadonlyArray1, PyReadonlyArray2, PyUntypedArrayMethods};
 use pyo3::prelude::*;
@@ -131,12 +131,19 @@ pub(crate) fn synergy<'py>(
     evaluate(py, n_jobs, h.len(), case, |forms| [forms.threshold.unwrap_or(f64::NAN), forms.probability])
 }
 
-/// Rows from the highest value to the lowest; equal values in row order, rows
-/// without a value last.
+/// Rows from the highest value to the lowest; equal values by `relative`, if there
+/// is one, then in row order, rows without a value last.
 #[pyfunction]
-pub(crate) fn ranking<'py>(py: Python<'py>, value: PyReadonlyArray1<'py, f64>) -> Bound<'py, PyArray1<i64>> {
+#[pyo3(signature = (value, relative=None))]
+pub(crate) fn ranking<'py>(
+    py: Python<'py>,
+    value: PyReadonlyArray1<'py, f64>,
+    relative: Option<PyReadonlyArray1<'py, f64>>,
+) -> Bound<'py, PyArray1<i64>> {
     let value = value.as_array().to_vec();
-    let order = py.detach(|| Values { value, ..Values::default() }.ranking());
+    let parts = relative.map(|relative| (Part::Relative, relative.as_array().to_vec()));
+    let values = Values { value, parts: Vec::from_iter(parts), ..Values::default() };
+    let order = py.detach(|| values.ranking());
     order.into_iter().map(|row| row as i64).collect::<Vec<_>>().into_pyarray(py)
 }
 

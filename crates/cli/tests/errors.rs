@@ -545,7 +545,7 @@ fn a_level_the_reference_does_not_have_is_refused() {
     error: cannot value `new.csv`
       caused by: `new.csv` line 3, the cell of column `shade` is `pink`, which no reference row has
 
-    hint: `--unseen zero` treats levels the reference does not have as its first level
+    hint: `--unseen zero` gives 0 to the columns of all levels that the reference has
     ");
 }
 

@@ -299,12 +299,12 @@ pub enum Error {
 
     /// A bandwidth with which every reference row is alone.
     #[error(
-        "with bandwidth {bandwidth} no reference row is near another and every density is 0; {enough:.3e} is enough for some"
+        "with bandwidth {bandwidth} no reference row is near another and every density is 0; with {enough:.3e} half of them are"
     )]
     NoDensity {
         /// The bandwidth.
         bandwidth: f64,
-        /// One with which some row has a neighbour.
+        /// One with which about half of the rows have a neighbour.
         enough: f64,
     },
 
@@ -315,6 +315,13 @@ pub enum Error {
         n_rows: usize,
         /// Rows that would do.
         needed: usize,
+    },
+
+    /// A set of all reference rows, with nobody left to value it against.
+    #[error("a set has all {n_rows} reference rows, and none is left to value it against")]
+    NobodyLeft {
+        /// Reference rows.
+        n_rows: usize,
     },
 
     /// Rows of the reference that it does not have.
@@ -476,7 +483,8 @@ impl Warning {
                 if columns.len() == 1 { "was" } else { "were" },
             ),
             Warning::BandwidthAtEdge { bandwidth } => format!(
-                "cross-validation chose bandwidth {bandwidth}, the end of what it tries; repeated rows can cause that, and `--bandwidth` sets another"
+                "cross-validation chose bandwidth {bandwidth}, the end of what it tries; {} can cause that, and `--bandwidth` sets another",
+                if *bandwidth < 1.0 { "repeated rows" } else { "columns that are not scaled" }
             ),
             Warning::SizesLeftOut { n_sizes, n_rows } => format!(
                 "{n_sizes} set {} left out of the sum: sets are drawn without replacement from {n_rows} rows",

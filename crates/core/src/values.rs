@@ -1,6 +1,7 @@
 //! What came out: one value per row, in the order of the rows.
 
 use std::borrow::Cow;
+use std::cmp::Ordering;
 
 /// Values of some rows, with the parts that explain them.
 ///
@@ -110,13 +111,20 @@ impl Values {
         self.parts.iter().find(|(have, _)| *have == part).map(|(_, column)| column.as_slice())
     }
 
-    /// Row indices from the highest value to the lowest; equal values in row
-    /// order, rows without a value last.
+    /// Row indices from the highest value to the lowest, rows without a value
+    /// last. Values of a density hold a constant that may leave them few digits:
+    /// where they are equal, [`Part::Relative`] tells rows apart, and then the order
+    /// of the rows.
     pub fn ranking(&self) -> Vec<usize> {
         let mut order: Vec<usize> = (0..self.len()).collect();
+        let relative = self.part(Part::Relative).filter(|relative| relative.len() == self.len());
+        let by_relative = |i: usize, j: usize| match relative {
+            Some(relative) => relative[j].total_cmp(&relative[i]),
+            None => Ordering::Equal,
+        };
         order.sort_by(|&i, &j| {
             let (a, b) = (self.value[i], self.value[j]);
-            a.is_nan().cmp(&b.is_nan()).then(b.total_cmp(&a)).then(i.cmp(&j))
+            a.is_nan().cmp(&b.is_nan()).then(b.total_cmp(&a)).then_with(|| by_relative(i, j)).then(i.cmp(&j))
         });
         order
     }
@@ -130,5 +138,13 @@ mod tests {
     fn ranking_leaves_values_alone_and_puts_missing_ones_last() {
         let values = Values { value: vec![0.5, f64::NAN, 2.0, -1.0, 2.0], ..Values::default() };
         assert_eq!(values.ranking(), [2, 4, 0, 3, 1]);
+    }
+
+    #[test]
+    fn a_shared_constant_that_swallows_digits_does_not_change_the_ranking() {
+        let relative = [3e-20, 1e-20, 2e-20];
+        let value = relative.iter().map(|relative| 1.0 + relative).collect();
+        let values = Values { value, parts: vec![(Part::Relative, relative.to_vec())], ..Values::default() };
+        assert_eq!(values.ranking(), [0, 2, 1]);
     }
 }

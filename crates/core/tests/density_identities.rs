@@ -122,6 +122,73 @@ fn a_thousand_columns_keep_their_digits_in_a_unit_of_their_own() {
     }
 }
 
+/// Standard errors whose squares are no doubles: far below 1e-154 in 230 columns, far
+/// above 1e154 where rows of 100 columns are repeated and the bandwidth is small.
+#[test]
+fn standard_errors_are_doubles_where_their_squares_are_not() {
+    let repeated = {
+        let rows = normal_rows(6, 10, 100);
+        Mat::from_fn(80, 100, |i, j| rows[(i % 10, j)])
+    };
+    for (rows, h, squares_at) in [(normal_rows(5, 100, 230), 1.0, -340.0), (repeated, 0.01, 300.0)] {
+        let (n, dim) = (rows.nrows(), rows.ncols());
+        let valuer = valuer(&rows, given(Kernel::Gaussian, h), 50).with_std_error(true);
+        let values = valuer.leave_one_out(0, n).unwrap();
+        assert_eq!(valuer.fit().log_unit(), 0.0, "{dim}");
+        let weights = valuer.weights();
+        for own in [0, 3] {
+            let others: Vec<usize> = (0..n).filter(|&row| row != own).collect();
+            let logs: Vec<[f64; 2]> = others
+                .iter()
+                .map(|&b| density::log_kernels(Kernel::Gaussian, h, rows.as_ref(), own, rows.as_ref(), b))
+                .collect();
+            let top = logs.iter().flatten().fold(f64::NEG_INFINITY, |top, &log| top.max(log));
+            let (k, kk) = (2.0 * weights.own + weights.joint, weights.joint);
+            let terms: Vec<f64> =
+                logs.iter().map(|log| k * (log[0] - top).exp() - kk * (log[1] - top).exp()).collect();
+            let mut mean = MeanEstimate::default();
+            terms.iter().for_each(|&term| mean.push(term));
+            let expected: f64 = mean.std_error() * top.exp();
+            assert!(
+                (2.0 * expected.log10() - squares_at).abs() < 60.0,
+                "{dim}: {expected:e} is no hard case"
+            );
+            let found = values.std_error.as_ref().unwrap()[own];
+            assert!((found / expected - 1.0).abs() < 1e-11, "{dim}: {found:e} against {expected:e}");
+        }
+        // As sets of one row each they are the same numbers.
+        let integrals = PairIntegrals::of(valuer.fit(), n, 0).unwrap();
+        let set = SetValuer::new(valuer.fit(), integrals, 50, 0.0).unwrap().left_out(&[3]).unwrap();
+        let single = values.std_error.as_ref().unwrap()[3];
+        assert!((set.std_error / single - 1.0).abs() < 1e-11, "{dim}: {:e}", set.std_error);
+    }
+}
+
+/// A sample scaled by the moments of the whole keeps a column that it has one value of.
+#[test]
+fn a_sample_is_scaled_by_what_is_known_of_all_rows() {
+    let mut rows = normal_rows(7, 60, 2);
+    for i in 0..60 {
+        rows[(i, 1)] = f64::from(i >= 50);
+    }
+    let sample = rows.as_ref().subrows(0, 50);
+    let share: f64 = 10.0 / 60.0;
+    let (means, std_devs) = ([0.25, share], [2.0, (share * (1.0 - share)).sqrt()]);
+    let mut builder = DensityBuilder::new(2).scaled_by(&means, &std_devs).unwrap();
+    builder.push(sample).unwrap();
+    let options = DensityOptions { scaling: Scaling::Standard, ..given(Kernel::Gaussian, 0.5) };
+    let fit = builder.finish(options).unwrap();
+    assert_eq!(fit.kept(), [0, 1]);
+    let by_hand = Mat::from_fn(50, 2, |i, j| (sample[(i, j)] - means[j]) / std_devs[j]);
+    let point = Mat::from_fn(1, 2, |_, j| [0.5, 1.0][j]);
+    let scaled = Mat::from_fn(1, 2, |_, j| (point[(0, j)] - means[j]) / std_devs[j]);
+    let found = DensityValuer::new(fit, 20, DensityMethod::Closed).unwrap();
+    let found = part(&found.values_from(point.as_ref(), 0).unwrap(), Part::Relative)[0];
+    let expected = plain_value(Kernel::Gaussian, 0.5, 20, &scaled, 0, &by_hand, None);
+    assert!((found - expected.relative).abs() < 1e-13 * expected.scale, "{found} {}", expected.relative);
+    assert!(DensityBuilder::new(2).scaled_by(&[0.0], &[1.0]).is_err());
+}
+
 #[test]
 fn leaving_a_row_out_is_valuing_it_against_the_others() {
     for (kernel, dim, h, search) in [

@@ -146,7 +146,7 @@ fn settings_that_make_no_sense_are_refused() {
     assert_eq!(sets.value(Mat::zeros(0, 1).as_ref()).unwrap_err(), Error::NoRows);
     assert_eq!(sets.left_out(&[3, 20]).unwrap_err(), Error::RowRange { first: 20, len: 1, n_rows: 20 });
     let all: Vec<usize> = (0..20).collect();
-    assert_eq!(sets.left_out(&all).unwrap_err(), Error::FewRows { n_rows: 20, needed: 21 });
+    assert_eq!(sets.left_out(&all).unwrap_err(), Error::NobodyLeft { n_rows: 20 });
     assert!(bad(SetValuer::new(&fit, PairIntegrals::of(&fit, 100, 0).unwrap(), 10, f64::NAN).unwrap_err()));
 }
 

@@ -176,3 +176,21 @@ fn probabilities_of_synergy_are_areas() {
         }
     }
 }
+
+/// With m = 1 a set joins nobody, so borders do not matter and areas are squares.
+#[test]
+fn probabilities_of_synergy_are_exact_where_they_are_known() {
+    let cases = [0.1, 0.2, 0.25, 0.35, 0.5].map(|h| [(h, 0.2), (h, 5.0)]);
+    for (h, c_den) in cases.into_iter().flatten() {
+        let example = UniformExample::new(h, 1, c_den, Border::Exact).unwrap();
+        // Infinitely far, if no distance will do.
+        let threshold = example.threshold().unwrap_or(f64::INFINITY);
+        let expected = (1.0 - threshold / (1.0 - h)).max(0.0).powi(2);
+        let found = example.synergy_probability();
+        assert!((found - expected).abs() < 1e-11 && found <= 1.0, "{h}: {found} against {expected}");
+        let printed = UniformExample::new(h, 1, c_den, Border::Printed).unwrap().synergy_probability();
+        let room = 1.0 - 2.0 * h;
+        let expected = if threshold == 0.0 { 1.0 } else { (1.0 - threshold / room).max(0.0).powi(2) };
+        assert_close(printed, expected, 1e-14);
+    }
+}

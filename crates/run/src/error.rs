@@ -246,7 +246,7 @@ impl Error {
             Error::NotCalibrated => Some("fit it with `--method calibrated`".into()),
             Error::NoRowsToDraw => Some("fit it with `--method general`".into()),
             Error::FixedReference { .. } => {
-                Some("fit the whole reference anew, or keep a valuer by `--method gaussian`, without `--pca`, beside it".into())
+                Some("fit the whole reference anew; a valuer without `--pca` and, in regression, by `--method gaussian` can be changed".into())
             }
             Error::NoSum => Some("fit the whole reference anew".into()),
             Error::GuessedWrong { .. } => Some("say `--task regression` or `--task classification`".into()),
@@ -435,9 +435,11 @@ impl Error {
                 format!(
                     "with bandwidth {bandwidth} no reference row is near another, and every density is 0"
                 ),
-                Some(format!(
-                    "`--bandwidth {enough:.3e}` is enough for some rows; `--bandwidth auto` tries several"
-                )),
+                Some(format!("with `--bandwidth {enough:.3e}` half of the rows have another near them")),
+            ),
+            dshap::Error::NobodyLeft { n_rows } => (
+                format!("a set has all {n_rows} reference rows, and none is left to value it against"),
+                Some("give a `--reference` of other rows".into()),
             ),
             dshap::Error::FewRows { n_rows, needed } if design.target().is_none() => (
                 format!(
@@ -445,7 +447,7 @@ impl Error {
                     if *n_rows == 1 { "row is" } else { "rows are" }
                 ),
                 Some(match needed {
-                    2 => "rows that are valued against the others need others; or give a `--reference`".into(),
+                    2 => "a row is valued against others, and their spread is the scale: give more rows, or a `--reference`".into(),
                     _ => "cross-validation needs a row in each of its folds; `--bandwidth scott` or a number needs none".into(),
                 }),
             ),

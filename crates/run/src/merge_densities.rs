@@ -77,6 +77,9 @@ pub(crate) fn merge_densities(
         add_rows(model_of(part)?, &both.from_second, least_share, &mut builder).map_err(core)?;
     }
     let n_held = builder.n_rows();
+    if n_held < n_reference {
+        builder = builder.scaled_by(&columns.mean, &columns.std_dev).map_err(core)?;
+    }
     let fit = smooth(builder, first_model.choice.options(), observer).map_err(core)?;
     let model =
         DensityModel { fit: Arc::new(fit), choice: first_model.choice, columns, n_reference, sampled: None };

@@ -4,11 +4,11 @@ use crate::Error;
 use crate::output::VALUE;
 use arrow_array::cast::AsArray;
 use arrow_array::types::Float64Type;
-use arrow_array::{Array, RecordBatch, UInt64Array};
+use arrow_array::{PrimitiveArray, RecordBatch, UInt64Array};
 use arrow_schema::{Schema, SchemaRef};
 use arrow_select::concat::concat_batches;
 use arrow_select::take::take_record_batch;
-use dshap::Values;
+use dshap::{Part, Values};
 use dshap_io::{Destination, Format, Sink};
 use std::sync::Arc;
 
@@ -92,15 +92,18 @@ impl Collected {
         let all = concat_batches(&schema, &self.batches).map_err(too_much)?;
         let Some(cells) = all.column_by_name(arrange.column()) else { return Ok(all) };
         let cells = cells.as_primitive::<Float64Type>();
-        let value: Vec<f64> =
-            (0..cells.len()).map(|i| if cells.is_valid(i) { cells.value(i) } else { f64::NAN }).collect();
-        let flip = |value: Vec<f64>| value.into_iter().map(|v| -v).collect();
-        let (value, limit) = match arrange {
+        let (sign, limit) = match arrange {
             Arrange::ByRow => return Ok(all),
-            Arrange::Highest(limit) | Arrange::Penalty(limit) => (value, limit.unwrap_or(usize::MAX)),
-            Arrange::Lowest(limit) => (flip(value), limit),
+            Arrange::Highest(limit) | Arrange::Penalty(limit) => (1.0, limit.unwrap_or(usize::MAX)),
+            Arrange::Lowest(limit) => (-1.0, limit),
         };
-        let ranking = Values { value, ..Values::default() }.ranking();
+        let doubles = |cells: &PrimitiveArray<Float64Type>| -> Vec<f64> {
+            cells.iter().map(|cell| cell.map_or(f64::NAN, |cell| sign * cell)).collect()
+        };
+        let relative = all.column_by_name("relative").and_then(|cells| cells.as_primitive_opt());
+        let parts = relative.map(|cells| (Part::Relative, doubles(cells)));
+        let values = Values { value: doubles(cells), parts: Vec::from_iter(parts), ..Values::default() };
+        let ranking = values.ranking();
         let rows = UInt64Array::from_iter_values(ranking.into_iter().take(limit).map(|row| row as u64));
         take_record_batch(&all, &rows).map_err(too_much)
     }

@@ -40,6 +40,8 @@ struct SetsValued {
 struct Members {
     /// Which of the usable rows they are.
     rows: Vec<usize>,
+    /// How many more have a missing cell.
+    n_left_out: usize,
     /// Their cells, one row after the other; not kept where the rows are
     /// reference rows, which the fit has.
     cells: Vec<f64>,
@@ -149,6 +151,9 @@ fn value_sets(
     let column = Wanted { name: sets.column.clone(), read_as: ReadAs::Text };
     Error::unless_has_column(points, &column)?;
     let (groups, counts) = read(request, column, points, prepared, leave_out, observer)?;
+    if groups.sets.is_empty() && counts.n_points > 0 {
+        return misplaced(&format!("column `{}` is empty in every row: it names no set", sets.column));
+    }
 
     let core = |error| Error::core(error, design);
     let seed = model.choice.seed.unwrap_or(0);
@@ -160,8 +165,15 @@ fn value_sets(
     let mut tally = Tally::new();
     if let Some((first, second)) = &sets.synergy {
         let (one, two) = (groups.find(first)?, groups.find(second)?);
+        for (name, members) in [(first, one), (second, two)] {
+            if members.rows.is_empty() {
+                let what = format!("every row of set `{name}` has a missing cell");
+                return Err(Error::Misplaced { what });
+            }
+        }
         let both = Members {
             rows: [one.rows.as_slice(), &two.rows].concat(),
+            n_left_out: one.n_left_out + two.n_left_out,
             cells: [one.cells.as_slice(), &two.cells].concat(),
         };
         let found = [value(one)?, value(two)?, value(&both)?];
@@ -178,11 +190,12 @@ fn value_sets(
             if observer.is_interrupted() {
                 return Err(Error::Interrupted);
             }
-            found.push(value(members)?);
+            found.push(if members.rows.is_empty() { None } else { Some(value(members)?) });
             observer.advance(found.len() as u64, found.len() as u64);
         }
         observer.end();
-        tally.add(found.len(), &values(&found));
+        let valued: Vec<SetValue> = found.iter().flatten().copied().collect();
+        tally.add(found.len(), &values(&valued));
         receiver.rows(table(&groups, &found, &schema))?;
     }
     let mut said = Vec::new();
@@ -226,6 +239,12 @@ fn read(
         let (design_part, rest) = split(&batch.rows, n_design);
         let encoded = design.encode(&design_part).map_err(|e| Error::at(e, points, batch.first_row))?;
         let names = rest[0].as_string::<i32>();
+        if let Some(remaining) = &encoded.remaining {
+            let mut is_left_out = vec![true; batch.rows.num_rows()];
+            remaining.iter().for_each(|&row| is_left_out[row] = false);
+            let left_out = names.iter().zip(is_left_out).filter(|(_, is_left_out)| *is_left_out);
+            left_out.filter_map(|(name, _)| name).for_each(|name| groups.of(name).n_left_out += 1);
+        }
         for i in 0..encoded.y.len() {
             let row = encoded.remaining.as_ref().map_or(i, |rows| rows[i]);
             if names.is_null(row) {
@@ -271,22 +290,34 @@ fn schema(std_error: bool) -> SchemaRef {
     if std_error {
         fields.push(number("stderr"));
     }
+    fields.push(number("relative"));
     fields.push(number("sum_of_members"));
+    fields.push(Field::new("note", DataType::Utf8, true));
     Arc::new(Schema::new(fields))
 }
 
-fn numbers(found: &[SetValue], of: fn(&SetValue) -> f64) -> ArrayRef {
-    Arc::new(found.iter().map(of).collect::<Float64Array>())
+/// What is not a number is an empty cell.
+fn numbers(found: &[Option<SetValue>], of: fn(&SetValue) -> f64) -> ArrayRef {
+    let cell = |set: &Option<SetValue>| set.as_ref().map(of).filter(|number| !number.is_nan());
+    Arc::new(found.iter().map(cell).collect::<Float64Array>())
 }
 
-fn table(groups: &Groups, found: &[SetValue], schema: &SchemaRef) -> RecordBatch {
+fn table(groups: &Groups, found: &[Option<SetValue>], schema: &SchemaRef) -> RecordBatch {
     let names: StringArray = groups.sets.iter().map(|(name, _)| Some(name.as_str())).collect();
-    let sizes = UInt64Array::from_iter_values(found.iter().map(|set| set.n_rows as u64));
+    let sizes = UInt64Array::from_iter_values(groups.sets.iter().map(|(_, set)| set.rows.len() as u64));
+    let note = |(_, set): &(String, Members)| match (set.n_left_out, set.rows.len()) {
+        (0, _) => None,
+        (_, 0) => Some("missing cells in every row".to_string()),
+        (1, _) => Some("1 row left out for a missing cell".to_string()),
+        (n, _) => Some(format!("{n} rows left out for missing cells")),
+    };
     let mut columns: Vec<ArrayRef> = vec![Arc::new(names), Arc::new(sizes), numbers(found, |set| set.value)];
     if schema.column_with_name("stderr").is_some() {
         columns.push(numbers(found, |set| set.std_error));
     }
+    columns.push(numbers(found, |set| set.relative));
     columns.push(numbers(found, |set| set.sum_of_members));
+    columns.push(Arc::new(groups.sets.iter().map(note).collect::<StringArray>()));
     RecordBatch::try_new(schema.clone(), columns).expect("columns were built to the schema")
 }
 

@@ -208,6 +208,7 @@ pub(crate) fn value_prepared(
     if !is_fitted {
         said.extend(warnings::of_labels(valuer, *method, sizes));
     }
+    said.extend(warnings::of_swallowed_digits(*method, &tally.spread));
     if with_std_error {
         said.extend(warnings::of_rough_errors(valuer));
     }

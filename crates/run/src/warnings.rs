@@ -5,7 +5,7 @@ use crate::fitted::{Extras, FittedModel};
 use crate::request::{Method, SizeChoice};
 use crate::sample::RowSample;
 use crate::saved::{SavedValuer, Step, forgotten_again, repeated};
-use crate::summary::InputFile;
+use crate::summary::{InputFile, Spread};
 use dshap::classification::LogisticFit;
 use dshap::{Sizes, Warning};
 use dshap_io::Source;
@@ -158,5 +158,19 @@ pub(crate) fn of_filled_cells(design: &Design, steps: &[Step]) -> Option<String>
             "{n_filled} missing cells were filled with the means of a part of the reference; \
              a fit of the whole would fill them with its own"
         )
+    })
+}
+
+/// Values of a density that their common constant leaves few digits.
+pub(crate) fn of_swallowed_digits(method: Method, values: &Spread) -> Option<String> {
+    const FEW_DIGITS: f64 = 1e-9;
+    let (Method::Closed, Some(lowest), Some(highest)) = (method, values.lowest, values.highest) else {
+        return None;
+    };
+    let is_told_apart = highest - lowest > FEW_DIGITS * lowest.abs().max(highest.abs());
+    (values.n_valued > 1 && !is_told_apart).then(|| {
+        "values differ in their last digits at most, since a constant that all share outweighs the rest: \
+         `relative` is the value without it, and what rows are ranked by where values are equal"
+            .into()
     })
 }

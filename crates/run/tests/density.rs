@@ -186,6 +186,31 @@ fn rows_of_a_sampled_reference_leave_themselves_out_where_they_are_in_it() {
     assert!(summary.warnings.is_empty(), "it was asked for: {:?}", summary.warnings);
 }
 
+/// A column that the sample has one value of is no constant, and the scale is that of
+/// all rows.
+#[test]
+fn a_sampled_reference_is_scaled_by_all_of_its_rows() {
+    let folder = Folder::new();
+    let mut x = cells(8, 2000);
+    for i in 0..2000 {
+        x[(i, 1)] = f64::from(i == 8);
+    }
+    folder.write("t.csv", &csv(&x));
+    let choice = DensityChoice { samples: Some(100), ..given(0.5) };
+    let (rows, summary) = folder.value("t.csv", Against::Themselves(model(choice)));
+    assert!(summary.warnings.is_empty(), "{:?}", summary.warnings);
+    let log_density = column(&rows, "log_density");
+    // One row in 2000 is 45 standard deviations away from all others.
+    assert!(
+        log_density[8] < log_density.iter().copied().fold(0.0, f64::min) + 1.0 && log_density[8] < -2000.0
+    );
+    folder.fit(&["t.csv"], model(choice), "v.dshap");
+    let parts = folder.load("v.dshap").density_fit().unwrap().to_parts();
+    let mean = x.col(0).iter().sum::<f64>() / 2000.0;
+    let var = x.col(0).iter().map(|cell| (cell - mean).powi(2)).sum::<f64>() / 2000.0;
+    assert!((parts.centre[0] - mean).abs() < 1e-12 && (parts.factor[0] * var.sqrt() - 1.0).abs() < 1e-12);
+}
+
 #[test]
 fn a_saved_density_gives_the_bits_of_the_reference() {
     let folder = Folder::new();

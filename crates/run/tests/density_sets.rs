@@ -4,9 +4,9 @@
 
 mod common;
 
-use arrow_array::RecordBatch;
 use arrow_array::cast::AsArray;
 use arrow_array::types::UInt64Type;
+use arrow_array::{Array, RecordBatch};
 use common::{Folder, column};
 use dshap::density::{
     Bandwidth, DensityFit, DensityOptions, Kernel, PairIntegrals, Scaling, SetValue, SetValuer,
@@ -15,7 +15,7 @@ use dshap_run::{
     Against, Arrange, Collected, DensityCase, DensityChoice, Error, Model, SetsRequest, Summary, Unwatched,
     ValueRequest, value,
 };
-use dshap_table::Selection;
+use dshap_table::{Missing, Selection};
 use dshap_testkit::{Draws, assert_same_bits};
 use faer::{Mat, MatRef};
 use std::fmt::Write;
@@ -80,6 +80,7 @@ fn assert_is(rows: &RecordBatch, expected: &[SetValue]) {
     let numbers = |of: fn(&SetValue) -> f64| expected.iter().map(of).collect::<Vec<f64>>();
     assert_same_bits(&column(rows, "value"), &numbers(|set| set.value), "value");
     assert_same_bits(&column(rows, "stderr"), &numbers(|set| set.std_error), "stderr");
+    assert_same_bits(&column(rows, "relative"), &numbers(|set| set.relative), "relative");
     assert_same_bits(&column(rows, "sum_of_members"), &numbers(|set| set.sum_of_members), "sum");
 }
 
@@ -153,4 +154,33 @@ fn the_formula_written_out_agrees_with_sums_in_tiles() {
             assert!((found - expected).abs() < 1e-14, "{}: {found}, {expected}", kernel.name());
         }
     }
+}
+
+/// Owners whose rows have missing cells stay in the table, and it says why.
+#[test]
+fn sets_without_usable_rows_are_there_and_empty() {
+    let folder = Folder::new();
+    folder.write("points.csv", "x,owner,y\n1,a,2\n,b,3\n4,a,1\n2,c,\n3,c,5\n0,d,1\n5,d,2\n");
+    let model = Model { missing: Missing::Drop, ..model() };
+    let (rows, _) = run(&folder, Against::Themselves(model.clone()), None).unwrap();
+    let words = |name: &str| -> Vec<Option<String>> {
+        let column = rows.column_by_name(name).unwrap().as_string::<i32>();
+        column.iter().map(|word| word.map(String::from)).collect()
+    };
+    assert_eq!(words("set").into_iter().flatten().collect::<Vec<_>>(), ["a", "b", "c", "d"]);
+    assert_eq!(rows.column_by_name("n").unwrap().as_primitive::<UInt64Type>().values(), &[2, 0, 1, 2]);
+    let (every, one) = ("missing cells in every row", "1 row left out for a missing cell");
+    assert_eq!(words("note"), [None, Some(every.into()), Some(one.into()), None]);
+    let is_valued: Vec<bool> = (0..4).map(|i| rows.column_by_name("value").unwrap().is_valid(i)).collect();
+    assert_eq!(is_valued, [true, false, true, true]);
+    let refused = run(&folder, Against::Themselves(model.clone()), Some(("a", "b"))).unwrap_err();
+    assert!(refused.to_string().contains("every row of set `b` has a missing cell"), "{refused}");
+
+    folder.write("points.csv", "x,owner,y\n1,,2\n3,,3\n4,,1\n2,,4\n3,,5\n");
+    let refused = run(&folder, Against::Themselves(model.clone()), None).unwrap_err();
+    assert!(refused.to_string().contains("it names no set"), "{refused}");
+    folder.write("points.csv", "x,owner,y\n1,a,2\n3,a,3\n4,a,1\n2,a,4\n3,a,5\n");
+    let refused = run(&folder, Against::Themselves(model), None).unwrap_err();
+    assert!(refused.to_string().contains("has all 5 reference rows"), "{refused}");
+    assert!(refused.hint().unwrap().contains("--reference"));
 }

@@ -298,7 +298,7 @@ impl Error {
                     .into()
             }
             Error::UnseenLevel { .. } => {
-                "`--unseen zero` treats levels the reference does not have as its first level".into()
+                "`--unseen zero` gives 0 to the columns of all levels that the reference has".into()
             }
             Error::AllMissing { name } => format!("leave it out with `--exclude {name}`"),
             _ => return None,

@@ -41,7 +41,7 @@ pub(crate) struct ColumnArgs {
     /// Missing cells: an error, rows left out, or the mean of the reference column. Default: error.
     #[arg(long, value_name = "HOW")]
     pub(crate) missing: Option<MissingArg>,
-    /// Categories the reference does not have: an error, or like its first one. Default: error.
+    /// Categories the reference does not have: an error, or 0 for every one it has. Default: error.
     #[arg(long, value_name = "HOW")]
     pub(crate) unseen: Option<UnseenArg>,
     /// Columns that are constant or depend on earlier ones: dropped, or an error. Default: drop.

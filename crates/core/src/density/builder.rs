@@ -1,5 +1,6 @@
 //! Rows of a reference that arrive in chunks.
 
+use super::column_scale::ColumnScale;
 use super::fit::DensityFit;
 use super::options::DensityOptions;
 use super::tiles::Tiles;
@@ -10,12 +11,30 @@ use faer::MatRef;
 #[derive(Debug, Clone)]
 pub struct DensityBuilder {
     tiles: Tiles,
+    columns: Option<Vec<ColumnScale>>,
 }
 
 impl DensityBuilder {
     /// For rows of `n_features` columns.
     pub fn new(n_features: usize) -> Self {
-        Self { tiles: Tiles::new(n_features) }
+        Self { tiles: Tiles::new(n_features), columns: None }
+    }
+
+    /// Columns are scaled by these means and standard deviations, and not by those of
+    /// the rows pushed: where the rows are a sample of more. A column is left out if
+    /// it is constant by these.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::FeatureCount`] unless there is one of each for every feature.
+    pub fn scaled_by(mut self, means: &[f64], std_devs: &[f64]) -> Result<Self, Error> {
+        let expected = self.tiles.dim();
+        if let Some(found) = [means.len(), std_devs.len()].into_iter().find(|&len| len != expected) {
+            return Err(Error::FeatureCount { found, expected });
+        }
+        let scale = |(&mean, &std): (&f64, &f64)| ColumnScale::new(mean, std);
+        self.columns = Some(means.iter().zip(std_devs).map(scale).collect());
+        Ok(self)
     }
 
     /// Rows so far.
@@ -38,7 +57,8 @@ impl DensityBuilder {
     ///
     /// # Errors
     ///
-    /// [`Error::NoRows`]; [`Error::NoFeatures`] when all columns are constant;
+    /// [`Error::NoRows`]; [`Error::FewRows`] for a single row; [`Error::NoFeatures`] when
+    /// all columns are constant;
     /// [`Error::BadBandwidth`]; [`Error::FewRows`] when cross-validation has fewer
     /// rows than folds; [`Error::NoDensity`] when the bandwidth is so small that
     /// no row is near another.
@@ -57,6 +77,6 @@ impl DensityBuilder {
         options: DensityOptions,
         keep_going: &(dyn Fn(usize, usize) -> bool + Sync),
     ) -> Result<DensityFit, Error> {
-        DensityFit::new(self.tiles, options, keep_going)
+        DensityFit::new(self.tiles, self.columns, options, keep_going)
     }
 }

@@ -15,6 +15,11 @@ pub(crate) struct ColumnScale {
 }
 
 impl ColumnScale {
+    /// As it is known from elsewhere.
+    pub(crate) fn new(mean: f64, std: f64) -> Self {
+        Self { mean, std, largest: mean.abs() + std }
+    }
+
     /// In two sweeps: the mean, then squares about it.
     pub(crate) fn of(tiles: &Tiles, column: usize) -> Self {
         let n = tiles.n_rows() as f64;

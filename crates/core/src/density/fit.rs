@@ -52,15 +52,20 @@ impl DensityFit {
 
     pub(crate) fn new(
         mut tiles: Tiles,
+        columns: Option<Vec<ColumnScale>>,
         options: DensityOptions,
         keep_going: KeepGoing<'_>,
     ) -> Result<Self, Error> {
         let n_features = tiles.dim();
-        if tiles.n_rows() == 0 {
-            return Err(Error::NoRows);
+        match tiles.n_rows() {
+            0 => return Err(Error::NoRows),
+            // Nothing varies, and that is not the columns' fault.
+            1 if columns.is_none() => return Err(Error::FewRows { n_rows: 1, needed: 2 }),
+            _ => {}
         }
-        let columns: Vec<ColumnScale> =
-            (0..n_features).into_par_iter().map(|column| ColumnScale::of(&tiles, column)).collect();
+        let columns: Vec<ColumnScale> = columns.unwrap_or_else(|| {
+            (0..n_features).into_par_iter().map(|column| ColumnScale::of(&tiles, column)).collect()
+        });
         let (kept, constant): (Vec<usize>, Vec<usize>) =
             (0..n_features).partition(|&column| !columns[column].is_constant());
         if kept.is_empty() {
@@ -160,8 +165,9 @@ impl DensityFit {
     }
 
     /// The logarithm of the unit of densities and values: they are `e^unit` times
-    /// the number reported. It is 0 unless doubles end before the densities do, in
-    /// hundreds of columns. Log densities are as they are.
+    /// the number reported. It is 0 unless doubles end before the densities do: in
+    /// hundreds of columns, or with bandwidths that are tiny or huge beside them. Log
+    /// densities are as they are.
     pub fn log_unit(&self) -> f64 {
         self.log_unit
     }

@@ -40,6 +40,7 @@ pub struct SetValue {
     /// That without `−A (k*k)_h(0)/n`, which all sets of one size share, to full precision.
     pub relative: f64,
     /// Its standard error, from the spread over reference rows; that of `C₀` is not in it.
+    /// NaN against a single row.
     pub std_error: f64,
     /// What the members are worth one by one, added up.
     pub sum_of_members: f64,
@@ -66,6 +67,7 @@ struct SetMeans {
     n_met: usize,
     plain: f64,
     convolved: f64,
+    /// In units of the square of [`SetValuer::unit`].
     squares: [f64; 3],
     /// `n⁻² Σ_{i≠l} (k*k)_h`
     others: f64,
@@ -102,7 +104,7 @@ impl<'a> SetValuer<'a> {
     /// # Errors
     ///
     /// [`Error::RowRange`] for rows it does not have, [`Error::NoRows`] for an empty
-    /// set, [`Error::FewRows`] if no row is left.
+    /// set, [`Error::NobodyLeft`] if no row is left.
     pub fn left_out(&self, rows: &[usize]) -> Result<SetValue, Error> {
         let n_rows = self.fit.n_rows();
         if let Some(&row) = rows.iter().find(|&&row| row >= n_rows) {
@@ -166,9 +168,18 @@ impl<'a> SetValuer<'a> {
             value: without_constant + constant(weights),
             without_constant,
             relative,
-            std_error: mean_std_error(means.squares, 2.0 * a + b, b, from_reference, means.n_met),
+            std_error: {
+                let unit = self.unit();
+                unit * mean_std_error(means.squares, 2.0 * a + b, b, from_reference / unit, means.n_met)
+            },
             sum_of_members: n * mean_of_one,
         })
+    }
+
+    /// About as large as densities are, so that their squares are doubles.
+    fn unit(&self) -> f64 {
+        let typical = self.integrals.cross;
+        if typical.is_normal() && typical > 0.0 { typical } else { 1.0 }
     }
 
     /// Means over the reference, but for the rows marked. The members are smoothed
@@ -179,20 +190,21 @@ impl<'a> SetValuer<'a> {
             return Err(Error::NoRows);
         }
         let is_met = |at: usize| marks.is_none_or(|marks| marks[at / TILE_ROWS] >> (at % TILE_ROWS) & 1 == 0);
+        let unit = self.unit();
         let sums = sum_over(fit.tiles(), |start, points| {
             let sums = fit.smoother().sums(members, points, Skip::None, false);
             let mut totals = [0.0; 6];
             for (_, sums) in sums.iter().enumerate().filter(|(i, _)| is_met(start + i)) {
                 let at = fit.densities(sums, n);
-                let (p, c) = (at.plain, at.convolved);
-                let terms = [1.0, p, c, p * p, p * c, c * c];
+                let (p, c) = (at.plain / unit, at.convolved / unit);
+                let terms = [1.0, at.plain, at.convolved, p * p, p * c, c * c];
                 totals.iter_mut().zip(terms).for_each(|(total, term)| *total += term);
             }
             totals
         });
         let [n_met, plain, convolved, squares @ ..] = sums;
         if n_met == 0.0 {
-            return Err(Error::FewRows { n_rows: fit.n_rows(), needed: n + 1 });
+            return Err(Error::NobodyLeft { n_rows: fit.n_rows() });
         }
         let [others] = sum_over(members, |start, points| {
             let own: Vec<usize> = (start..start + points.len() / fit.dim()).collect();

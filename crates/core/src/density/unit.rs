@@ -56,7 +56,7 @@ impl DensityFit {
         sums.iter().filter_map(log).reduce(f64::max)
     }
 
-    /// A bandwidth with which at least one of these rows has a neighbour.
+    /// A bandwidth with which half of these rows have a neighbour.
     fn enough_for(&self, rows: &[usize]) -> f64 {
         let points = self.rows_of(rows);
         let kernel = self.kernel();
@@ -71,12 +71,14 @@ impl DensityFit {
             };
             (0..self.n_rows()).filter(|&other| other != own).map(distance).fold(f64::INFINITY, f64::min)
         };
-        let nearest = rows.iter().zip(points.chunks_exact(self.dim())).map(nearest);
-        let nearest = nearest.fold(f64::INFINITY, f64::min);
-        // A little more than the least that will do.
-        1.01 * match kernel {
-            Kernel::Gaussian => nearest / (4.0 * (LOG_RANGE - (self.n_rows() as f64).ln())).sqrt(),
-            _ => nearest / kernel.reach(),
+        let mut nearest: Vec<f64> =
+            rows.iter().zip(points.chunks_exact(self.dim())).map(nearest).filter(|gap| *gap > 0.0).collect();
+        nearest.sort_by(f64::total_cmp);
+        let median = nearest.get(nearest.len() / 2).copied().unwrap_or(1.0);
+        // A kernel that ends must reach a little further.
+        match kernel {
+            Kernel::Gaussian => median,
+            _ => 1.01 * median / kernel.reach(),
         }
     }
 }

@@ -62,7 +62,8 @@ impl DensityValuer {
     }
 
     /// Reports standard errors too, from the spread over reference rows. They say
-    /// what the finite reference costs at the bandwidth used.
+    /// what the finite reference costs at the bandwidth used. A single reference row
+    /// has no spread, and values against it no standard error.
     pub fn with_std_error(mut self, yes: bool) -> Self {
         self.with_std_error = yes && self.method == DensityMethod::Closed;
         self
@@ -165,20 +166,27 @@ impl DensityValuer {
         let (a, b) = (self.weights.own, self.weights.joint);
         let densities = self.fit.densities(sums, n);
         let relative = (2.0 * a + b) * densities.plain - b * densities.convolved;
-        let std_error = if self.with_std_error {
-            // ψ = (2A+B)k − B(k*k) per row, its mean being `relative`.
-            let factors = self.fit.log_factors(sums);
-            let (k, kk) = ((2.0 * a + b) * factors.plain.exp(), b * factors.convolved.exp());
-            mean_std_error(sums.squares, k, kk, relative, n)
-        } else {
-            f64::NAN
-        };
+        let std_error = if self.with_std_error { self.std_error_of(sums, n) } else { f64::NAN };
         RowValue {
             value: self.constant() + relative,
             relative,
             log_density: self.fit.log_densities(sums, n).plain,
             std_error,
         }
+    }
+
+    /// The standard error of the mean over reference rows of ψ = (2A+B)k − B(k*k). Its
+    /// square may be no double where it is one itself, so the larger factor is put apart.
+    fn std_error_of(&self, sums: &KernelSums, n: usize) -> f64 {
+        if sums.base == f64::INFINITY {
+            return 0.0;
+        }
+        let (a, b) = (self.weights.own, self.weights.joint);
+        let factors = self.fit.log_factors(sums);
+        let top = factors.plain.max(factors.convolved);
+        let (k, kk) = ((2.0 * a + b) * (factors.plain - top).exp(), b * (factors.convolved - top).exp());
+        let mean = (k * sums.plain - kk * sums.convolved) / n as f64;
+        mean_std_error(sums.squares, k, kk, mean, n) * top.exp()
     }
 
     fn collect(&self, rows: &[RowValue]) -> Values {
@@ -201,15 +209,14 @@ impl DensityValuer {
 }
 
 /// The standard error of the mean of `k·κ − kk·χ` over `n` rows, from sums of
-/// `κ²`, `κχ`, `χ²`; 0 for a single row.
+/// `κ²`, `κχ`, `χ²`; a single row has none.
 pub(crate) fn mean_std_error(squares: [f64; 3], k: f64, kk: f64, mean: f64, n: usize) -> f64 {
     if n < 2 {
-        return 0.0;
+        return f64::NAN;
     }
     let n = n as f64;
     let [first, mixed, second] = squares;
-    // Factors may be tiny and sums large, so products are taken in pairs that stay in range.
-    let square = (k * first) * k - 2.0 * (k * mixed) * kk + (kk * second) * kk;
+    let square = k * k * first - 2.0 * k * kk * mixed + kk * kk * second;
     ((square / n - mean * mean).max(0.0) / (n - 1.0)).sqrt()
 }
 

@@ -65,14 +65,14 @@ impl DensityModel {
         let core = |error| Error::core(error, design);
         let mut builder = DensityBuilder::new(n_columns);
         let sampled = reservoir.drain(|rows| builder.push(rows)).map_err(core)?;
+        let columns = columns.finish();
+        if sampled.is_some() {
+            // What a column is like is known of all rows, also where the sample has one value of it.
+            builder = builder.scaled_by(&columns.mean, &columns.std_dev).map_err(core)?;
+        }
         let fit = smooth(builder, choice.options(), observer).map_err(core)?;
-        let model = Self {
-            fit: Arc::new(fit),
-            choice,
-            columns: columns.finish(),
-            n_reference,
-            sampled: sampled.map(Arc::from),
-        };
+        let model =
+            Self { fit: Arc::new(fit), choice, columns, n_reference, sampled: sampled.map(Arc::from) };
         Ok((model, rows))
     }
 
@@ -110,8 +110,8 @@ impl DensityModel {
         }
         if self.fit.log_unit() != 0.0 {
             said.push(format!(
-                "densities in so many columns are no doubles: values, and what comes with them, are in units \
-                 of e^{}; `log_density` is as it is",
+                "densities with so many columns and this bandwidth are beyond the range of doubles: values, and \
+                 what comes with them, are in units of e^{}; `log_density` is as it is",
                 self.fit.log_unit()
             ));
         }
