@@ -7,7 +7,9 @@ mod common;
 mod setting;
 
 use common::on_threads;
-use dshap::neighbours::{Metric, NeighbourOptions, NeighbourTask, NeighbourValuer, TestMeans, TestRows, sample_rows};
+use dshap::neighbours::{
+    Metric, NeighbourOptions, NeighbourTask, NeighbourValuer, TestMeans, TestRows, sample_rows,
+};
 use dshap::{Rows, Sizes, Valuer, Values};
 use dshap_testkit::{Draws, assert_same_bits};
 use faer::Mat;
