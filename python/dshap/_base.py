@@ -120,19 +120,35 @@ class BaseValuer(BaseEstimator):
         valuer._fitted_params = valuer.get_params(deep=False)
         return valuer
 
-    def _fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
+    def _fit(self, X: Any, y: Any = None, sample_weight: Any = None, test: Any = None) -> Self:
         table, names, target = _inputs.table(X, y, sample_weight, target_of=self._target_of)
+        tests = None if test is None else self._tests(test, table, names)
         has_names = names is not None and not names.are_numbers
         is_kept = _checks.flag("keep_training", self.keep_training)
         categorical = named_columns(self.categorical, table.names, names)
         with self._bar() as bar:
-            fitted = Valuer.fit(table, self, categorical, has_names, is_kept, self._threads(), bar)
+            fitted = Valuer.fit(table, self, categorical, has_names, is_kept, self._threads(), bar, tests)
         self._adopt(fitted, names, target)
         self._fitted_params = self.get_params(deep=False)
         if is_kept:
             self._training = (table, _index_of(X), (X, y, sample_weight))
         self._warn(fitted.warnings)
         return self
+
+    def _tests(self, test: Any, table: Table, names: Names | None) -> Table:
+        """Rows that the reference is to predict, called as it is."""
+        if not isinstance(test, (tuple, list)) or len(test) != 2:
+            raise InputError("`test` is a pair of rows and their targets, such as test=(X_test, y_test)")
+        X, y = test
+        _inputs.refuse_unusable(X)
+        doubt = check_names(names, names_of(X), type(self).__name__)
+        if doubt is not None:
+            warn(doubt, UserWarning)
+        shape, wanted = shape_of(X if is_frame(X) else _inputs.array(X)), table.names
+        if shape is not None and shape[1] != len(wanted):
+            raise InputError(f"the test rows have {shape[1]} features, and the reference has {len(wanted)}")
+        made, _, _ = _inputs.table(X, y, target_of=self._target_of, names=wanted, called=table.target)
+        return made
 
     def _value(
         self, X: Any, y: Any = None, *, m: int | None, q: int | None = None, as_frame: bool
@@ -243,7 +259,11 @@ class BaseValuer(BaseEstimator):
         else:
             self.__dict__.pop("feature_names_in_", None)
         for name in self._LEARNED:
-            setattr(self, name + "_", facts[name])
+            # What a method does not learn is absent.
+            if facts.get(name) is None:
+                self.__dict__.pop(name + "_", None)
+            else:
+                setattr(self, name + "_", facts[name])
         self.warnings_ = fitted.warnings
 
     def _threads(self) -> int | None:

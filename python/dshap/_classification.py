@@ -34,12 +34,15 @@ class ClassificationValuer(PredictionValuer):
     method : str, default='gaussian'
         `'gaussian'`: exact for Gaussian inputs. `'calibrated'`: calibrated to
         other inputs. `'general'`: by drawing sets, for any inputs.
-        `'lower'`, `'upper'`: bounds.
+        `'lower'`, `'upper'`: bounds. `'knn'`: for a model that is the share of
+        the nearest rows with a label, any number of labels. `'knn-shapley'`: the
+        same as Shapley values of a finite dataset; only `value_training`.
     m : int, optional
         Largest set size, the row included. By default the number of reference rows.
     q : int, optional
         Smallest set whose utility counts. By default p + max(p, 10), at most m,
-        at least p + 3, for p design columns, the intercept among them.
+        at least p + 3, for p design columns, the intercept among them; for
+        `'knn'` k + 1.
     intercept : bool, default=True
         Whether there is a column of ones.
     ridge : float, default=0.0
@@ -60,9 +63,18 @@ class ClassificationValuer(PredictionValuer):
         When draws of `'general'` are good enough: their errors as a share of the
         spread of values (0.02 by default). Of printed bounds, Algorithm 4's rule.
     samples : int, optional
-        Rounds of `'general'` at most; 4096 by default.
+        Rounds of `'general'` at most (4096 by default), reference rows that are
+        test rows of `'knn'` and `'knn-shapley'` (10 000).
     seed : int, default=0
-        Seed of `'general'`.
+        Seed of `'general'`, and of a sample of test rows.
+    k : int, default=5
+        `'knn'`, `'knn-shapley'`: how many nearest rows of a set predict.
+    metric : str, default='euclidean'
+        `'knn'`, `'knn-shapley'`: how far apart rows are. `'euclidean'`,
+        `'manhattan'` or `'cosine'`.
+    scale : str, default='std'
+        `'knn'`, `'knn-shapley'`: columns over their standard deviations, or
+        `'none'`: as they are.
     dependent : str, default='drop'
         Columns that are constant or depend on earlier ones: `'drop'` or `'error'`.
     pca : int, optional
@@ -105,6 +117,9 @@ class ClassificationValuer(PredictionValuer):
         Passes over the reference that the fit took.
     n_rows_ : int
         Reference rows.
+    test_rows_ : int
+        `'knn'`, `'knn-shapley'`: rows that utility is measured on. These have no
+        coefficients, deviance and passes.
     effective_rows_ : float
         How many rows without weights would tell as much: (Σw)²/Σw².
     p_, q_, m_ : int
@@ -150,6 +165,7 @@ class ClassificationValuer(PredictionValuer):
         "n_rows",
         "p",
         "q",
+        "test_rows",
     )
 
     def __init__(
@@ -168,6 +184,9 @@ class ClassificationValuer(PredictionValuer):
         stop: float | None = None,
         samples: int | None = None,
         seed: int = 0,
+        k: int = 5,
+        metric: str = "euclidean",
+        scale: str = "std",
         dependent: str = "drop",
         pca: int | None = None,
         categorical: list[Any] | None = None,
@@ -190,6 +209,9 @@ class ClassificationValuer(PredictionValuer):
         self.stop = stop
         self.samples = samples
         self.seed = seed
+        self.k = k
+        self.metric = metric
+        self.scale = scale
         self.dependent = dependent
         self.pca = pca
         self.categorical = categorical

@@ -63,6 +63,8 @@ class Table:
     def __len__(self) -> int: ...
     @property
     def names(self) -> list[str]: ...
+    @property
+    def target(self) -> str | None: ...
 
 @final
 class Valuer:
@@ -75,6 +77,7 @@ class Valuer:
         is_kept: bool,
         n_jobs: int | None = None,
         progress: _Progress | None = None,
+        test: Table | None = None,
     ) -> Valuer: ...
     def updated(
         self,

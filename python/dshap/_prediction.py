@@ -19,7 +19,7 @@ class PredictionValuer(BaseValuer):
     # Of every subclass.
     q: int | None
 
-    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+    def fit(self, X: Any, y: Any, sample_weight: Any = None, *, test: Any = None) -> Self:
         """Fit the reference.
 
         Parameters
@@ -31,6 +31,10 @@ class PredictionValuer(BaseValuer):
             Targets: numbers of a regression, labels of a classification.
         sample_weight : array of shape (n_rows,), optional
             Weights from 0 on, of which only ratios matter.
+        test : pair (X_test, y_test), optional
+            Rows that the nearest are to predict, for `'knn'` and `'knn-shapley'`. By
+            default the rows of the reference, each by the others, or a sample of them
+            (`samples`).
 
         Returns
         -------
@@ -41,7 +45,7 @@ class PredictionValuer(BaseValuer):
         InputError
             For data that cannot be fitted: what, where, and what to try.
         """
-        return self._fit(X, y, sample_weight)
+        return self._fit(X, y, sample_weight, test)
 
     def value(
         self, X: Any, y: Any, *, m: int | None = None, q: int | None = None, as_frame: bool = False
@@ -102,7 +106,7 @@ class PredictionValuer(BaseValuer):
         """Standard errors of the values of rows.
 
         They say what the reference being a sample costs; for `'general'` they are
-        those of the draws.
+        those of the draws, for `'knn'` what the test rows being a sample costs.
 
         Parameters
         ----------

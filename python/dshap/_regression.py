@@ -16,7 +16,7 @@ __all__ = ["RegressionValuer"]
 
 
 def _can_take_more(estimator: RegressionValuer) -> bool:
-    if estimator.method in ("calibrated", "general"):
+    if estimator.method in ("calibrated", "general", "knn", "knn-shapley"):
         raise AttributeError(
             f"a valuer by method='{estimator.method}' cannot take further rows, since it depends on the rows it was "
             "fitted to; fit the whole reference anew, or use method='gaussian'"
@@ -43,12 +43,14 @@ class RegressionValuer(PredictionValuer):
         `'gaussian'`: exact for Gaussian inputs. `'calibrated'`: calibrated to
         other inputs. `'general'`: by drawing sets, for any inputs and with a
         ridge. `'lower'`, `'upper'`: bounds. `'algorithm-3'`: the paper's Monte
-        Carlo.
+        Carlo. `'knn'`: for a model that is the mean of the nearest rows.
+        `'knn-shapley'`: the same as Shapley values of a finite dataset; only
+        `value_training`.
     m : int, optional
         Largest set size, the row included. By default the number of reference rows.
     q : int, optional
         Smallest set whose utility counts. By default p + max(p, 10), at most m,
-        at least p + 3, for p design columns.
+        at least p + 3, for p design columns; for `'knn'` k + 1.
     intercept : bool, default=True
         Centre features and target by the reference means.
     refit_intercept : bool, default=False
@@ -69,9 +71,18 @@ class RegressionValuer(PredictionValuer):
         ρ₁ of `'algorithm-3'`; 0.01 by default.
     samples : int, optional
         Rounds of `'general'` at most (4096 by default), draws per set size of
-        `'algorithm-3'` (1000).
+        `'algorithm-3'` (1000), reference rows that are test rows of `'knn'` and
+        `'knn-shapley'` (10 000).
     seed : int, default=0
-        Seed of methods that draw.
+        Seed of methods that draw, and of a sample of test rows.
+    k : int, default=5
+        `'knn'`, `'knn-shapley'`: how many nearest rows of a set predict.
+    metric : str, default='euclidean'
+        `'knn'`, `'knn-shapley'`: how far apart rows are. `'euclidean'`,
+        `'manhattan'` or `'cosine'`.
+    scale : str, default='std'
+        `'knn'`, `'knn-shapley'`: columns over their standard deviations, or
+        `'none'`: as they are.
     dependent : str, default='drop'
         Columns that are constant or depend on earlier ones: `'drop'` or `'error'`.
     pca : int, optional
@@ -109,6 +120,9 @@ class RegressionValuer(PredictionValuer):
         Share of the target's variation that the features explain.
     n_rows_ : int
         Reference rows.
+    test_rows_ : int
+        `'knn'`, `'knn-shapley'`: rows that utility is measured on. These have no
+        coefficients, noise variance and R².
     effective_rows_ : float
         How many rows without weights would tell as much: (Σw)²/Σw².
     p_, q_, m_ : int
@@ -153,6 +167,7 @@ class RegressionValuer(PredictionValuer):
         "p",
         "q",
         "r_squared",
+        "test_rows",
     )
 
     def __init__(
@@ -172,6 +187,9 @@ class RegressionValuer(PredictionValuer):
         stop_draws: float | None = None,
         samples: int | None = None,
         seed: int = 0,
+        k: int = 5,
+        metric: str = "euclidean",
+        scale: str = "std",
         dependent: str = "drop",
         pca: int | None = None,
         categorical: list[Any] | None = None,
@@ -195,6 +213,9 @@ class RegressionValuer(PredictionValuer):
         self.stop_draws = stop_draws
         self.samples = samples
         self.seed = seed
+        self.k = k
+        self.metric = metric
+        self.scale = scale
         self.dependent = dependent
         self.pca = pca
         self.categorical = categorical

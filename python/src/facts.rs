@@ -2,6 +2,7 @@
 
 use crate::density;
 use crate::error::raise;
+use crate::neighbours;
 use dshap::classification::LogisticFit;
 use dshap::linear::LinearFit;
 use dshap_run::{ClassFacts, Ready};
@@ -35,6 +36,10 @@ pub(crate) fn of<'py>(py: Python<'py>, ready: &Ready) -> PyResult<Bound<'py, PyD
     if let Some(classes) = &facts.classification {
         add_logistic(&dict, valuer.logistic_fits(), classes, design)?;
     }
+    if let Some(found) = &facts.neighbours {
+        neighbours::add_facts(&dict, found)?;
+    }
+    add_labels(&dict, design)?;
     if let Some(smoothed) = &facts.density {
         density::add_facts(&dict, smoothed)?;
     }
@@ -62,7 +67,11 @@ fn add_logistic(
     dict.set_item("deviance", classes.deviance)?;
     dict.set_item("n_iter", classes.fit_passes)?;
     let rows: Vec<i64> = classes.label_rows.iter().map(|&rows| rows as i64).collect();
-    dict.set_item("label_rows", rows.into_pyarray(py))?;
+    dict.set_item("label_rows", rows.into_pyarray(py))
+}
+
+/// The labels of a classification, and what they are.
+fn add_labels(dict: &Bound<'_, PyDict>, design: &Design) -> PyResult<()> {
     match design.labels() {
         None => Ok(()),
         Some(Labels::Text(labels)) => dict.set_item("labels", ("words", labels.clone())),

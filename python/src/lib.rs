@@ -12,6 +12,7 @@
 //! | `table.rs` | `Table`: features, target and weights of whatever kind |
 //! | `params.rs` | the parameters of an estimator, checked |
 //! | `density.rs` | what only densities have: their parameters, and what is learned |
+//! | `neighbours.rs` | the same of nearest neighbours |
 //! | `valuer.rs` | `Valuer`: fitted, valuing, merged, saved |
 //! | `facts.rs` | what a valuer has learned |
 //! | `formula.rs` | the closed forms for arrays of numbers |
@@ -25,6 +26,7 @@ mod error;
 mod facts;
 mod formula;
 mod labels;
+mod neighbours;
 mod params;
 mod table;
 mod valuer;

@@ -3,6 +3,7 @@
 
 use crate::density;
 use crate::error::input_error;
+use crate::neighbours;
 use crate::table::Table;
 use dshap::linear::{self, Constant, Convention};
 use dshap_run::{Method, MethodChoice, MethodName, Model, SavedValuer, SizeChoice, Task, parse_constant};
@@ -52,17 +53,21 @@ pub(crate) fn model(
                     "`--refit-intercept` needs an intercept; leave `intercept=False` out",
                 ));
             }
+            let (choice, neighbours) = neighbours::choice(&read, read.choice(&MethodName::ALL)?)?;
             let choice = MethodChoice {
                 stop_draws: read.number("stop_draws")?,
                 refit_intercept: model.fit.refit_intercept,
-                ..read.choice(&MethodName::ALL)?
+                ..choice
             };
             model.method = settled(choice.settle())?.unwrap_or_default();
+            model.neighbours = neighbours;
         }
         Task::Classification => {
             let names: Vec<_> =
                 MethodName::ALL.into_iter().filter(|name| *name != MethodName::Algorithm3).collect();
-            let (method, ridge) = settled(read.choice(&names)?.settle_beside_ridge())?;
+            let (choice, neighbours) = neighbours::choice(&read, read.choice(&names)?)?;
+            model.neighbours = neighbours;
+            let (method, ridge) = settled(choice.settle_beside_ridge())?;
             (model.method, model.ridge) = (method.unwrap_or_default(), ridge);
             let positive = estimator.getattr("positive")?;
             if !positive.is_none() {
@@ -223,6 +228,7 @@ pub(crate) fn of_valuer<'py>(py: Python<'py>, valuer: &SavedValuer) -> PyResult<
         }
         // What else there is to say about a density, it was asked for.
         Method::Calibrated | Method::Closed | Method::MonteCarlo(_) => {}
+        Method::Knn { k } | Method::KnnShapley { k } => params.set_item("k", k)?,
         Method::General(options) => {
             params.set_item("ridge", options.ridge)?;
             params.set_item("stop", options.tolerance)?;
@@ -242,6 +248,9 @@ pub(crate) fn of_valuer<'py>(py: Python<'py>, valuer: &SavedValuer) -> PyResult<
             params.set_item("ridge", ridge)?;
             params.set_item("stop", stop)?;
         }
+    }
+    if let Some(choice) = valuer.neighbour_choice() {
+        neighbours::add_params(&params, choice)?;
     }
     if let [fit, ..] = valuer.logistic_fits() {
         // Of the fit, whatever the method.

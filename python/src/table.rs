@@ -152,6 +152,12 @@ impl Table {
     fn names(&self) -> Vec<String> {
         self.names.clone()
     }
+
+    /// What the target is called, if there is one.
+    #[getter(target)]
+    fn target_name(&self) -> Option<String> {
+        self.target.clone()
+    }
 }
 
 impl Table {

@@ -10,7 +10,7 @@ use crate::work;
 use dshap_io::{AtomicFile, Numbers};
 use dshap_run::{
     Fitted, How, Method, Overrides, Ready, Resources, SavedValuer, SizeChoice, Unwatched, Valued, fit_source,
-    merge_valuers, update_valuer,
+    fit_with_test, merge_valuers, update_valuer,
 };
 use numpy::{IntoPyArray, PyArray1, PyUntypedArray, PyUntypedArrayMethods};
 use pyo3::prelude::*;
@@ -39,9 +39,10 @@ pub(crate) struct Valuer {
 impl Valuer {
     /// Fits a table as the parameters of `estimator` say. Columns without names
     /// of their own are remembered to have none, and a table that is kept is
-    /// marked where the fit itself does not tell whether it is the same.
+    /// marked where the fit itself does not tell whether it is the same. `test` are
+    /// rows that nearest neighbours are to predict.
     #[staticmethod]
-    #[pyo3(signature = (table, estimator, categorical, has_names, is_kept, n_jobs=None, progress=None))]
+    #[pyo3(signature = (table, estimator, categorical, has_names, is_kept, n_jobs=None, progress=None, test=None))]
     fn fit(
         py: Python<'_>,
         table: &Bound<'_, Table>,
@@ -51,8 +52,10 @@ impl Valuer {
         is_kept: bool,
         n_jobs: Option<isize>,
         progress: Option<Py<PyAny>>,
+        test: Option<&Bound<'_, Table>>,
     ) -> PyResult<Self> {
         let table = table.get();
+        let test = test.map(|test| test.get().source().clone());
         let categorical = table.categorical(&categorical)?;
         let model = params::model(estimator, table, categorical)?;
         let source = table.source();
@@ -63,7 +66,11 @@ impl Valuer {
             ));
         }
         let ((ready, warnings), mark) = work::run(py, table.about(), n_jobs, progress, |observer| {
-            let mut fitted = fit_source(source, &model, &Resources::default(), observer)?;
+            let resources = Resources::default();
+            let mut fitted = match test {
+                None => fit_source(source, &model, &resources, observer)?,
+                Some(test) => fit_with_test(source, test, &model, &resources, observer)?,
+            };
             fitted.valuer = fitted.valuer.with_names(has_names);
             let (ready, warnings) = ready_again(fitted)?;
             let tells_itself = ready.valuer().fit().is_some();

@@ -152,6 +152,13 @@ const PHRASES: &[(&str, &str)] = &[
     ("text is for `--task classification`; or name", "text is for `ClassificationValuer`; or name"),
     ("name another `--target`", "give another y"),
     ("`--samples N` says how many", "`samples` says how many"),
+    (
+        "Leave `--reference` out to value rows against each other, or say",
+        "`value_training` values the rows that were fitted; or say",
+    ),
+    ("; `--exclude` leaves a feature out", ""),
+    ("`--test FILE` takes other rows", "`fit(X, y, test=(X_test, y_test))` takes other rows"),
+    ("with `--test` all rows of that file are", "with `test` all of its rows are"),
     ("; or give a `--reference`", "; or give `value` other rows"),
     ("name a column of numbers with `--target`", "give numbers as y"),
     ("`--task regression` takes the two values as numbers", "give numbers as y"),

@@ -7,7 +7,9 @@ mod common;
 mod setting;
 
 use common::on_threads;
-use dshap::neighbours::{Metric, NeighbourOptions, NeighbourTask, NeighbourValuer, TestRows, sample_rows};
+use dshap::neighbours::{
+    Metric, NeighbourOptions, NeighbourTask, NeighbourValuer, TestMeans, TestRows, sample_rows,
+};
 use dshap::{Rows, Sizes, Valuer, Values};
 use dshap_testkit::{Draws, assert_same_bits};
 use faer::Mat;
@@ -286,5 +288,40 @@ fn regression_values_have_the_units_of_the_target_squared() {
     for (a, b) in found.iter().zip(&expected) {
         // The offset leaves targets three digits less.
         assert!((a - b).abs() < 1e-10, "{a} and {b}");
+    }
+}
+
+/// Test rows that do not fit into memory come in blocks.
+#[test]
+fn blocks_of_test_rows_do_not_change_a_bit() {
+    for task in TASKS {
+        let [(reference, test), _] = tables(9, task);
+        let points = Table::drawn(&mut Draws::new(10), 31, 3, task);
+        let (sizes, options) = (Sizes::new(5, 60), as_given(4, task));
+        let valuer = |rows| {
+            let valuer = NeighbourValuer::new(reference.rows(), TestRows::Given(rows), sizes, options);
+            valuer.unwrap().with_std_error(true)
+        };
+        let whole = valuer(test.rows());
+        let go_on = |_, _| true;
+        let expected = [
+            whole.values(points.rows()).unwrap(),
+            whole.leave_one_out(&go_on).unwrap(),
+            whole.finite_shapley(&go_on).unwrap(),
+        ];
+        let mut means = [31, 120, 120].map(TestMeans::new);
+        assert_eq!(means[0].values(true), Err(dshap::Error::NoTestRows));
+        for (start, len) in [(0, 1), (1, 11), (12, 5)] {
+            let part = valuer(test.rows().slice(start, len));
+            part.add_values(points.rows(), &mut means[0], &go_on).unwrap();
+            part.add_leave_one_out(&mut means[1], &go_on).unwrap();
+            part.add_finite_shapley(&mut means[2], &go_on).unwrap();
+        }
+        for (means, expected) in means.iter().zip(expected) {
+            let found = means.values(true).unwrap();
+            assert_eq!(means.n_tests(), 17);
+            assert_same_bits(&found.value, &expected.value, "values");
+            assert_same_bits(&found.std_error.unwrap(), &expected.std_error.unwrap(), "errors");
+        }
     }
 }

@@ -4,9 +4,11 @@
 //! Options are called as on the command line.
 
 use crate::density_choice::NO_RIDGE;
+use crate::neighbour_choice::NO_RIDGE as NO_COEFFICIENTS;
 use crate::request::Method;
 use dshap::density::Algorithm5;
 use dshap::linear::{Algorithm3, Bound, Constant, Convention, GeneralOptions, Side};
+use dshap::neighbours::DEFAULT_K;
 use std::ops::RangeBounds;
 
 /// Why a ridge is refused in regression.
@@ -32,6 +34,10 @@ pub enum MethodName {
     Closed,
     /// The paper's Monte Carlo for densities.
     MonteCarlo,
+    /// Nearest neighbours, in closed form.
+    Knn,
+    /// The same for a finite dataset.
+    KnnShapley,
 }
 
 impl MethodName {
@@ -39,14 +45,19 @@ impl MethodName {
     pub const OF_DENSITIES: [MethodName; 2] = [MethodName::Closed, MethodName::MonteCarlo];
 
     /// Those that value what predictions are made from.
-    pub const ALL: [MethodName; 6] = [
+    pub const ALL: [MethodName; 8] = [
         MethodName::Gaussian,
         MethodName::Calibrated,
         MethodName::General,
         MethodName::Lower,
         MethodName::Upper,
         MethodName::Algorithm3,
+        MethodName::Knn,
+        MethodName::KnnShapley,
     ];
+
+    /// Those that value rows by their neighbours.
+    pub const OF_NEIGHBOURS: [MethodName; 2] = [MethodName::Knn, MethodName::KnnShapley];
 
     /// The word users know it by.
     pub fn word(self) -> &'static str {
@@ -59,6 +70,8 @@ impl MethodName {
             MethodName::Algorithm3 => "algorithm-3",
             MethodName::Closed => "closed",
             MethodName::MonteCarlo => "monte-carlo",
+            MethodName::Knn => "knn",
+            MethodName::KnnShapley => "knn-shapley",
         }
     }
 
@@ -93,6 +106,8 @@ pub struct MethodChoice {
     pub seed: Option<u64>,
     /// Whether models fit their intercept anew on each set.
     pub refit_intercept: bool,
+    /// How many neighbours are averaged over.
+    pub k: Option<usize>,
 }
 
 impl MethodChoice {
@@ -136,6 +151,8 @@ impl MethodChoice {
             Method::MonteCarlo(Algorithm5 { seed }) => {
                 Self { seed: Some(seed), ..named(MethodName::MonteCarlo) }
             }
+            Method::Knn { k } => Self { k: Some(k), ..named(MethodName::Knn) },
+            Method::KnnShapley { k } => Self { k: Some(k), ..named(MethodName::KnnShapley) },
         }
     }
 
@@ -167,6 +184,7 @@ impl MethodChoice {
             samples: self.samples.or(base.samples),
             seed: self.seed.or(base.seed),
             refit_intercept: false,
+            k: self.k.or(base.k),
         };
         Ok(said.settle()?.unwrap_or_default())
     }
@@ -182,8 +200,12 @@ impl MethodChoice {
         let printed = self.convention == Some(Convention::Printed);
         let general = name == MethodName::General;
         let density = MethodName::OF_DENSITIES.contains(&name);
+        let neighbours = MethodName::OF_NEIGHBOURS.contains(&name);
         if self.ridge.is_some() && density {
             return Err(format!("`--ridge` does not go with `--task density`: {NO_RIDGE}"));
+        }
+        if self.ridge.is_some() && neighbours {
+            return Err(format!("`--ridge` does not go with `--method {}`: {NO_COEFFICIENTS}", name.word()));
         }
         if self.ridge.is_some() && !bounds && !general {
             return Err(RIDGE_MISPLACED.into());
@@ -193,6 +215,7 @@ impl MethodChoice {
         };
         let algorithm = name == MethodName::Algorithm3;
         let misplaced = [
+            own("--k", self.k.is_some(), neighbours, "`--method knn` and `knn-shapley`"),
             own("--bound-c", self.bound_c.is_some(), bounds, "`--method lower` and `--method upper`"),
             own("--bound-C", self.bound_edge.is_some(), bounds, "`--method lower` and `--method upper`"),
             own(
@@ -213,7 +236,7 @@ impl MethodChoice {
             own(
                 "--refit-intercept",
                 self.refit_intercept,
-                !bounds && !density,
+                !bounds && !density && !neighbours,
                 "`gaussian`, `calibrated` and `general`",
             ),
         ];
@@ -273,6 +296,8 @@ impl MethodChoice {
                 let seed = self.seed.unwrap_or(Algorithm5::default().seed);
                 Ok(Some(Method::MonteCarlo(Algorithm5 { seed })))
             }
+            MethodName::Knn => Ok(Some(Method::Knn { k: self.k.unwrap_or(DEFAULT_K) })),
+            MethodName::KnnShapley => Ok(Some(Method::KnnShapley { k: self.k.unwrap_or(DEFAULT_K) })),
         }
     }
 
@@ -298,6 +323,9 @@ impl MethodChoice {
         within("--bound-C", self.bound_edge, 0.0..f64::INFINITY, "a number of at least 0")?;
         within("--stop", self.stop, 0.0..1.0, "a number from 0 to below 1")?;
         within("--stop-draws", self.stop_draws, 0.0..1.0, "a number from 0 to below 1")?;
+        if self.k == Some(0) {
+            return Err("`--k` is 0; expected a whole number from 1 on".into());
+        }
         if self.samples == Some(0) {
             return Err("`--samples` is 0; expected a whole number from 1 on".into());
         }
@@ -363,5 +391,8 @@ mod tests {
             refused(|c| (c.name, c.stop) = (Some(MethodName::General), Some(f64::NAN))).contains("is NaN")
         );
         assert!(refused(|c| (c.name, c.samples) = (Some(MethodName::General), Some(0))).contains("is 0"));
+        assert!(refused(|c| c.k = Some(3)).contains("`--k` goes with `--method knn` and `knn-shapley` only"));
+        assert!(refused(|c| (c.name, c.k) = (Some(MethodName::Knn), Some(0))).contains("`--k` is 0"));
+        assert!(refused(|c| (c.name, c.ridge) = (Some(MethodName::Knn), Some(1.0))).contains("coefficients"));
     }
 }

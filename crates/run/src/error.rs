@@ -40,6 +40,20 @@ pub enum Error {
         suggestion: Option<String>,
     },
 
+    /// Test rows that do not have the columns of the reference.
+    #[error(
+        "the test rows are of other columns: `{file}` has no {}",
+        missing.iter().map(|name| format!("`{name}`")).collect::<Vec<_>>().join(", ")
+    )]
+    OtherTest {
+        /// The table.
+        file: String,
+        /// The columns it lacks.
+        missing: Vec<String>,
+        /// A name that resembles the first of them.
+        suggestion: Option<String>,
+    },
+
     /// Valuers that are not of parts of one reference.
     #[error("`{first}` and `{second}` cannot be merged: {what}")]
     CannotMerge {
@@ -93,6 +107,13 @@ pub enum Error {
     /// A valuer of a density, whose reference is to change.
     #[error("a density valuer cannot be updated: its bandwidth and its scaling are those of all its rows")]
     NoUpdate,
+
+    /// A valuer that neighbours are found in, whose reference is to change.
+    #[error(
+        "the reference of a nearest-neighbour valuer cannot be changed: what columns are divided by, and which rows \
+         are test rows, is settled by all its rows"
+    )]
+    NoNeighbourUpdate,
 
     /// A valuer without the moments that bounds as printed need.
     #[error("the valuer holds no moments of the authors' variables, which bounds as printed are about")]
@@ -234,11 +255,15 @@ impl Error {
             Error::Io(error) => error.hint(),
             Error::Container(error) => error.hint(),
             Error::BadContents { .. } => Some("copy or make the file anew".into()),
-            Error::OtherColumns { suggestion: Some(name), .. } => {
+            Error::OtherColumns { suggestion: Some(name), .. }
+            | Error::OtherTest { suggestion: Some(name), .. } => {
                 Some(format!("is it called `{name}` there?"))
             }
             Error::OtherColumns { valuer, .. } => {
                 Some(format!("`dshap inspect {valuer}` lists the columns it needs"))
+            }
+            Error::OtherTest { .. } => {
+                Some("test rows need the target and every feature of the reference; `--exclude` leaves a feature out".into())
             }
             // Some say themselves what to do.
             Error::CannotMerge { what, .. } if what.contains("say `--") => None,
@@ -248,6 +273,7 @@ impl Error {
             Error::FixedReference { .. } => {
                 Some("fit the whole reference anew; a valuer without `--pca` and, in regression, by `--method gaussian` can be changed".into())
             }
+            Error::NoNeighbourUpdate => Some("fit the whole reference anew: that is reading it once".into()),
             Error::NoSum => Some("fit the whole reference anew".into()),
             Error::GuessedWrong { .. } => Some("say `--task regression` or `--task classification`".into()),
             Error::NoUpdate => {
@@ -402,6 +428,25 @@ impl Error {
                 "method `general` draws sets of reference rows and knows no weights".to_string(),
                 Some("leave `--weight` out, or use `--method calibrated`".into()),
             ),
+            dshap::Error::NeighbourSizes { k, min, max } => (
+                error.to_string(),
+                Some(if max <= k {
+                    format!("give an `--m` of at least {}, or a smaller `--k`", k.saturating_add(1).max(*min))
+                } else {
+                    format!("give a `--q` of at most {max}, or a larger `--m`")
+                }),
+            ),
+            dshap::Error::FewNeighbours { n_rows, needed } => (
+                format!(
+                    "sets of {needed} rows cannot be drawn from {n_rows}: the row that is valued, and a test row of \
+                     the reference, are not among them"
+                ),
+                Some("give a smaller `--k` or `--q`, or more reference rows".into()),
+            ),
+            dshap::Error::InTest { error: inner } => {
+                let inner = Error::core((**inner).clone(), design);
+                (format!("in the test rows: {inner}"), inner.hint())
+            }
             dshap::Error::SilentBound { first, .. } => (
                 error.to_string(),
                 Some(format!(

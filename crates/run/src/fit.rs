@@ -5,10 +5,11 @@ use crate::checkpoint::Checkpoint;
 use crate::fitted::{FittedModel, LinearModel};
 use crate::memory::Budget;
 use crate::merge_densities::merge_densities;
+use crate::neighbour_choice::{SAMPLES_OR_TEST, TestTable};
 use crate::observer::{Observer, Stage, Unwatched};
 use crate::overwriting::refuse_overwriting;
 use crate::reference::{learn, levels_of, moments_of};
-use crate::request::{FitRequest, MergeRequest, Model, Resources, SizeChoice, Task, UpdateRequest};
+use crate::request::{FitRequest, MergeRequest, Method, Model, Resources, SizeChoice, Task, UpdateRequest};
 use crate::saved::{Action, SavedValuer, Step};
 use crate::summary::{Facts, FitSummary, InputFile};
 use crate::warnings;
@@ -49,10 +50,18 @@ impl Fitted {
 /// [`Error`].
 pub fn fit(request: &FitRequest, observer: &dyn Observer) -> Result<Fitted, Error> {
     let FitRequest { reference, model, outputs, resources } = request;
+    if matches!(model.method, Method::KnnShapley { .. }) {
+        return Err(Error::Misplaced { what: NO_SHAPLEY_FILE.into() });
+    }
     let source = Source::open(reference)?;
     refuse_overwriting(&source, outputs)?;
-    fit_source(&source, model, resources, observer)
+    let test = TestTable::open(model, outputs, true)?;
+    fit_tables(&source, test, model, resources, observer)
 }
+
+/// Why KNN-Shapley is not saved from files.
+const NO_SHAPLEY_FILE: &str = "a valuer values rows that come later, and `--method knn-shapley` the rows of one finite dataset only: \
+     `dshap value` does that without a valuer; `--method knn` has one";
 
 /// Fits a reference that is open already, or in memory.
 ///
@@ -65,9 +74,44 @@ pub fn fit_source(
     resources: &Resources,
     observer: &dyn Observer,
 ) -> Result<Fitted, Error> {
+    fit_tables(source, None, model, resources, observer)
+}
+
+/// As [`fit_source`], with rows apart from the reference that neighbours are to
+/// predict.
+///
+/// # Errors
+///
+/// [`Error`].
+pub fn fit_with_test(
+    source: &Source,
+    test: Source,
+    model: &Model,
+    resources: &Resources,
+    observer: &dyn Observer,
+) -> Result<Fitted, Error> {
+    if model.method.neighbours().is_none() {
+        let what = "`--test` goes with `--method knn` and `knn-shapley` only".into();
+        return Err(Error::Misplaced { what });
+    }
+    if model.neighbours.samples.is_some() {
+        return Err(Error::Misplaced { what: SAMPLES_OR_TEST.into() });
+    }
+    fit_tables(source, Some(TestTable::of(test, true)?), model, resources, observer)
+}
+
+fn fit_tables(
+    source: &Source,
+    test: Option<TestTable>,
+    model: &Model,
+    resources: &Resources,
+    observer: &dyn Observer,
+) -> Result<Fitted, Error> {
     let budget = Budget::new(resources.memory);
-    let (learned, files) =
-        while_digesting(source, || learn(source, model, budget, resources.checkpoint.as_ref(), observer));
+    let shared = test.as_ref().map(|test| test.source.clone());
+    let (learned, files) = while_digesting(source, || {
+        learn(source, test, model, budget, resources.checkpoint.as_ref(), observer)
+    });
     let (mut learned, files) = (learned?, files?);
     let checkpoint = learned.checkpoint.take();
     let (rows, n_resumed) = (learned.rows, learned.n_resumed);
@@ -80,6 +124,10 @@ pub fn fit_source(
     said.extend(warnings::of_rows_left_out("reference", rows.n_left_out(), "has no part in the fit"));
     let sizes = valuer.sizes(valuer.method, valuer.choice)?;
     said.extend(warnings::of_labels(&valuer, valuer.method, sizes));
+    if let Some(model) = valuer.model.neighbours() {
+        said.extend(shared.and_then(|test| warnings::of_tests_in_reference(source, &test)));
+        said.extend(warnings::of_rows_left_out("test", model.n_tests_left_out, "has no part in the utility"));
+    }
     said.extend(warnings::of_other_inputs(&valuer, valuer.method, valuer.choice, &sample)?);
     let mut summary = summarise(&valuer, said)?;
     summary.resumed_rows = n_resumed;

@@ -72,6 +72,16 @@ impl Held {
         Some(Self { x: Mat::from_fn(n_rows, n_columns, |i, j| x[j * n_rows + i]), y })
     }
 
+    /// What is predicted of each row: a number, or that of its class.
+    pub(crate) fn targets(&self) -> &[f64] {
+        &self.y
+    }
+
+    /// Bytes of all cells and targets.
+    pub(crate) fn n_bytes(&self) -> u64 {
+        8 * self.y.len() as u64 * (self.x.ncols() as u64 + 1)
+    }
+
     pub(crate) fn n_rows(&self) -> usize {
         self.y.len()
     }

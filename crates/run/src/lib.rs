@@ -26,6 +26,9 @@ mod inspect;
 mod look;
 mod memory;
 mod merge_densities;
+mod neighbour_choice;
+mod neighbour_facts;
+mod neighbours;
 mod observer;
 mod output;
 mod overwriting;
@@ -45,13 +48,15 @@ pub use choice::{MethodChoice, MethodName, parse_constant};
 pub use density_choice::{DEFAULT_SAMPLES, DensityChoice, parse_bandwidth};
 pub use density_facts::DensityFacts;
 pub use error::Error;
-pub use fit::{Fitted, fit, fit_source, merge, merge_valuers, update, update_valuer};
+pub use fit::{Fitted, fit, fit_source, fit_with_test, merge, merge_valuers, update, update_valuer};
 pub use formula::{
     BoundCase, BoundForms, ClassificationCase, ClassificationForms, DensityCase, RegressionCase,
     RegressionForms, SynergyForms, bound_cases, classification_cases, density_cases, regression_cases,
 };
 pub use inspect::{ColumnFacts, Inspection, inspect};
 pub use memory::held_bytes;
+pub use neighbour_choice::{DEFAULT_TESTS, NeighbourChoice, parse_metric};
+pub use neighbour_facts::NeighbourFacts;
 pub use observer::{Observer, Stage, Unwatched};
 pub use ready::{How, Ready, Valued};
 pub use receiver::{Arrange, Collected, Receiver, Written};

@@ -42,6 +42,23 @@ impl Budget {
         Self { n_fits: n_fits as u64, ..self }
     }
 
+    /// Refuses rows that are held: so many bytes after a share of their table.
+    pub(crate) fn check_held(&self, bytes: u64, share: f64) -> Result<(), Error> {
+        let fixed = BASE_BYTES + self.reserved;
+        match self.limit {
+            Some(limit) if limit < fixed + bytes => {
+                let all = bytes as f64 / share.clamp(f64::MIN_POSITIVE, 1.0);
+                Err(Error::TooLittleMemory { limit, needed: fixed.saturating_add(all as u64) })
+            }
+            _ => Ok(()),
+        }
+    }
+
+    /// So many bytes, or a small part of the limit if that is less.
+    pub(crate) fn share_of(&self, bytes: u64) -> u64 {
+        self.limit.map_or(bytes, |limit| bytes.min(limit / 32))
+    }
+
     /// How to scan `wanted` of `source` for a design of `n_columns`.
     pub(crate) fn scan_options(
         &self,

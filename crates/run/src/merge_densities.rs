@@ -111,7 +111,9 @@ fn model_of(valuer: &SavedValuer) -> Result<&DensityModel, Error> {
     }
     match &valuer.model {
         FittedModel::Density(model) => Ok(model),
-        FittedModel::Linear(_) | FittedModel::Logistic(_) => Err(Error::NoUpdate),
+        FittedModel::Linear(_) | FittedModel::Logistic(_) | FittedModel::Neighbours(_) => {
+            Err(Error::NoUpdate)
+        }
     }
 }
 

@@ -67,3 +67,16 @@ impl Observer for Unwatched {
         false
     }
 }
+
+/// Reads what is watched in another way: nothing is said of it, and it can be
+/// stopped.
+pub(crate) struct Quiet<'a>(pub(crate) &'a dyn Observer);
+
+impl Observer for Quiet<'_> {
+    fn begin(&self, _: Stage, _: u64) {}
+    fn advance(&self, _: u64, _: u64) {}
+    fn end(&self) {}
+    fn is_interrupted(&self) -> bool {
+        self.0.is_interrupted()
+    }
+}

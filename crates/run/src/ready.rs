@@ -85,6 +85,10 @@ impl Ready {
                 valuer.drawer(options, choice)?;
                 None
             }
+            Method::Knn { .. } | Method::KnnShapley { .. } => {
+                valuer.doubts_of_neighbours(method, choice)?;
+                None
+            }
             _ => Some(valuer.row_valuer(method, choice, Extras { by_class: true, ..Extras::default() })?),
         };
         let prepared = Prepared {
@@ -219,6 +223,10 @@ impl Ready {
     /// [`Error`].
     pub fn was_fitted_to(&self, table: &Source, observer: &dyn Observer) -> Result<bool, Error> {
         let valuer = &self.prepared.valuer;
+        if let Some(model) = valuer.model.neighbours() {
+            let design = &valuer.design;
+            return model.is_of(table, design, observer);
+        }
         if let FittedModel::Density(model) = &valuer.model {
             let mut columns = ColumnSums::new(valuer.design.n_columns());
             let budget = Budget::new(None);
@@ -231,13 +239,13 @@ impl Ready {
         }
         let form = match &valuer.model {
             FittedModel::Linear(model) => (model.options, Some(model.moments.form())),
-            FittedModel::Logistic(_) | FittedModel::Density(_) => (FitOptions::default(), None),
+            _ => (FitOptions::default(), None),
         };
         let (moments, _) = moments_of(table, &valuer.design, form, Budget::new(None), Stage::Fit, observer)?;
         Ok(moments.is_some_and(|moments| match &valuer.model {
             FittedModel::Linear(model) => moments == model.moments,
             FittedModel::Logistic(model) => ColumnStats::of(&moments) == model.columns,
-            FittedModel::Density(_) => false,
+            FittedModel::Density(_) | FittedModel::Neighbours(_) => false,
         }))
     }
 

@@ -3,9 +3,10 @@
 use crate::Error;
 use crate::checkpoint::{Checkpoint, Job, Progress};
 use crate::dense::Dense;
-use crate::fitted::{DensityModel, FittedModel, LinearModel, learn_logistic};
+use crate::fitted::{DensityModel, FittedModel, LinearModel, NeighbourModel, learn_logistic};
 use crate::look::{refuse_mixed_columns, settle_task};
 use crate::memory::Budget;
+use crate::neighbour_choice::TestTable;
 use crate::observer::{Observer, Stage};
 use crate::passes::Pass;
 use crate::request::{CheckpointFile, Method, Model, Task};
@@ -65,11 +66,19 @@ impl RowCounts {
 /// Learns a design and a fit from a reference.
 pub(crate) fn learn(
     source: &Source,
+    test: Option<TestTable>,
     model: &Model,
     budget: Budget,
     checkpoint: Option<&CheckpointFile>,
     observer: &dyn Observer,
 ) -> Result<Learned, Error> {
+    if checkpoint.is_some() && model.method.neighbours().is_some() {
+        let what = format!(
+            "`--checkpoint` keeps the state of a fit, and `--method {}` has none: the rows are read and kept",
+            model.method.name()
+        );
+        return Err(Error::Misplaced { what });
+    }
     let mut resumed = None;
     let mut checkpoint = match checkpoint {
         None => None,
@@ -96,6 +105,9 @@ pub(crate) fn learn(
                 None => Ok(()),
                 Some(_) => Err(Error::Misplaced { what: format!("`--checkpoint` is for regression; {why}") }),
             };
+            if method.neighbours().is_some() {
+                return learn_neighbours(source, test, model, surveyed, budget, observer);
+            }
             let Surveyed { design, extra_passes, .. } = match task {
                 Task::Regression => surveyed,
                 Task::Classification => {
@@ -148,12 +160,7 @@ pub(crate) fn learn(
         let finished = finish(moments, &design, rows)?;
         let fit = LinearFit::new(&finished, model.fit).map_err(|e| Error::core(e, &design))?;
         if task_guessed && sample.has_two_targets() {
-            return Err(Error::GuessedWrong {
-                what: format!(
-                    "target `{}` has two values, of which the first rows have only one",
-                    design.target().unwrap_or_default()
-                ),
-            });
+            return Err(Error::GuessedWrong { what: two_targets(&design) });
         }
         if !fit.wants_triangle() {
             return Ok(Learned {
@@ -239,6 +246,42 @@ fn learn_density(
         n_resumed: None,
         checkpoint: None,
     })
+}
+
+/// Reads the rows that neighbours are found among.
+fn learn_neighbours(
+    source: &Source,
+    test: Option<TestTable>,
+    model: &Model,
+    surveyed: Surveyed,
+    budget: Budget,
+    observer: &dyn Observer,
+) -> Result<Learned, Error> {
+    let Surveyed { design, extra_passes, method, task_guessed } = surveyed;
+    let (fitted, rows) = NeighbourModel::learn(source, test, &design, &model.neighbours, budget, observer)?;
+    if task_guessed && design.labels().is_none() && fitted.has_two_targets() {
+        return Err(Error::GuessedWrong { what: two_targets(&design) });
+    }
+    Ok(Learned {
+        sample: RowSample::new(design.n_columns()),
+        design,
+        model: FittedModel::Neighbours(fitted),
+        method,
+        rows,
+        task_guessed,
+        n_passes: 1 + extra_passes.len(),
+        extra_passes,
+        n_resumed: None,
+        checkpoint: None,
+    })
+}
+
+/// What is odd about a target that was taken for numbers.
+fn two_targets(design: &Design) -> String {
+    format!(
+        "target `{}` has two values, of which the first rows have only one",
+        design.target().unwrap_or_default()
+    )
 }
 
 /// Collects moments for a fit, in the form given or in one that fits.
@@ -416,7 +459,7 @@ fn survey(
     let wanted: Vec<Wanted> =
         roles.features.iter().chain(&roles.target).chain(&roles.weight).cloned().collect();
     let mut survey = Survey::new(roles, model.missing, model.unseen);
-    if task == Task::Density {
+    if task == Task::Density || model.method.neighbours().is_some() {
         // Distances between levels must not depend on which comes first.
         survey = survey.with_all_levels();
     }

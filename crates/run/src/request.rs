@@ -3,6 +3,7 @@
 use crate::Error;
 use crate::choice::{MethodChoice, RIDGE_MISPLACED};
 use crate::density_choice::DensityChoice;
+use crate::neighbour_choice::NeighbourChoice;
 use dshap::density::Algorithm5;
 use dshap::linear::{
     Algorithm3, Bound, Constant, Convention, FitOptions, GeneralOptions, LinearMethod, Side,
@@ -55,6 +56,16 @@ pub enum Method {
     Closed,
     /// The paper's Monte Carlo for densities.
     MonteCarlo(Algorithm5),
+    /// Nearest neighbours, in closed form.
+    Knn {
+        /// Neighbours that are averaged over.
+        k: usize,
+    },
+    /// Shapley values of a finite dataset for nearest neighbours.
+    KnnShapley {
+        /// Neighbours that are averaged over.
+        k: usize,
+    },
 }
 
 impl Default for Method {
@@ -75,6 +86,16 @@ impl Method {
             Method::Bound(Bound { side: Side::Upper, .. }) => "upper",
             Method::Closed => "closed",
             Method::MonteCarlo(_) => "monte-carlo",
+            Method::Knn { .. } => "knn",
+            Method::KnnShapley { .. } => "knn-shapley",
+        }
+    }
+
+    /// `k`, if rows are valued by their neighbours.
+    pub fn neighbours(self) -> Option<usize> {
+        match self {
+            Method::Knn { k } | Method::KnnShapley { k } => Some(k),
+            _ => None,
         }
     }
 
@@ -87,7 +108,12 @@ impl Method {
             }
             Method::Algorithm3(algorithm) => Some(LinearMethod::Algorithm3(algorithm)),
             Method::Bound(bound) => Some(LinearMethod::Bound(bound)),
-            Method::Calibrated | Method::General(_) | Method::Closed | Method::MonteCarlo(_) => None,
+            Method::Calibrated
+            | Method::General(_)
+            | Method::Closed
+            | Method::MonteCarlo(_)
+            | Method::Knn { .. }
+            | Method::KnnShapley { .. } => None,
         }
     }
 
@@ -120,7 +146,11 @@ impl Method {
 
     /// Whether values have standard errors.
     pub(crate) fn has_std_error(self) -> bool {
-        matches!(self, Method::Gaussian { .. } | Method::Calibrated | Method::General(_) | Method::Closed)
+        self.neighbours().is_some()
+            || matches!(
+                self,
+                Method::Gaussian { .. } | Method::Calibrated | Method::General(_) | Method::Closed
+            )
     }
 }
 
@@ -166,6 +196,9 @@ pub struct Model {
     pub fit: FitOptions,
     /// How a reference is smoothed: density only.
     pub density: DensityChoice,
+    /// How neighbours are found, and whom they should predict: `knn` and
+    /// `knn-shapley` only.
+    pub neighbours: NeighbourChoice,
 }
 
 impl Model {
@@ -183,6 +216,7 @@ impl Model {
             sizes: SizeChoice::default(),
             fit: FitOptions::default(),
             density: DensityChoice::default(),
+            neighbours: NeighbourChoice::default(),
         }
     }
 
@@ -198,8 +232,18 @@ impl Model {
     /// the method's, in classification the fit's, whatever the method.
     pub(crate) fn settled_for(&self, task: Task) -> Result<(Method, f64), Error> {
         let misplaced = |what: &str| Err(Error::Misplaced { what: what.into() });
+        if self.method.neighbours().is_some() {
+            if let Some(flag) = self.density.first_said() {
+                return misplaced(&format!("`{flag}` goes with `--task density` only"));
+            }
+            return Ok((self.settled_for_neighbours(task)?, 0.0));
+        }
+        if let Some(flag) = self.neighbours.first_said() {
+            return misplaced(&format!("`{flag}` goes with `--method knn` and `knn-shapley` only"));
+        }
         if let (true, Some(flag)) = (task != Task::Density, self.density.first_said()) {
-            return misplaced(&format!("`{flag}` goes with `--task density` only"));
+            let also = if flag == "--scale" { ", `--method knn` and `knn-shapley`" } else { "" };
+            return misplaced(&format!("`{flag}` goes with `--task density`{also} only"));
         }
         if task != Task::Density && self.method.density().is_some() {
             let name = self.method.name();

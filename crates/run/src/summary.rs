@@ -3,6 +3,7 @@
 use crate::Error;
 use crate::density_facts::DensityFacts;
 use crate::fitted::{FittedModel, LogisticModel};
+use crate::neighbour_facts::NeighbourFacts;
 use crate::request::{Method, SizeChoice};
 use crate::saved::{SavedValuer, Step};
 use dshap::classification::LogisticFit;
@@ -75,6 +76,9 @@ pub struct Facts {
     /// What only a density has.
     #[serde(flatten)]
     pub density: Option<DensityFacts>,
+    /// What only nearest neighbours have.
+    #[serde(flatten)]
+    pub neighbours: Option<NeighbourFacts>,
     /// What the columns were reduced to.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub pca: Option<ComponentFacts>,
@@ -143,11 +147,15 @@ impl Facts {
         let (constant, convention, seed) = describe(method);
         let logistic = match model {
             FittedModel::Logistic(model) => Some(model),
-            FittedModel::Linear(_) | FittedModel::Density(_) => None,
+            FittedModel::Linear(_) | FittedModel::Density(_) | FittedModel::Neighbours(_) => None,
         };
         let density = match model {
             FittedModel::Density(model) => Some(DensityFacts::of(model)),
-            FittedModel::Linear(_) | FittedModel::Logistic(_) => None,
+            FittedModel::Linear(_) | FittedModel::Logistic(_) | FittedModel::Neighbours(_) => None,
+        };
+        let neighbours = match (model, method.neighbours()) {
+            (FittedModel::Neighbours(model), Some(k)) => Some(NeighbourFacts::of(model, design, k)),
+            _ => None,
         };
         let bound = match method {
             Method::Bound(bound) => Some(bound),
@@ -186,6 +194,7 @@ impl Facts {
             value_digits: fit.map(LinearFit::digits),
             classification: logistic.map(|model| ClassFacts::of(model, design)),
             density,
+            neighbours,
             pca: ComponentFacts::of(design),
             dropped_columns: design.constant_features().map(String::from).chain(dropped).collect(),
         })
@@ -207,7 +216,9 @@ fn describe(method: Method) -> (Option<String>, &'static str, Option<u64>) {
         Method::Calibrated => (Some("gain".into()), "definition", None),
         Method::General(options) => (Some("gain".into()), "definition", Some(options.seed)),
         Method::Bound(Bound { convention: Convention::Printed, .. }) => (None, "printed", None),
-        Method::Bound(_) | Method::Closed => (None, "definition", None),
+        Method::Bound(_) | Method::Closed | Method::Knn { .. } | Method::KnnShapley { .. } => {
+            (None, "definition", None)
+        }
         Method::MonteCarlo(algorithm) => (None, "definition", Some(algorithm.seed)),
     }
 }

@@ -5,6 +5,8 @@ use crate::checkpoint::Checkpoint;
 use crate::fitted::{Extras, RowValuer};
 use crate::general::{Held, draw, slice};
 use crate::memory::Budget;
+use crate::neighbour_choice::TestTable;
+use crate::neighbours::value_neighbours;
 use crate::observer::{Observer, Stage};
 use crate::output::OutputTable;
 use crate::overwriting::refuse_overwriting;
@@ -69,6 +71,9 @@ pub(crate) fn value_prepared(
     observer: &dyn Observer,
     receiver: &mut dyn Receiver,
 ) -> Result<Summary, Error> {
+    if let Some(model) = prepared.valuer.model.neighbours() {
+        return value_neighbours(request, points, prepared, model, observer, receiver);
+    }
     let Prepared { valuer, design, method, choice, selection, learned, reference } = prepared;
     let carried = selection.carried(points.schema()).map_err(|e| Error::at(e, points, 0))?;
     let leave_one_out = request.against.is_leave_one_out();
@@ -298,19 +303,28 @@ enum Engine {
 }
 
 /// A batch that waits for its values.
-struct Waiting {
-    first_row: u64,
-    n_rows: usize,
-    carried: Vec<arrow_array::ArrayRef>,
-    encoded: Encoded,
+pub(crate) struct Waiting {
+    pub(crate) first_row: u64,
+    pub(crate) n_rows: usize,
+    pub(crate) carried: Vec<arrow_array::ArrayRef>,
+    pub(crate) encoded: Encoded,
 }
 
 /// The same without its numbers.
-struct Placed {
-    first_row: u64,
-    n_rows: usize,
-    carried: Vec<arrow_array::ArrayRef>,
-    remaining: Option<Vec<usize>>,
+pub(crate) struct Placed {
+    pub(crate) first_row: u64,
+    pub(crate) n_rows: usize,
+    pub(crate) carried: Vec<arrow_array::ArrayRef>,
+    pub(crate) remaining: Option<Vec<usize>>,
+}
+
+impl Waiting {
+    /// Where the values go, and the numbers they are made of.
+    pub(crate) fn apart(self) -> (Placed, Encoded) {
+        let Waiting { first_row, n_rows, carried, mut encoded } = self;
+        let remaining = encoded.remaining.take();
+        (Placed { first_row, n_rows, carried, remaining }, encoded)
+    }
 }
 
 /// What the draws took.
@@ -332,9 +346,8 @@ fn value_waiting(
 ) -> Result<(Drawn, Vec<String>), Error> {
     let mut places = Vec::with_capacity(waiting.len());
     let mut batches = Vec::with_capacity(waiting.len());
-    for Waiting { first_row, n_rows, carried, encoded } in waiting {
-        let remaining = encoded.remaining.clone();
-        places.push((Placed { first_row, n_rows, carried, remaining }, encoded.y.len()));
+    for (place, encoded) in waiting.into_iter().map(Waiting::apart) {
+        places.push((place, encoded.y.len()));
         batches.push(encoded);
     }
     let points = Held::new(batches, valuer.design.n_columns(), &valuer.design)?;
@@ -392,7 +405,8 @@ fn prepare(request: &ValueRequest, points: &Source, observer: &dyn Observer) -> 
     model.selection.carried(points.schema()).map_err(|e| Error::at(e, points, 0))?;
     let budget = Budget::new(request.resources.memory);
     let checkpoint = request.resources.checkpoint.as_ref();
-    let mut learned = learn(source.as_ref().unwrap_or(points), model, budget, checkpoint, observer)?;
+    let test = TestTable::open(model, &request.outputs, request.digests)?;
+    let mut learned = learn(source.as_ref().unwrap_or(points), test, model, budget, checkpoint, observer)?;
     let checkpoint = learned.checkpoint.take();
     // Rows that are their own reference are there already.
     let needs_pass = |pass: &ExtraPass| *pass != ExtraPass::Rows || source.is_some();

@@ -1,7 +1,7 @@
 //! Doubts, in words.
 
 use crate::Error;
-use crate::fitted::{Extras, FittedModel};
+use crate::fitted::{Extras, FittedModel, NeighbourModel, Tests};
 use crate::request::{Method, SizeChoice};
 use crate::sample::RowSample;
 use crate::saved::{SavedValuer, Step, forgotten_again, repeated};
@@ -36,6 +36,28 @@ pub(crate) fn of_sources(points: &Source, reference: Option<&Source>) -> Vec<Str
         ));
     }
     notes
+}
+
+/// Test rows that are also points or reference, by the names of their files.
+pub(crate) fn of_shared_tests(
+    points: &Source,
+    reference: Option<&Source>,
+    model: &NeighbourModel,
+) -> Option<String> {
+    let Tests::Streamed(tests) = &model.tests else { return None };
+    of_tests_in_reference(reference.unwrap_or(points), tests).or_else(|| {
+        let shared = points.files().find(|file| tests.files().any(|other| other == *file))?;
+        Some(format!("`{shared}` is both points and test rows: each row is also valued by its use to itself"))
+    })
+}
+
+/// Test rows that are reference rows too.
+pub(crate) fn of_tests_in_reference(reference: &Source, tests: &Source) -> Option<String> {
+    let shared = reference.files().find(|file| tests.files().any(|other| other == *file))?;
+    Some(format!(
+        "`{shared}` is both test rows and reference: each test row is its own nearest neighbour; leave `--test` out \
+         to have reference rows as test rows that are not"
+    ))
 }
 
 /// Points that a saved valuer was fitted to. Only files of the same length are
@@ -94,11 +116,14 @@ pub(crate) fn of_other_inputs(
 /// Labels with so few rows that they may be slips, and rows that the fit is so
 /// sure of that sets amount to fewer rows than they have.
 pub(crate) fn of_labels(valuer: &SavedValuer, method: Method, sizes: Sizes) -> Vec<String> {
-    let FittedModel::Logistic(model) = &valuer.model else { return Vec::new() };
     let mut said = Vec::new();
-    let rows = match model.only() {
-        Some(fit) => vec![fit.n_rows() - fit.n_positive(), fit.n_positive()],
-        None => model.fits.iter().map(LogisticFit::n_positive).collect(),
+    let rows = match &valuer.model {
+        FittedModel::Neighbours(model) => model.label_rows(),
+        FittedModel::Logistic(model) => match model.only() {
+            Some(fit) => vec![fit.n_rows() - fit.n_positive(), fit.n_positive()],
+            None => model.fits.iter().map(LogisticFit::n_positive).collect(),
+        },
+        FittedModel::Linear(_) | FittedModel::Density(_) => return said,
     };
     for (class, n_rows) in rows.into_iter().enumerate().filter(|(_, n_rows)| *n_rows < FEW_ROWS_OF_A_LABEL) {
         let label = valuer.design.labels().map(|labels| labels.word(class)).unwrap_or_default();
@@ -108,6 +133,7 @@ pub(crate) fn of_labels(valuer: &SavedValuer, method: Method, sizes: Sizes) -> V
             "only {rows} the label `{label}`: is it spelled as meant? What is said of such rows rests on few others"
         ));
     }
+    let FittedModel::Logistic(model) = &valuer.model else { return said };
     let is_summed = matches!(method, Method::Gaussian { .. } | Method::Calibrated);
     let p = model.dim(method);
     if let Some(share) = model.weight_share().filter(|_| is_summed) {

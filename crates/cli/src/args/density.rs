@@ -2,6 +2,7 @@
 
 use clap::{Args as ClapArgs, ValueEnum};
 use dshap::density::{Bandwidth, Kernel, Scaling};
+use dshap::neighbours::Scale;
 use dshap_run::parse_bandwidth;
 
 #[derive(Debug, ClapArgs)]
@@ -14,7 +15,8 @@ pub(crate) struct DensityArgs {
     /// five-fold cross-validation), scott, silverman, or a number. Default: auto.
     #[arg(long, value_name = "H", value_parser = parse_bandwidth)]
     pub(crate) bandwidth: Option<Bandwidth>,
-    /// How columns are made comparable: over their standard deviations, or not at all. Default: std.
+    /// Also knn, knn-shapley: how columns are made comparable, over their standard deviations, or not
+    /// at all. Default: std.
     #[arg(long)]
     pub(crate) scale: Option<ScaleArg>,
     /// Add up over every reference row, also those too far away to matter (less than 1e-12 of a sum).
@@ -64,6 +66,15 @@ impl From<KernelArg> for Kernel {
             KernelArg::Uniform => Kernel::Uniform,
             KernelArg::Epanechnikov => Kernel::Epanechnikov,
             KernelArg::Triangular => Kernel::Triangular,
+        }
+    }
+}
+
+impl From<ScaleArg> for Scale {
+    fn from(scale: ScaleArg) -> Self {
+        match scale {
+            ScaleArg::Std => Scale::Standard,
+            ScaleArg::None => Scale::AsGiven,
         }
     }
 }

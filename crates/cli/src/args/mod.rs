@@ -2,6 +2,7 @@
 
 mod density;
 mod formula;
+mod neighbours;
 mod shared;
 
 pub(crate) use density::{DensityArgs, SetArgs};
@@ -9,6 +10,7 @@ pub(crate) use formula::{
     BoundFormulaArgs, ClassificationFormulaArgs, DensityFormulaArgs, FormulaCommand, FormulaOutput,
     RegressionFormulaArgs, SynergyFormulaArgs,
 };
+pub(crate) use neighbours::NeighbourArgs;
 pub(crate) use shared::{
     CheckpointArgs, ColumnArgs, ConventionArg, DependentArg, FormatArg, MemoryArgs, MethodArg, MethodArgs,
     MissingArg, OutputArgs, RunArgs, SizeArgs, SortArg, TaskArg, UnseenArg,
@@ -99,9 +101,16 @@ pub(crate) enum Command {
 /// every size, up to a constant that all rows share. Rows are worth more where
 /// others are near; the sign of a value has no meaning.
 ///
+/// With `--method knn` the model is the k nearest rows of a set, for labels (any
+/// number of them) or numbers: the value of a row is the expected gain in the share
+/// of neighbours with the right label, or the drop in squared error, over test rows.
+/// It needs no model to fit, and bends with any boundary. `--method knn-shapley` are
+/// the Shapley values of the table itself, for comparison.
+///
 /// To find wrong labels, sort by penalty (`--sort penalty --top 50`), not by
 /// value: a row far inside its class has a large penalty if its label is wrong,
-/// but its position may be worth something all the same.
+/// but its position may be worth something all the same. Of `knn` the value itself
+/// finds them (`--bottom 50`).
 ///
 /// Files are CSV (also .gz, .zst), Parquet, Arrow IPC, NDJSON or NPY; several
 /// files or a pattern are one table; `-` is standard input.
@@ -118,6 +127,8 @@ Examples:
   dshap value embeddings.parquet --target animal --pca 32 --per-class -o values.parquet
   dshap value cells.csv --task density --bandwidth scott --stderr -o values.csv
   dshap value cells.csv --task density --sets patient
+  dshap value iris.csv --target species --method knn --k 3 --bottom 10
+  dshap value new.csv --reference old.csv --test held-out.csv --target price --method knn --stderr
   zcat big.csv.gz | dshap value - --target y --stderr > values.csv"
 )]
 pub(crate) struct ValueArgs {
@@ -154,7 +165,8 @@ pub(crate) struct ValueArgs {
 /// any row is valued later, seen or unseen, without the reference. A valuer of
 /// a classification cannot be updated or merged, and carries about a thousand of
 /// its rows (64 of each label at least), from which standard errors are computed. One of a density carries its
-/// rows, up to `--samples` of them.
+/// rows, up to `--samples` of them; one of nearest neighbours all reference rows and
+/// the test rows.
 #[derive(Debug, ClapArgs)]
 #[command(
     allow_negative_numbers = true,
@@ -162,6 +174,7 @@ pub(crate) struct ValueArgs {
 Examples:
   dshap fit old.csv --target price -o price.dshap
   dshap fit 'parts/*.parquet' --target y --weight w --memory 1GB -o y.dshap
+  dshap fit old.csv --target species --method knn --test held-out.csv -o species.dshap
   dshap fit huge.csv --target y --checkpoint huge.state -o huge.dshap    killed? run it again"
 )]
 pub(crate) struct FitArgs {

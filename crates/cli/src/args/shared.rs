@@ -1,6 +1,6 @@
 //! Flags that several commands have.
 
-use super::DensityArgs;
+use super::{DensityArgs, NeighbourArgs};
 use clap::{Args as ClapArgs, ValueEnum};
 use dshap::linear::Constant;
 use dshap_run::parse_constant;
@@ -57,7 +57,8 @@ pub(crate) struct MethodArgs {
     #[arg(long)]
     pub(crate) task: Option<TaskArg>,
     /// How rows are valued: exactly for Gaussian inputs, calibrated to other ones, by drawing
-    /// sets (general: any inputs, with a ridge), bounded, or by the paper's Monte Carlo. Default: gaussian.
+    /// sets (general: any inputs, with a ridge), bounded, or by the paper's Monte Carlo; by nearest
+    /// neighbours (knn), also as Shapley values of a finite dataset (knn-shapley). Default: gaussian.
     /// Densities: in closed form, or by the paper's Monte Carlo. Default: closed.
     #[arg(long, value_name = "NAME")]
     pub(crate) method: Option<MethodArg>,
@@ -97,14 +98,17 @@ pub(crate) struct MethodArgs {
     #[arg(long, value_name = "RHO", value_parser = parse_tolerance)]
     pub(crate) stop_draws: Option<f64>,
     /// algorithm-3: at most so many draws per set size (T); default 1000. general: rounds; default
-    /// 4096. Density: reference rows, of more so many are drawn; default 20000.
+    /// 4096. Density: reference rows, of more so many are drawn; default 20000. knn, knn-shapley:
+    /// reference rows that are test rows, of more so many are drawn; default 10000.
     #[arg(long, value_name = "T", value_parser = clap::value_parser!(u64).range(1..))]
     pub(crate) samples: Option<u64>,
-    /// Seed of random methods, and of a sample of the reference. Default: 0.
+    /// Seed of random methods, and of a sample of the reference or of its test rows. Default: 0.
     #[arg(long)]
     pub(crate) seed: Option<u64>,
     #[command(flatten)]
     pub(crate) density: DensityArgs,
+    #[command(flatten)]
+    pub(crate) neighbours: NeighbourArgs,
 }
 
 /// The set sizes averaged over.
@@ -115,7 +119,7 @@ pub(crate) struct SizeArgs {
     #[arg(long, value_parser = parse_size)]
     pub(crate) m: Option<usize>,
     /// Smallest set whose utility counts. Default: p + max(p, 10) for p design
-    /// columns, at most m, at least p + 3.
+    /// columns, at most m, at least p + 3; of knn k + 1.
     #[arg(long, value_parser = parse_size)]
     pub(crate) q: Option<usize>,
 }
@@ -126,7 +130,8 @@ pub(crate) struct OutputArgs {
     /// Input columns to carry through to the output; cells of a text file stay the text they are.
     #[arg(long, value_name = "A,B", value_delimiter = ',')]
     pub(crate) keep: Vec<String>,
-    /// Report standard errors: from the reference being a sample; of general, from the draws only.
+    /// Report standard errors: from the reference being a sample; of general, from the draws only;
+    /// of knn and knn-shapley, from the test rows being a sample.
     #[arg(long)]
     pub(crate) stderr: bool,
     /// More than two labels: also what telling each label from the others contributes to the value
@@ -209,6 +214,8 @@ pub(crate) enum MethodArg {
     Algorithm3,
     Closed,
     MonteCarlo,
+    Knn,
+    KnnShapley,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]

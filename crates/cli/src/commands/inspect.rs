@@ -5,7 +5,7 @@ use crate::args::InspectArgs;
 use crate::failure::Failure;
 use crate::table::{grouped, render, significant, size, visible};
 use arrow_array::{ArrayRef, Float64Array, RecordBatch, StringArray};
-use dshap_run::{Action, ClassFacts, ComponentFacts, DensityFacts, Inspection};
+use dshap_run::{Action, ClassFacts, ComponentFacts, DensityFacts, Inspection, NeighbourFacts};
 use std::fmt::Write;
 use std::sync::Arc;
 
@@ -37,9 +37,9 @@ fn describe(found: &Inspection) -> String {
     let ridge = ridge.unwrap_or_default();
     let bound = facts.bound_constants.map(|(c, edge)| format!(", c = {c}, C = {edge}")).unwrap_or_default();
     let constant = facts.constant.as_ref().map(|word| format!(", constant {word}")).unwrap_or_default();
-    let convention = match facts.density {
-        Some(_) => String::new(),
-        None => format!(", convention {}", facts.convention),
+    let convention = match (&facts.density, &facts.neighbours) {
+        (None, None) => format!(", convention {}", facts.convention),
+        _ => String::new(),
     };
     line("method", format!("{}{ridge}{bound}{constant}{convention}{seed}", facts.method));
     let effective = match &facts.weight {
@@ -69,6 +69,9 @@ fn describe(found: &Inspection) -> String {
     if let Some(density) = &facts.density {
         smoothing(density, &mut line);
     }
+    if let Some(found) = &facts.neighbours {
+        neighbours(found, &mut line);
+    }
     if let (Some(r_squared), Some(noise_var)) = (facts.r_squared, facts.noise_var) {
         line("noise variance", significant(noise_var));
         line("R²", significant(r_squared));
@@ -79,7 +82,7 @@ fn describe(found: &Inspection) -> String {
     }
     match found.intercept_value {
         Some(value) => line("intercept", significant(value)),
-        None if facts.density.is_some() => {}
+        None if facts.density.is_some() || facts.neighbours.is_some() => {}
         None if facts.intercept => line("intercept", "one for each label".into()),
         None => line("intercept", "none".into()),
     }
@@ -132,15 +135,50 @@ fn smoothing(density: &DensityFacts, line: &mut impl FnMut(&str, String)) {
     }
 }
 
+/// How neighbours are found, and whom they predict.
+fn neighbours(found: &NeighbourFacts, line: &mut impl FnMut(&str, String)) {
+    if !found.labels.is_empty() {
+        line("labels", label_rows(&found.labels, &found.label_rows));
+    }
+    line("k", found.k.to_string());
+    line("metric", found.metric.into());
+    line("scale", found.scale.into());
+    let rows = found.test_rows.map(|rows| grouped(rows as u64)).unwrap_or_default();
+    let seed = found.test_seed.map(|seed| format!(", a sample, seed {seed}")).unwrap_or_default();
+    line(
+        "test rows",
+        if found.test_from_reference {
+            format!("{rows} of the reference, each without itself{seed}")
+        } else {
+            format!("{rows}, carried ({})", size(found.test_bytes))
+        },
+    );
+    for file in &found.test_files {
+        let digest: String = file.sha256.iter().flat_map(|digest| digest.chars()).take(16).collect();
+        line(
+            "",
+            format!(
+                "  {}  {} bytes  sha256 {digest}…",
+                file.name,
+                file.bytes.map(grouped).unwrap_or_default()
+            ),
+        );
+    }
+}
+
 /// The labels and how many rows have them.
 fn labels(fit: &ClassFacts) -> String {
-    let rows = fit.labels.iter().zip(&fit.label_rows).take(SHOWN_LEVELS);
-    let shown: Vec<String> =
-        rows.map(|(label, rows)| format!("{} ({})", label.escape_debug(), grouped(*rows as u64))).collect();
-    let more = fit.labels.len().saturating_sub(SHOWN_LEVELS);
-    let more = if more > 0 { format!(" and {more} more") } else { String::new() };
     let positive = fit.positive.as_ref().map(|label| format!("; positive {}", label.escape_debug()));
-    format!("{}{more}{}", shown.join(", "), positive.unwrap_or_default())
+    format!("{}{}", label_rows(&fit.labels, &fit.label_rows), positive.unwrap_or_default())
+}
+
+fn label_rows(labels: &[String], rows: &[usize]) -> String {
+    let pairs = labels.iter().zip(rows).take(SHOWN_LEVELS);
+    let shown: Vec<String> =
+        pairs.map(|(label, rows)| format!("{} ({})", label.escape_debug(), grouped(*rows as u64))).collect();
+    let more = labels.len().saturating_sub(SHOWN_LEVELS);
+    let more = if more > 0 { format!(" and {more} more") } else { String::new() };
+    format!("{}{more}", shown.join(", "))
 }
 
 /// What columns were reduced to.

@@ -7,10 +7,11 @@ use crate::args::{
 use crate::failure::Failure;
 use dshap::density::{Kernel, Scaling};
 use dshap::linear::{Convention, FitOptions};
+use dshap::neighbours::{Metric, Scale};
 use dshap_io::{Destination, Format};
 use dshap_run::{
-    Against, Arrange, CheckpointFile, DensityChoice, FitRequest, MethodChoice, MethodName, Model, Overrides,
-    Resources, SetsRequest, SizeChoice, Task, ValueRequest,
+    Against, Arrange, CheckpointFile, DensityChoice, FitRequest, MethodChoice, MethodName, Model,
+    NeighbourChoice, Overrides, Resources, SetsRequest, SizeChoice, Task, ValueRequest,
 };
 use dshap_table::{Missing, Selection, Unseen};
 use std::io::IsTerminal;
@@ -21,7 +22,8 @@ use std::time::Duration;
 pub(crate) fn value_request(args: &ValueArgs) -> Result<ValueRequest, Failure> {
     let ValueArgs { points, reference, valuer, columns, method, sets, output, checkpoint, memory, run } =
         args;
-    let all_inputs: Vec<&String> = points.iter().chain(reference.iter().flatten()).collect();
+    let tests = &method.neighbours.test;
+    let all_inputs: Vec<&String> = points.iter().chain(reference.iter().flatten()).chain(tests).collect();
     refuse_second_standard_input(&all_inputs)?;
     let has_no_errors = matches!(
         method.method,
@@ -82,7 +84,7 @@ fn sets_request(args: &SetArgs) -> Result<Option<SetsRequest>, Failure> {
 /// The request behind `dshap fit`.
 pub(crate) fn fit_request(args: &FitArgs) -> Result<FitRequest, Failure> {
     let FitArgs { reference, output, columns, method, checkpoint, memory, run } = args;
-    let all_inputs: Vec<&String> = reference.iter().collect();
+    let all_inputs: Vec<&String> = reference.iter().chain(&method.neighbours.test).collect();
     refuse_second_standard_input(&all_inputs)?;
     Ok(FitRequest {
         reference: reference.clone(),
@@ -157,6 +159,8 @@ fn refuse_what_the_valuer_fixes(
         ("--bandwidth", method.density.bandwidth.is_some()),
         ("--scale", method.density.scale.is_some()),
         ("--every-row", method.density.every_row),
+        ("--metric", method.neighbours.metric.is_some()),
+        ("--test", !method.neighbours.test.is_empty()),
         ("--no-intercept", method.no_intercept),
         ("--refit-intercept", method.refit_intercept),
     ];
@@ -195,7 +199,19 @@ fn model(columns: &ColumnArgs, method: &MethodArgs, keep: &[String]) -> Result<M
         every_row: method.density.every_row,
         ..DensityChoice::default()
     };
-    if task == Some(Task::Density) {
+    let mut neighbours = NeighbourChoice {
+        metric: method.neighbours.metric.map(Metric::from),
+        test: method.neighbours.test.clone(),
+        ..NeighbourChoice::default()
+    };
+    if matches!(method.method, Some(MethodArg::Knn | MethodArg::KnnShapley)) {
+        // Here they say how neighbours are found, and samples are test rows.
+        density.scaling = None;
+        neighbours.scale = method.density.scale.map(Scale::from);
+        neighbours.samples = choice.samples.take().map(|rows| usize::try_from(rows).unwrap_or(usize::MAX));
+        neighbours.seed = choice.seed;
+        refuse_dependent(columns)?;
+    } else if task == Some(Task::Density) {
         // Here samples are reference rows, whatever the method.
         density.samples = choice.samples.take().map(|rows| usize::try_from(rows).unwrap_or(usize::MAX));
         density.seed = choice.seed;
@@ -232,16 +248,17 @@ fn model(columns: &ColumnArgs, method: &MethodArgs, keep: &[String]) -> Result<M
             allow_dependent: columns.dependent != Some(DependentArg::Error),
         },
         density,
+        neighbours,
     })
 }
 
-/// Neither way of treating dependent columns says anything about a density.
+/// Neither way of treating dependent columns says anything about distances.
 fn refuse_dependent(columns: &ColumnArgs) -> Result<(), Failure> {
     match columns.dependent {
         None => Ok(()),
         Some(_) => Err(Failure::usage(
-            "`--dependent` does not go with `--task density`: only constant columns are left out, and \
-             `--strict` makes that an error",
+            "`--dependent` goes neither with `--task density` nor with nearest neighbours: only constant columns \
+             are left out, and `--strict` makes that an error",
         )),
     }
 }
@@ -273,6 +290,8 @@ fn choice_of(args: &MethodArgs) -> MethodChoice {
             MethodArg::Algorithm3 => MethodName::Algorithm3,
             MethodArg::Closed => MethodName::Closed,
             MethodArg::MonteCarlo => MethodName::MonteCarlo,
+            MethodArg::Knn => MethodName::Knn,
+            MethodArg::KnnShapley => MethodName::KnnShapley,
         }),
         ridge: args.ridge,
         bound_c: args.bound_c,
@@ -287,6 +306,7 @@ fn choice_of(args: &MethodArgs) -> MethodChoice {
         samples: args.samples,
         seed: args.seed,
         refit_intercept: args.refit_intercept,
+        k: args.neighbours.k,
     }
 }
 

@@ -88,6 +88,7 @@ pub(crate) fn describe(summary: &Summary) -> String {
     text += &labels(facts);
     text += &reduced(facts);
     text += &smoothed(facts);
+    text += &neighbours(facts);
     text += &format!("{}{}\n", sizes(facts), noise(facts));
     text += &weights(facts);
     if summary.reference_passes > 1 {
@@ -102,7 +103,7 @@ pub(crate) fn describe(summary: &Summary) -> String {
     let spread = summary.values;
     if let (Some(lowest), Some(highest)) = (spread.lowest, spread.highest) {
         text += &format!("values from {} to {}", significant(lowest), significant(highest));
-        if facts.constant.as_deref() == Some("gain") {
+        if facts.constant.as_deref() == Some("gain") || facts.neighbours.is_some() {
             let share = 100.0 * spread.n_negative as f64 / spread.n_valued as f64;
             text += &format!("; {share:.1} % of rows are expected to harm");
         }
@@ -116,9 +117,11 @@ pub(crate) fn of_target(facts: &Facts) -> String {
     facts.target.as_ref().map(|target| format!(" of `{target}`")).unwrap_or_default()
 }
 
-/// The columns and the set sizes; of a density all sizes count.
+/// The columns and the set sizes; of a density, and of a finite dataset, all sizes
+/// count.
 pub(crate) fn sizes(facts: &Facts) -> String {
     match &facts.density {
+        _ if facts.method == "knn-shapley" => format!("p = {}, sets of every size", facts.p),
         Some(_) => format!("{} columns, m = {}", facts.p, facts.m),
         None => format!("p = {}, q = {}, m = {}", facts.p, facts.q, facts.m),
     }
@@ -154,6 +157,35 @@ pub(crate) fn smoothed(facts: &Facts) -> String {
     };
     let bandwidth = significant(density.bandwidth);
     format!("{} kernel, bandwidth {bandwidth} ({from}), {scale}\n{sample}", density.kernel)
+}
+
+/// How neighbours are found and whom they predict, if they do.
+pub(crate) fn neighbours(facts: &Facts) -> String {
+    let Some(found) = &facts.neighbours else { return String::new() };
+    let scale = match found.scale {
+        "std" => "columns over their standard deviations",
+        _ => "columns as they are",
+    };
+    let rows = found.test_rows.map(|rows| grouped(rows as u64)).unwrap_or_default();
+    let files: Vec<String> = found.test_files.iter().map(|file| format!("`{}`", file.name)).collect();
+    let tests = match found.test_seed {
+        _ if !found.test_from_reference => format!("{rows} test rows of {}", files.join(", ")),
+        None => format!("all {rows} reference rows are test rows, each without itself"),
+        Some(seed) => {
+            format!("a sample of {rows} reference rows are test rows, each without itself (seed {seed})")
+        }
+    };
+    let near = if found.k == 1 { "the nearest row".into() } else { format!("the {} nearest rows", found.k) };
+    let label_rows = found.labels.iter().zip(&found.label_rows);
+    let shown: Vec<String> = label_rows
+        .take(SHOWN_LABELS)
+        .map(|(label, rows)| format!("`{label}` ({})", grouped(*rows as u64)))
+        .collect();
+    let more = found.labels.len().saturating_sub(SHOWN_LABELS);
+    let more = if more > 0 { format!(" and {more} more") } else { String::new() };
+    let labels =
+        if shown.is_empty() { String::new() } else { format!("labels {}{more}\n", shown.join(", ")) };
+    format!("{labels}{near} by {} distance, {scale}\n{tests}\n", found.metric)
 }
 
 /// Why a table was read more often than it need be.

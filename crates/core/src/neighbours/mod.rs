@@ -104,6 +104,7 @@ mod space;
 mod valuer;
 mod weights;
 
-pub use options::{Metric, NeighbourOptions, NeighbourTask, Scale, TestRows, sample_rows};
+pub use options::{DEFAULT_K, Metric, NeighbourOptions, NeighbourTask, Scale, TestRows, sample_rows};
+pub use pass::TestMeans;
 pub use valuer::NeighbourValuer;
 pub use weights::WeightTable;

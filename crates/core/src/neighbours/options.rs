@@ -5,7 +5,7 @@ use rand_chacha::ChaCha8Rng;
 use rand_chacha::rand_core::{Rng, SeedableRng};
 
 /// `k` where nothing else is said.
-const DEFAULT_K: usize = 5;
+pub const DEFAULT_K: usize = 5;
 
 /// What neighbours predict.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -1,6 +1,7 @@
 //! The mean over test rows, whichever thread was first.
 
 use crate::Error;
+use crate::values::Values;
 use rayon::prelude::*;
 use std::ops::Range;
 
@@ -16,15 +17,15 @@ const CHUNK_ROWS: usize = 4096;
 
 /// The running mean of what test rows say of a row, and its spread (Welford).
 #[derive(Debug, Clone, Copy, Default)]
-pub(super) struct Mean {
+struct Mean {
     n: u32,
-    pub(super) mean: f64,
+    mean: f64,
     sum_sq: f64,
 }
 
 impl Mean {
     /// The standard error of the mean.
-    pub(super) fn std_error(&self) -> f64 {
+    fn std_error(&self) -> f64 {
         let n = f64::from(self.n);
         (self.sum_sq / (n - 1.0) / n).sqrt()
     }
@@ -39,31 +40,91 @@ impl Mean {
     }
 }
 
-/// Means over `n_tests` test rows of what `task` says of `n_rows` rows.
+/// What test rows have said so far of some rows: a running mean for each of
+/// them. Test rows that do not fit into memory come in blocks, each with a
+/// [`NeighbourValuer`](super::NeighbourValuer) of its own; the bits are those of
+/// all test rows at once.
+#[derive(Debug, Clone)]
+pub struct TestMeans {
+    means: Vec<Mean>,
+    n_tests: usize,
+    /// The least test rows that any row may have been told by.
+    n_fewest: usize,
+}
+
+impl TestMeans {
+    /// Of `n_rows` rows, of which nothing has been said yet.
+    pub fn new(n_rows: usize) -> Self {
+        Self { means: vec![Mean::default(); n_rows], n_tests: 0, n_fewest: 0 }
+    }
+
+    pub(super) fn assert_of(&self, n_rows: usize) {
+        assert_eq!(self.means.len(), n_rows, "means of other rows");
+    }
+
+    /// Test rows so far.
+    pub fn n_tests(&self) -> usize {
+        self.n_tests
+    }
+
+    /// The values, with standard errors if they are asked for and there are any:
+    /// those of a mean over test rows, of which two are needed (three, if they are
+    /// reference rows).
+    ///
+    /// # Errors
+    ///
+    /// [`Error::NoTestRows`], and [`Error::TooLarge`] for cells whose squares have
+    /// no place in a double.
+    pub fn values(&self, std_error: bool) -> Result<Values, Error> {
+        if self.n_tests == 0 {
+            return Err(Error::NoTestRows);
+        }
+        let value: Vec<f64> = self.means.iter().map(|mean| mean.mean).collect();
+        if value.iter().any(|value| !value.is_finite()) {
+            return Err(Error::TooLarge);
+        }
+        let std_error = (std_error && self.n_fewest >= 2)
+            .then(|| self.means.iter().map(Mean::std_error).collect::<Vec<_>>());
+        Ok(Values { value, std_error, ..Values::default() })
+    }
+}
+
+/// Test rows that are about to say something.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Speaking {
+    pub(super) n_tests: usize,
+    /// Test rows without an opinion of a row: itself.
+    pub(super) n_silent: usize,
+    /// The most numbers that are needed for one of them.
+    pub(super) n_wide: usize,
+}
+
+/// Adds what `task` says of the rows of `so_far`.
 ///
-/// A task has some test rows and fills as many rows of `n_rows` numbers, whatever
+/// A task has some test rows and fills as many rows of numbers, whatever
 /// they held before; NaN is no opinion. Tasks run in waves, on all threads; after each wave its numbers
 /// are added one test row after the other. So sums do not depend on the waves,
-/// and memory is that of a wave. `n_wide` is the most numbers a task needs for a
-/// test row. `watch` is told between waves how many test rows are done, and of
+/// and memory is that of a wave. `watch` is told between waves how many test rows are done, and of
 /// how many, and says whether to go on.
-pub(super) fn means_over_tests<W: Send>(
-    n_tests: usize,
-    n_rows: usize,
-    n_wide: usize,
+pub(super) fn add_tests<W: Send>(
+    so_far: &mut TestMeans,
+    Speaking { n_tests, n_silent, n_wide }: Speaking,
     watch: &(dyn Fn(usize, usize) -> bool + Sync),
     work: impl Fn() -> W + Sync,
     task: impl Fn(&mut W, Range<usize>, &mut [f64]) -> Result<(), Error> + Sync,
-) -> Result<Vec<Mean>, Error> {
-    let inverse: Vec<f64> = (0..=n_tests).map(|n| 1.0 / n as f64).collect();
-    let mut means = vec![Mean::default(); n_rows];
+) -> Result<(), Error> {
+    let inverse: Vec<f64> = (0..=so_far.n_tests + n_tests).map(|n| 1.0 / n as f64).collect();
+    so_far.n_tests += n_tests;
+    so_far.n_fewest += n_tests - n_silent;
+    let means = &mut so_far.means;
+    let n_rows = means.len();
     let task_tests = (TASK_NUMBERS / n_wide.max(1)).clamp(*TASK_TESTS.start(), *TASK_TESTS.end());
     let n_threads = rayon::current_num_threads();
     // No thread should wait for others where there are few test rows.
     let task_tests = task_tests.min(n_tests.div_ceil(n_threads)).max(1);
     let wave_tests = task_tests * n_threads;
     if n_rows == 0 {
-        return Ok(means);
+        return Ok(());
     }
     // Memory is taken once and used in every wave.
     let mut said = vec![0.0; wave_tests.min(n_tests) * n_rows];
@@ -92,5 +153,5 @@ pub(super) fn means_over_tests<W: Send>(
         });
         done = end;
     }
-    Ok(means)
+    Ok(())
 }

@@ -1,6 +1,7 @@
 //! Shapley values of the reference as a finite dataset (Jia et al. 2019).
 
 use super::options::NeighbourTask;
+use super::pass::TestMeans;
 use super::valuer::NeighbourValuer;
 use super::weights::WeightTable;
 use crate::values::Values;
@@ -28,12 +29,32 @@ impl NeighbourValuer<'_> {
     ///
     /// As for [`leave_one_out`](NeighbourValuer::leave_one_out).
     pub fn finite_shapley(&self, watch: &(dyn Fn(usize, usize) -> bool + Sync)) -> Result<Values, Error> {
+        let mut means = TestMeans::new(self.reference.len());
+        self.add_finite_shapley(&mut means, watch)?;
+        means.values(self.with_std_error)
+    }
+
+    /// As [`finite_shapley`](Self::finite_shapley) for test rows of which these are
+    /// some: adds what they say to what others said.
+    ///
+    /// # Errors
+    ///
+    /// As for [`leave_one_out`](NeighbourValuer::leave_one_out).
+    ///
+    /// # Panics
+    ///
+    /// If `so_far` is not of as many rows as the reference has.
+    pub fn add_finite_shapley(
+        &self,
+        so_far: &mut TestMeans,
+        watch: &(dyn Fn(usize, usize) -> bool + Sync),
+    ) -> Result<(), Error> {
         let (k, n_players) = (self.options.k, self.list_len());
         let table = WeightTable::new(n_players - 1, k, Sizes::new(k + 1, n_players))?;
         let y = self.reference.y();
         let total: f64 = y.iter().sum();
         let (n, k) = (n_players as f64, k as f64);
-        let means = self.own_means(&table, watch, |y_t, own, out| match self.options.task {
+        self.add_own(so_far, &table, watch, |y_t, own, out| match self.options.task {
             NeighbourTask::Classification { .. } => {
                 for (out, &y) in out.iter_mut().zip(y) {
                     *out += f64::from(u8::from(y == y_t)) / n;
@@ -47,7 +68,6 @@ impl NeighbourValuer<'_> {
                     *out -= (alone + (1.0 - 1.0 / k) * y * (y / k - 2.0 * y_t + others)) / n;
                 }
             }
-        })?;
-        self.collect(&means, self.reference)
+        })
     }
 }

@@ -5,7 +5,7 @@ use super::labels::Labels;
 use super::lists::{ListWork, Utility};
 use super::numbers::Numbers;
 use super::options::{NeighbourOptions, NeighbourTask, TestRows, check_numbers};
-use super::pass::{Mean, means_over_tests};
+use super::pass::{Speaking, TestMeans, add_tests};
 use super::space::{Placed, Space, TestRow};
 use super::weights::WeightTable;
 use crate::values::Values;
@@ -30,7 +30,7 @@ pub struct NeighbourValuer<'a> {
     sizes: Sizes,
     pub(super) options: NeighbourOptions,
     pub(super) utility: Utility<'a>,
-    with_std_error: bool,
+    pub(super) with_std_error: bool,
     /// Weights of lists without the test row, made when first needed.
     unseen: OnceLock<WeightTable>,
 }
@@ -164,6 +164,12 @@ impl<'a> NeighbourValuer<'a> {
         warnings
     }
 
+    /// Design columns that are the same in every reference row and left out, if
+    /// columns are standardised.
+    pub fn constant_columns(&self) -> &[usize] {
+        &self.space.constant
+    }
+
     /// Values all reference rows, each against the others: as an unseen point
     /// against the reference without it.
     ///
@@ -175,9 +181,29 @@ impl<'a> NeighbourValuer<'a> {
     /// [`Error::FewNeighbours`] if the others are too few, [`Error::TooLarge`],
     /// [`Error::Interrupted`].
     pub fn leave_one_out(&self, watch: &(dyn Fn(usize, usize) -> bool + Sync)) -> Result<Values, Error> {
+        let mut means = TestMeans::new(self.reference.len());
+        self.add_leave_one_out(&mut means, watch)?;
+        means.values(self.with_std_error)
+    }
+
+    /// As [`leave_one_out`](Self::leave_one_out) for test rows of which these are
+    /// some: adds what they say to what others said. After an error, nothing that
+    /// was said counts.
+    ///
+    /// # Errors
+    ///
+    /// As for [`leave_one_out`](Self::leave_one_out).
+    ///
+    /// # Panics
+    ///
+    /// If `so_far` is not of as many rows as the reference has.
+    pub fn add_leave_one_out(
+        &self,
+        so_far: &mut TestMeans,
+        watch: &(dyn Fn(usize, usize) -> bool + Sync),
+    ) -> Result<(), Error> {
         let table = WeightTable::new(self.list_len() - 1, self.options.k, self.sizes)?;
-        let means = self.own_means(&table, watch, |_, _, _| {})?;
-        self.collect(&means, self.reference)
+        self.add_own(so_far, &table, watch, |_, _, _| {})
     }
 
     /// Values rows that are not part of the reference; `watch` as in
@@ -192,47 +218,61 @@ impl<'a> NeighbourValuer<'a> {
         points: Rows<'_>,
         watch: &(dyn Fn(usize, usize) -> bool + Sync),
     ) -> Result<Values, Error> {
+        let mut means = TestMeans::new(points.len());
+        self.add_values(points, &mut means, watch)?;
+        means.values(self.with_std_error)
+    }
+
+    /// As [`values_watched`](Self::values_watched) for test rows of which these are
+    /// some: adds what they say to what others said. After an error, nothing that
+    /// was said counts.
+    ///
+    /// # Errors
+    ///
+    /// As for [`values_watched`](Self::values_watched).
+    ///
+    /// # Panics
+    ///
+    /// If `so_far` is not of as many rows as there are points.
+    pub fn add_values(
+        &self,
+        points: Rows<'_>,
+        so_far: &mut TestMeans,
+        watch: &(dyn Fn(usize, usize) -> bool + Sync),
+    ) -> Result<(), Error> {
+        so_far.assert_of(points.len());
         let placed = self.space.place(points)?;
         self.options.task.check(points)?;
         let table = self.unseen_table();
         let keep = table.cut_off(self.options.tolerance);
-        let n_wide = placed.len().max(self.placed.len());
-        let means = means_over_tests(
-            self.n_tests(),
-            points.len(),
-            n_wide,
-            watch,
-            ListWork::default,
-            |work, tests, out| {
-                let tests: Vec<_> = tests.map(|t| self.test(t)).collect();
-                let rows: Vec<&TestRow> = tests.iter().map(|test| &test.row).collect();
-                self.measure(&rows, work);
-                work.distances.fill(self.way, &self.space, &rows, &placed, out);
-                for (b, (test, out)) in
-                    tests.iter().zip(out.chunks_exact_mut(points.len().max(1))).enumerate()
-                {
-                    self.list(test, b, keep, work)?;
-                    self.point_values(test, b, table, &placed, points.y(), work, out)?;
-                }
-                Ok(())
-            },
-        )?;
-        self.collect(&means, points)
+        let speaking = self.speaking(placed.len().max(self.placed.len()));
+        add_tests(so_far, speaking, watch, ListWork::default, |work, tests, out| {
+            let tests: Vec<_> = tests.map(|t| self.test(t)).collect();
+            let rows: Vec<&TestRow> = tests.iter().map(|test| &test.row).collect();
+            self.measure(&rows, work);
+            work.distances.fill(self.way, &self.space, &rows, &placed, out);
+            for (b, (test, out)) in tests.iter().zip(out.chunks_exact_mut(points.len().max(1))).enumerate() {
+                self.list(test, b, keep, work)?;
+                self.point_values(test, b, table, &placed, points.y(), work, out)?;
+            }
+            Ok(())
+        })
     }
 
-    /// Means over test rows of the values of reference rows, to which `more` may
-    /// add, given the target of the test row and its number if it is a reference
-    /// row.
-    pub(super) fn own_means(
+    /// Adds the values of reference rows, to which `more` may add, given the
+    /// target of the test row and its number if it is a reference row.
+    pub(super) fn add_own(
         &self,
+        so_far: &mut TestMeans,
         table: &WeightTable,
         watch: &(dyn Fn(usize, usize) -> bool + Sync),
         more: impl Fn(f64, Option<usize>, &mut [f64]) + Sync,
-    ) -> Result<Vec<Mean>, Error> {
+    ) -> Result<(), Error> {
         let n = self.placed.len();
+        so_far.assert_of(n);
         // In a list that a row is still part of, it has one place more.
         let keep = table.cut_off(self.options.tolerance) + 1;
-        means_over_tests(self.n_tests(), n, n, watch, ListWork::default, |work, tests, out| {
+        add_tests(so_far, self.speaking(n), watch, ListWork::default, |work, tests, out| {
             let tests: Vec<_> = tests.map(|t| self.test(t)).collect();
             let rows: Vec<&TestRow> = tests.iter().map(|test| &test.row).collect();
             self.measure(&rows, work);
@@ -250,20 +290,13 @@ impl<'a> NeighbourValuer<'a> {
         })
     }
 
+    fn speaking(&self, n_wide: usize) -> Speaking {
+        Speaking { n_tests: self.n_tests(), n_silent: self.placed.len() - self.list_len(), n_wide }
+    }
+
     /// Reference rows that lists are made of: all but the test row itself.
     pub(super) fn list_len(&self) -> usize {
         self.placed.len() - usize::from(matches!(self.test, Test::Reference(_)))
-    }
-
-    pub(super) fn collect(&self, means: &[Mean], rows: Rows<'_>) -> Result<Values, Error> {
-        let value: Vec<f64> = means.iter().map(|mean| mean.mean).collect();
-        if value.iter().any(|value| !value.is_finite()) {
-            return Err(rows.explain_not_finite(0, rows.len()));
-        }
-        let fewest = self.n_tests() - usize::from(matches!(self.test, Test::Reference(_)));
-        let std_error = (self.with_std_error && fewest >= 2)
-            .then(|| means.iter().map(Mean::std_error).collect::<Vec<_>>());
-        Ok(Values { value, std_error, ..Values::default() })
     }
 
     fn unseen_table(&self) -> &WeightTable {

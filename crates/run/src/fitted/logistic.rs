@@ -199,7 +199,12 @@ impl LogisticModel {
                 let distances = self.distances.as_ref().and_then(|tables| tables.get(class));
                 ClassificationValuer::calibrated(fit, sizes, distances.ok_or(Error::NotCalibrated)?)
             }
-            Method::General(_) | Method::Algorithm3(_) | Method::Closed | Method::MonteCarlo(_) => {
+            Method::General(_)
+            | Method::Algorithm3(_)
+            | Method::Closed
+            | Method::MonteCarlo(_)
+            | Method::Knn { .. }
+            | Method::KnnShapley { .. } => {
                 let what = format!("`--method {}` does not value labels row by row", method.name());
                 return Err(Error::Misplaced { what });
             }

@@ -6,22 +6,27 @@
 //! | `logistic.rs` | classification: a logistic fit, or one for each class |
 //! | `learn.rs` | the passes of a logistic fit |
 //! | `density.rs`, `reservoir.rs` | density: a reference, or a sample of it, that is smoothed |
+//! | `neighbours.rs`, `hold.rs` | nearest neighbours: reference and test rows |
 //! | `row_valuer.rs` | row by row, or by drawing sets |
 //!
 //! A further task is a further variant of [`FittedModel`]; what runs over files
 //! asks it for what it needs and does not know tasks.
 
 mod density;
+mod hold;
 mod learn;
 mod linear;
 mod logistic;
+mod neighbours;
 mod reservoir;
 mod row_valuer;
 
 pub(crate) use density::{ColumnSums, DensityModel, smooth};
+pub(crate) use hold::Share;
 pub(crate) use learn::learn_logistic;
 pub(crate) use linear::LinearModel;
 pub(crate) use logistic::{ColumnStats, LogisticModel};
+pub(crate) use neighbours::{NeighbourModel, Tests};
 pub(crate) use reservoir::Reservoir;
 pub(crate) use row_valuer::{Drawer, Extras, RowValuer};
 
@@ -44,6 +49,7 @@ pub(crate) enum FittedModel {
     Linear(LinearModel),
     Logistic(LogisticModel),
     Density(DensityModel),
+    Neighbours(NeighbourModel),
 }
 
 impl FittedModel {
@@ -52,6 +58,7 @@ impl FittedModel {
             FittedModel::Linear(_) => Task::Regression,
             FittedModel::Logistic(_) => Task::Classification,
             FittedModel::Density(_) => Task::Density,
+            FittedModel::Neighbours(model) => model.task(),
         }
     }
 
@@ -61,6 +68,7 @@ impl FittedModel {
             FittedModel::Linear(model) => model.fit.n_rows(),
             FittedModel::Logistic(model) => model.first().n_rows(),
             FittedModel::Density(model) => model.n_reference,
+            FittedModel::Neighbours(model) => model.reference.n_rows(),
         }
     }
 
@@ -69,6 +77,7 @@ impl FittedModel {
             FittedModel::Linear(model) => model.fit.effective_rows(),
             FittedModel::Logistic(model) => model.first().effective_rows(),
             FittedModel::Density(model) => model.n_reference as f64,
+            FittedModel::Neighbours(model) => model.reference.n_rows() as f64,
         }
     }
 
@@ -78,6 +87,7 @@ impl FittedModel {
             FittedModel::Linear(model) => model.fit.model_dim(),
             FittedModel::Logistic(model) => model.dim(method),
             FittedModel::Density(model) => model.fit.dim(),
+            FittedModel::Neighbours(model) => model.columns.mean.len() - model.constant.len(),
         }
     }
 
@@ -85,7 +95,7 @@ impl FittedModel {
         match self {
             FittedModel::Linear(model) => model.fit.intercept(),
             FittedModel::Logistic(model) => model.first().intercept(),
-            FittedModel::Density(_) => false,
+            FittedModel::Density(_) | FittedModel::Neighbours(_) => false,
         }
     }
 
@@ -94,7 +104,7 @@ impl FittedModel {
         match self {
             FittedModel::Linear(model) => model.fit.intercept_value(),
             FittedModel::Logistic(model) => model.only().and_then(|fit| fit.intercept_value()),
-            FittedModel::Density(_) => None,
+            FittedModel::Density(_) | FittedModel::Neighbours(_) => None,
         }
     }
 
@@ -104,7 +114,7 @@ impl FittedModel {
         let (kept, coef) = match self {
             FittedModel::Linear(model) => (model.fit.kept(), model.fit.coef()),
             FittedModel::Logistic(model) => model.only().map(|fit| (fit.kept(), fit.coef()))?,
-            FittedModel::Density(_) => return None,
+            FittedModel::Density(_) | FittedModel::Neighbours(_) => return None,
         };
         kept.binary_search(&column).ok().map(|k| coef[k])
     }
@@ -115,6 +125,7 @@ impl FittedModel {
             FittedModel::Linear(model) => model.fit.dropped().to_vec(),
             FittedModel::Logistic(model) => model.dropped(),
             FittedModel::Density(model) => model.fit.constant_columns().to_vec(),
+            FittedModel::Neighbours(model) => model.constant.clone(),
         }
     }
 
@@ -124,6 +135,7 @@ impl FittedModel {
             FittedModel::Linear(model) => model.moments.mean(column),
             FittedModel::Logistic(model) => model.columns.mean[column],
             FittedModel::Density(model) => model.columns.mean[column],
+            FittedModel::Neighbours(model) => model.columns.mean[column],
         }
     }
 
@@ -135,6 +147,7 @@ impl FittedModel {
             }
             FittedModel::Logistic(model) => model.columns.std_dev[column],
             FittedModel::Density(model) => model.columns.std_dev[column],
+            FittedModel::Neighbours(model) => model.columns.std_dev[column],
         }
     }
 
@@ -155,7 +168,7 @@ impl FittedModel {
                     (0..model.fits.len()).flat_map(|class| [Part::ValueOf(class), Part::ProbOf(class)]),
                 );
             }
-            FittedModel::Logistic(_) => {}
+            FittedModel::Logistic(_) | FittedModel::Neighbours(_) => {}
             FittedModel::Density(_) => {
                 parts.extend(method.density().map(DensityValuer::parts).unwrap_or_default());
             }
@@ -168,7 +181,7 @@ impl FittedModel {
         match self {
             FittedModel::Linear(model) => model.rows.as_ref(),
             FittedModel::Logistic(model) => model.rows.as_ref(),
-            FittedModel::Density(_) => None,
+            FittedModel::Density(_) | FittedModel::Neighbours(_) => None,
         }
     }
 
@@ -178,6 +191,7 @@ impl FittedModel {
             FittedModel::Linear(model) => model.rows.as_ref().map_or(0, Held::n_rows),
             FittedModel::Logistic(model) => model.sample.len() + model.rows.as_ref().map_or(0, Held::n_rows),
             FittedModel::Density(model) => model.fit.n_rows(),
+            FittedModel::Neighbours(model) => model.reference.n_rows(),
         }
     }
 
@@ -185,6 +199,7 @@ impl FittedModel {
     pub(crate) fn held_bytes(&self) -> u64 {
         match self {
             FittedModel::Density(model) => model.fit.n_bytes() as u64,
+            FittedModel::Neighbours(model) => model.held_bytes(),
             FittedModel::Linear(_) | FittedModel::Logistic(_) => 0,
         }
     }
@@ -192,7 +207,7 @@ impl FittedModel {
     /// What a method needs of the reference beyond a fit: one more pass.
     pub(crate) fn lacks(&self, method: Method) -> Option<ExtraPass> {
         match (self, method) {
-            (FittedModel::Density(_), _) => None,
+            (FittedModel::Density(_) | FittedModel::Neighbours(_), _) => None,
             (_, Method::Calibrated) => Some(ExtraPass::Calibration),
             (_, Method::General(_)) => Some(ExtraPass::Rows),
             (FittedModel::Logistic(_), method) if method.is_printed_bound() => Some(ExtraPass::Authors),
@@ -210,6 +225,7 @@ impl FittedModel {
         observer: &dyn Observer,
     ) -> Result<(), Error> {
         match (self.lacks(method), self) {
+            (_, FittedModel::Neighbours(model)) => model.complete(design, budget, observer)?,
             (None, _) | (_, FittedModel::Density(_)) => {}
             (Some(ExtraPass::Rows), FittedModel::Linear(model)) => {
                 model.rows = Some(Held::read(source, design, budget, observer)?);
@@ -238,6 +254,10 @@ impl FittedModel {
             FittedModel::Linear(model) => model.row_valuer(design, method, sizes, extras.std_error),
             FittedModel::Logistic(model) => model.row_valuer(design, method, sizes, extras),
             FittedModel::Density(model) => model.row_valuer(design, method, sizes, extras.std_error),
+            FittedModel::Neighbours(_) => {
+                let what = "neighbours are found for all rows at once".into();
+                Err(Error::Misplaced { what })
+            }
         }
     }
 
@@ -252,6 +272,9 @@ impl FittedModel {
         match self {
             FittedModel::Linear(model) => model.drawer(reference, sizes, options),
             FittedModel::Logistic(model) => model.drawer(reference, sizes, options, by_class),
+            FittedModel::Neighbours(_) => {
+                Err(dshap::Error::BadOption { what: "neighbours are not valued by drawing sets of rows" })
+            }
             FittedModel::Density(_) => {
                 Err(dshap::Error::BadOption { what: "a density is not valued by drawing sets of rows" })
             }

@@ -1,12 +1,13 @@
 //! The valuer file: a document in JSON and arrays of doubles.
 //!
 //! The arrays are the moments of the reference, from which a regression can be
-//! updated, and the fit itself (`document/logistic.rs` and `document/density.rs` have
-//! those of other tasks), so that values have the same bits on whatever
+//! updated, and the fit itself (`document/logistic.rs`, `document/density.rs` and
+//! `document/neighbours.rs` have those of others), so that values have the same bits on whatever
 //! machine the file is read. `docs/valuers.md` describes both.
 
 mod density;
 mod logistic;
+mod neighbours;
 
 use super::{SavedValuer, Step};
 use crate::Error;
@@ -23,18 +24,20 @@ use dshap::{Moments, MomentsForm, MomentsParts};
 use dshap_io::Container;
 use dshap_table::{Design, DesignParts};
 use logistic::LogisticDocument;
+use neighbours::NeighbourDocument;
 use serde::{Deserialize, Serialize};
 use std::path::Path;
 
 pub(super) const KIND: &str = "valuer";
 
 /// Version of the format. All up to it can be read.
-pub const FORMAT_VERSION: u32 = 3;
+pub const FORMAT_VERSION: u32 = 4;
 
 /// The version that is written: the first that knew such valuers, so that an
 /// older dshap reads what it can.
-pub(super) fn version_for(task: Task) -> u32 {
+pub(super) fn version_for(task: Task, method: Method) -> u32 {
     match task {
+        _ if method.neighbours().is_some() => 4,
         Task::Regression | Task::Classification => 2,
         Task::Density => 3,
     }
@@ -73,6 +76,9 @@ struct Document {
     /// What a density has.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     density: Option<DensityDocument>,
+    /// What nearest neighbours have, in the place of a fit.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    neighbours: Option<NeighbourDocument>,
     history: Vec<Step>,
 }
 
@@ -111,6 +117,12 @@ enum MethodDocument {
     Closed,
     MonteCarlo {
         seed: u64,
+    },
+    Knn {
+        k: usize,
+    },
+    KnnShapley {
+        k: usize,
     },
 }
 
@@ -202,6 +214,7 @@ pub(super) fn write(valuer: &SavedValuer) -> Container {
         fit: None,
         logistic: None,
         density: None,
+        neighbours: None,
         history: valuer.history.clone(),
     };
     let mut arrays = match &valuer.model {
@@ -220,6 +233,11 @@ pub(super) fn write(valuer: &SavedValuer) -> Container {
             document.density = Some(density);
             arrays
         }
+        FittedModel::Neighbours(model) => {
+            let (neighbours, arrays) = neighbours::write(model);
+            document.neighbours = Some(neighbours);
+            arrays
+        }
     };
     if let Some(rows) = valuer.model.rows() {
         let (x, y) = rows.to_parts();
@@ -227,7 +245,7 @@ pub(super) fn write(valuer: &SavedValuer) -> Container {
     }
     arrays.sort_by(|one, two| one.0.cmp(&two.0));
     let document = serde_json::to_string(&document).expect("a valuer has nothing JSON cannot hold");
-    Container { kind: KIND.into(), version: version_for(valuer.task()), document, arrays }
+    Container { kind: KIND.into(), version: version_for(valuer.task(), valuer.method), document, arrays }
 }
 
 fn write_linear(model: &LinearModel) -> (MomentsDocument, FitDocument, Arrays) {
@@ -331,6 +349,14 @@ pub(super) fn parse(container: &mut Container) -> Result<SavedValuer, String> {
     let mut arrays = Taking(container);
     let missing = |what: &str| format!("its document cannot be read: missing field `{what}`");
     let model = match document.task {
+        TaskWord::Regression | TaskWord::Classification if method.neighbours().is_some() => {
+            let has_labels = matches!(document.task, TaskWord::Classification);
+            if has_labels != design.labels().is_some() {
+                return Err("its labels are not those of its task".into());
+            }
+            let stored = document.neighbours.take().ok_or_else(|| missing("neighbours"))?;
+            FittedModel::Neighbours(neighbours::parse(&design, stored, &mut arrays)?)
+        }
         TaskWord::Regression => {
             let moments = document.moments.take().ok_or_else(|| missing("moments"))?;
             let fit = document.fit.take().ok_or_else(|| missing("fit"))?;
@@ -435,6 +461,8 @@ impl From<Method> for MethodDocument {
             Method::Calibrated => MethodDocument::Calibrated,
             Method::Closed => MethodDocument::Closed,
             Method::MonteCarlo(Algorithm5 { seed }) => MethodDocument::MonteCarlo { seed },
+            Method::Knn { k } => MethodDocument::Knn { k },
+            Method::KnnShapley { k } => MethodDocument::KnnShapley { k },
             Method::General(GeneralOptions { ridge, tolerance, min_rounds, max_rounds, seed }) => {
                 MethodDocument::General {
                     ridge,
@@ -477,6 +505,8 @@ impl From<MethodDocument> for Method {
             MethodDocument::Calibrated => Method::Calibrated,
             MethodDocument::Closed => Method::Closed,
             MethodDocument::MonteCarlo { seed } => Method::MonteCarlo(Algorithm5 { seed }),
+            MethodDocument::Knn { k } => Method::Knn { k },
+            MethodDocument::KnnShapley { k } => Method::KnnShapley { k },
             MethodDocument::General { ridge, stop, min_samples, samples, seed } => {
                 Method::General(GeneralOptions {
                     ridge,

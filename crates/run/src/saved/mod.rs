@@ -18,6 +18,7 @@ use crate::choice::{MethodChoice, MethodName};
 use crate::density_choice::{DensityChoice, NO_MIN_SIZE};
 use crate::fitted::{Drawer, Extras, FittedModel, LinearModel, RowValuer};
 use crate::memory::Budget;
+use crate::neighbour_choice::NeighbourChoice;
 use crate::observer::Observer;
 use crate::reference::Learned;
 use crate::request::{Method, Model, SizeChoice, Task};
@@ -63,7 +64,7 @@ impl SavedValuer {
         let Learned { design, model: fitted, method, rows, task_guessed, .. } = learned;
         let step = Step::new(Action::Fit, files, rows, fitted.n_rows());
         let is_numbered = |note: &Note| matches!(note, Note::NumberedColumns { .. });
-        let format_version = document::version_for(fitted.task());
+        let format_version = document::version_for(fitted.task(), method);
         let valuer = Self {
             design,
             model: fitted,
@@ -78,7 +79,9 @@ impl SavedValuer {
         };
         // What cannot value anything is not worth saving.
         valuer.sizes(valuer.method, valuer.choice)?;
-        if valuer.lacks().is_none() {
+        if valuer.model.neighbours().is_some() {
+            valuer.doubts_of_neighbours(valuer.method, valuer.choice)?;
+        } else if valuer.lacks().is_none() {
             valuer.row_valuer(valuer.method, valuer.choice, Extras::default())?;
         }
         Ok(valuer)
@@ -127,7 +130,7 @@ impl SavedValuer {
     pub fn fit(&self) -> Option<&LinearFit> {
         match &self.model {
             FittedModel::Linear(model) => Some(&model.fit),
-            FittedModel::Logistic(_) | FittedModel::Density(_) => None,
+            FittedModel::Logistic(_) | FittedModel::Density(_) | FittedModel::Neighbours(_) => None,
         }
     }
 
@@ -135,7 +138,7 @@ impl SavedValuer {
     /// each.
     pub fn logistic_fits(&self) -> &[LogisticFit] {
         match &self.model {
-            FittedModel::Linear(_) | FittedModel::Density(_) => &[],
+            FittedModel::Linear(_) | FittedModel::Density(_) | FittedModel::Neighbours(_) => &[],
             FittedModel::Logistic(model) => &model.fits,
         }
     }
@@ -144,7 +147,7 @@ impl SavedValuer {
     pub fn moments(&self) -> Option<&Moments> {
         match &self.model {
             FittedModel::Linear(model) => Some(&model.moments),
-            FittedModel::Logistic(_) | FittedModel::Density(_) => None,
+            FittedModel::Logistic(_) | FittedModel::Density(_) | FittedModel::Neighbours(_) => None,
         }
     }
 
@@ -152,15 +155,20 @@ impl SavedValuer {
     pub fn density_fit(&self) -> Option<&DensityFit> {
         match &self.model {
             FittedModel::Density(model) => Some(&model.fit),
-            FittedModel::Linear(_) | FittedModel::Logistic(_) => None,
+            FittedModel::Linear(_) | FittedModel::Logistic(_) | FittedModel::Neighbours(_) => None,
         }
+    }
+
+    /// What was said about nearest neighbours, if they value rows.
+    pub fn neighbour_choice(&self) -> Option<&NeighbourChoice> {
+        self.model.neighbours().map(|model| &model.choice)
     }
 
     /// What was said about a density.
     pub fn density_choice(&self) -> Option<DensityChoice> {
         match &self.model {
             FittedModel::Density(model) => Some(model.choice),
-            FittedModel::Linear(_) | FittedModel::Logistic(_) => None,
+            FittedModel::Linear(_) | FittedModel::Logistic(_) | FittedModel::Neighbours(_) => None,
         }
     }
 
@@ -170,6 +178,7 @@ impl SavedValuer {
             FittedModel::Linear(model) => Ok(model),
             FittedModel::Logistic(_) => Err(Error::NoSum),
             FittedModel::Density(_) => Err(Error::NoUpdate),
+            FittedModel::Neighbours(_) => Err(Error::NoNeighbourUpdate),
         }
     }
 
@@ -181,6 +190,26 @@ impl SavedValuer {
     /// Its method, with what is said differently.
     pub(crate) fn method_over(&self, said: MethodChoice) -> Result<Method, Error> {
         let misplaced = |what: &str| Err(Error::Misplaced { what: what.into() });
+        let by_neighbours = said.name.map(|name| MethodName::OF_NEIGHBOURS.contains(&name));
+        match (&self.model, by_neighbours) {
+            (FittedModel::Neighbours(_), _) if said.samples.is_some() => {
+                return misplaced("`--samples` belongs to the fit: the valuer has its test rows");
+            }
+            (FittedModel::Neighbours(_), Some(false)) => {
+                return misplaced(
+                    "the valuer holds rows to find neighbours among, which `knn` values rows by",
+                );
+            }
+            (FittedModel::Neighbours(_), _) => {
+                return said.over(self.method).map_err(|what| Error::Misplaced { what });
+            }
+            (_, Some(true)) => {
+                return misplaced(
+                    "the valuer holds no rows to find neighbours among; fit it with `--method knn`",
+                );
+            }
+            _ => {}
+        }
         let values_densities = said.name.map(|name| MethodName::OF_DENSITIES.contains(&name));
         match (self.task(), values_densities) {
             (Task::Density, _) if said.samples.is_some() => {
@@ -214,6 +243,9 @@ impl SavedValuer {
     /// [`Error::Core`] when there are too few rows for the default `m`, or for
     /// a bound to say anything.
     pub(crate) fn sizes(&self, method: Method, choice: SizeChoice) -> Result<Sizes, Error> {
+        if let Some(model) = self.model.neighbours() {
+            return model.sizes(method, choice, &self.design);
+        }
         let (n, p) = (self.model.n_rows(), self.model.dim(method));
         if self.task() == Task::Density {
             return match choice.min {
@@ -258,6 +290,9 @@ impl SavedValuer {
 
     /// What is doubtful before any row was valued, in words.
     pub(crate) fn doubts(&self) -> Result<Vec<String>, Error> {
+        if self.model.neighbours().is_some() {
+            return self.doubts_of_neighbours(self.method, self.choice);
+        }
         let mut doubts = match self.method {
             Method::General(options) => self.drawer(options, self.choice)?.warnings(&self.design),
             method => self.row_valuer(method, self.choice, Extras::default())?.warnings(&self.design),
@@ -266,11 +301,23 @@ impl SavedValuer {
         Ok(doubts)
     }
 
+    /// Whether a method by neighbours can value rows, and what is doubtful about it.
+    pub(crate) fn doubts_of_neighbours(
+        &self,
+        method: Method,
+        choice: SizeChoice,
+    ) -> Result<Vec<String>, Error> {
+        match self.model.neighbours() {
+            Some(model) => model.doubts(&self.design, method, choice, false),
+            None => Ok(Vec::new()),
+        }
+    }
+
     /// What is doubtful about a density beyond what core says.
     pub(crate) fn doubts_of_density(&self) -> Vec<String> {
         match &self.model {
             FittedModel::Density(model) => model.doubts(),
-            FittedModel::Linear(_) | FittedModel::Logistic(_) => Vec::new(),
+            FittedModel::Linear(_) | FittedModel::Logistic(_) | FittedModel::Neighbours(_) => Vec::new(),
         }
     }
 
@@ -335,7 +382,7 @@ impl SavedValuer {
                 allow_dependent: model.options.allow_dependent,
                 ..FitOptions::default()
             },
-            FittedModel::Density(_) => FitOptions::default(),
+            FittedModel::Density(_) | FittedModel::Neighbours(_) => FitOptions::default(),
         }
     }
 

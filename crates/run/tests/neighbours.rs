@@ -1,0 +1,427 @@
+//! Nearest neighbours from files: the core's bits, whatever the blocks.
+
+#![allow(clippy::unwrap_used, reason = "in a test a panic is the message")]
+
+mod common;
+
+use arrow_array::RecordBatch;
+use common::{Folder, column, fit_request};
+use dshap::neighbours::{
+    Metric, NeighbourOptions, NeighbourTask, NeighbourValuer, Scale, TestRows, sample_rows,
+};
+use dshap::{Rows, Sizes, Values};
+use dshap_run::{
+    Against, Arrange, Collected, Error, Method, MethodChoice, MethodName, Model, NeighbourChoice, Overrides,
+    Resources, SizeChoice, Task, Unwatched, ValueRequest, fit,
+};
+use dshap_table::Missing;
+use dshap_testkit::{Draws, assert_same_bits};
+use faer::Mat;
+use std::fmt::Write;
+
+const GO_ON: &(dyn Fn(usize, usize) -> bool + Sync) = &|_, _| true;
+
+/// Two features of different size, and a target that leans on both.
+struct Table {
+    x: Mat<f64>,
+    y: Vec<f64>,
+    labels: bool,
+}
+
+const LABELS: [&str; 3] = ["ash", "elm", "oak"];
+
+impl Table {
+    fn new(seed: u64, n: usize, labels: bool) -> Self {
+        let mut draws = Draws::new(seed);
+        let x = Mat::from_fn(n, 2, |_, j| draws.normal() * (1.0 + 30.0 * j as f64));
+        let y = (0..n).map(|i| {
+            let noisy = x[(i, 0)] + x[(i, 1)] / 30.0 + 0.7 * draws.normal();
+            if labels { (noisy + 1.5).clamp(0.0, 2.9).floor() } else { noisy }
+        });
+        Self { y: y.collect(), x, labels }
+    }
+
+    fn rows(&self) -> Rows<'_> {
+        Rows::new(self.x.as_ref(), &self.y).unwrap()
+    }
+
+    fn csv(&self) -> String {
+        let mut csv = String::from("a,b,y\n");
+        for (i, &y) in self.y.iter().enumerate() {
+            let y = if self.labels { LABELS[y as usize].into() } else { y.to_string() };
+            let _ = writeln!(csv, "{},{},{y}", self.x[(i, 0)], self.x[(i, 1)]);
+        }
+        csv
+    }
+
+    fn options(&self, k: usize, choice: &NeighbourChoice) -> NeighbourOptions {
+        let task = match self.labels {
+            true => NeighbourTask::Classification { n_classes: 3 },
+            false => NeighbourTask::Regression,
+        };
+        NeighbourOptions {
+            k,
+            metric: choice.metric.unwrap_or_default(),
+            scale: choice.scale.unwrap_or_default(),
+            ..NeighbourOptions::new(task)
+        }
+    }
+}
+
+fn model(method: Method, neighbours: NeighbourChoice) -> Model {
+    Model { method, neighbours, ..Model::new("y") }
+}
+
+fn against(folder: &Folder, table: &str, model: Model) -> Against {
+    Against::Reference { files: vec![folder.name(table)], model }
+}
+
+fn with_test(folder: &Folder, table: &str) -> NeighbourChoice {
+    NeighbourChoice { test: vec![folder.name(table)], ..NeighbourChoice::default() }
+}
+
+#[track_caller]
+fn assert_is(rows: &RecordBatch, values: &Values) {
+    assert_same_bits(&column(rows, "value"), &values.value, "value");
+    assert_same_bits(&column(rows, "stderr"), values.std_error.as_ref().unwrap(), "stderr");
+}
+
+#[test]
+fn values_are_those_of_the_core() {
+    for labels in [false, true] {
+        let folder = Folder::new();
+        let tables = [Table::new(1, 90, labels), Table::new(2, 40, labels), Table::new(3, 23, labels)];
+        let [reference, points, test] = &tables;
+        for (name, table) in ["reference.csv", "points.csv", "test.csv"].into_iter().zip(&tables) {
+            folder.write(name, &table.csv());
+        }
+        let choices = [
+            NeighbourChoice::default(),
+            NeighbourChoice {
+                metric: Some(Metric::Manhattan),
+                scale: Some(Scale::AsGiven),
+                ..Default::default()
+            },
+            NeighbourChoice { metric: Some(Metric::Cosine), ..with_test(&folder, "test.csv") },
+        ];
+        let every_row: Vec<usize> = (0..90).collect();
+        for choice in choices {
+            let tests = || match choice.test.is_empty() {
+                true => TestRows::Reference(&every_row),
+                false => TestRows::Given(test.rows()),
+            };
+            let n_tests = if choice.test.is_empty() { 90 } else { 23 };
+            let options = reference.options(4, &choice);
+            let core = NeighbourValuer::new(reference.rows(), tests(), Sizes::new(5, 90), options);
+            let core = core.unwrap().with_std_error(true);
+            let model = |method| model(method, choice.clone());
+
+            let (rows, summary) =
+                folder.value("points.csv", against(&folder, "reference.csv", model(Method::Knn { k: 4 })));
+            assert_is(&rows, &core.values_watched(points.rows(), GO_ON).unwrap());
+            let facts = &summary.facts;
+            assert_eq!((facts.p, facts.q, facts.m, facts.n_reference), (2, 5, 90, 90));
+            assert_eq!(facts.task, if labels { "classification" } else { "regression" });
+            let found = facts.neighbours.as_ref().unwrap();
+            assert_eq!((found.k, found.test_rows, found.test_seed), (4, Some(n_tests), None));
+            assert_eq!(found.labels.len(), if labels { 3 } else { 0 });
+            assert_eq!(found.label_rows.iter().sum::<usize>(), if labels { 90 } else { 0 });
+            assert_eq!(summary.warnings, Vec::<String>::new());
+
+            let (rows, _) = folder.value("reference.csv", Against::Themselves(model(Method::Knn { k: 4 })));
+            assert_is(&rows, &core.leave_one_out(GO_ON).unwrap());
+
+            let shapley = Against::Themselves(model(Method::KnnShapley { k: 4 }));
+            let (rows, summary) = folder.value("reference.csv", shapley);
+            assert_is(&rows, &core.finite_shapley(GO_ON).unwrap());
+            assert_eq!((summary.facts.method, summary.facts.q, summary.facts.m), ("knn-shapley", 1, 90));
+        }
+    }
+}
+
+#[test]
+fn set_sizes_may_be_said_and_those_left_out_are_told() {
+    let folder = Folder::new();
+    let table = Table::new(4, 60, false);
+    folder.write("t.csv", &table.csv());
+    let numbers: Vec<usize> = (0..60).collect();
+    let value = |min, max| {
+        let sizes = SizeChoice { min, max };
+        let model = Model { sizes, ..model(Method::Knn { k: 3 }, NeighbourChoice::default()) };
+        folder.value("t.csv", Against::Themselves(model))
+    };
+    let core = |sizes| {
+        let options = table.options(3, &NeighbourChoice::default());
+        let valuer =
+            NeighbourValuer::new(table.rows(), TestRows::Reference(&numbers), sizes, options).unwrap();
+        valuer.with_std_error(true).leave_one_out(GO_ON).unwrap()
+    };
+    let (rows, summary) = value(Some(8), Some(30));
+    assert_is(&rows, &core(Sizes::new(8, 30)));
+    assert_eq!(summary.warnings, Vec::<String>::new());
+    let (rows, summary) = value(None, Some(65));
+    assert_is(&rows, &core(Sizes::new(4, 65)));
+    assert_eq!(summary.warnings.len(), 1);
+    assert!(summary.warnings[0].starts_with("6 set sizes were left out"), "{:?}", summary.warnings);
+    let (_, summary) = value(None, Some(9));
+    assert!(summary.warnings[0].contains("set sizes"), "{:?}", summary.warnings);
+}
+
+#[test]
+fn test_rows_are_a_seeded_sample_of_a_large_reference() {
+    let folder = Folder::new();
+    let table = Table::new(5, 80, true);
+    folder.write("t.csv", &table.csv());
+    let choice = NeighbourChoice { samples: Some(25), seed: Some(3), ..NeighbourChoice::default() };
+    let (rows, summary) =
+        folder.value("t.csv", Against::Themselves(model(Method::Knn { k: 2 }, choice.clone())));
+    let numbers = sample_rows(80, 25, 3);
+    let valuer = NeighbourValuer::new(
+        table.rows(),
+        TestRows::Reference(&numbers),
+        Sizes::new(3, 80),
+        table.options(2, &choice),
+    );
+    assert_is(&rows, &valuer.unwrap().with_std_error(true).leave_one_out(GO_ON).unwrap());
+    let found = summary.facts.neighbours.unwrap();
+    assert_eq!((found.test_rows, found.test_seed), (Some(25), Some(3)));
+    // What was asked for is not doubtful.
+    assert_eq!(summary.warnings, Vec::<String>::new());
+}
+
+/// A reference of more rows than are test rows by default.
+#[test]
+fn a_sample_that_nobody_asked_for_is_told() {
+    let folder = Folder::new();
+    let table = Table::new(6, dshap_run::DEFAULT_TESTS + 1, true);
+    folder.write("t.csv", &table.csv());
+    folder.write("points.csv", &Table::new(7, 3, true).csv());
+    let model = model(Method::Knn { k: 5 }, NeighbourChoice::default());
+    let fitted = fit(&fit_request(vec![folder.name("t.csv")], model), &Unwatched).unwrap();
+    let said = &fitted.summary.warnings;
+    assert!(said.len() == 1 && said[0].contains("drawn at random (seed 0)"), "{said:?}");
+    let found = fitted.summary.facts.neighbours.unwrap();
+    assert_eq!((found.test_rows, found.test_seed), (Some(dshap_run::DEFAULT_TESTS), Some(0)));
+}
+
+#[test]
+fn a_row_left_out_keeps_its_place_among_points_and_has_no_part_elsewhere() {
+    let folder = Folder::new();
+    let (table, test) = (Table::new(8, 50, false), Table::new(9, 20, false));
+    let with_gaps = |table: &Table| table.csv().replacen('\n', "\n,1,2\n", 1) + "2,,1\n";
+    folder.write("t.csv", &with_gaps(&table));
+    folder.write("test.csv", &with_gaps(&test));
+    let choice = with_test(&folder, "test.csv");
+    let model = Model { missing: Missing::Drop, ..model(Method::Knn { k: 3 }, choice.clone()) };
+    let (rows, summary) = folder.value("t.csv", Against::Themselves(model));
+    let value = rows.column_by_name("value").unwrap();
+    assert!((rows.num_rows(), value.null_count()) == (52, 2));
+    let tests = TestRows::Given(test.rows());
+    let core = NeighbourValuer::new(table.rows(), tests, Sizes::new(4, 50), table.options(3, &choice));
+    let expected = core.unwrap().with_std_error(true).leave_one_out(GO_ON).unwrap();
+    assert_is(&rows.slice(1, 50), &expected);
+    let said = summary.warnings.join("\n");
+    assert!(said.contains("2 reference rows have a missing cell; each has no part in any set"), "{said}");
+    assert!(said.contains("2 test rows have a missing cell; each has no part in the utility"), "{said}");
+}
+
+#[test]
+fn every_level_of_a_text_column_has_a_column_and_constant_ones_are_dropped() {
+    let folder = Folder::new();
+    let (cities, mut csv) = (["a", "b", "c"], String::from("city,constant,size,y\n"));
+    let mut x = Mat::zeros(45, 4);
+    let mut y = Vec::new();
+    for i in 0..45 {
+        let (city, size) = (i % 7 % 3, (i * i % 17) as f64);
+        (x[(i, city)], x[(i, 3)]) = (1.0, size);
+        y.push(size + 10.0 * city as f64 + (i % 5) as f64);
+        let _ = writeln!(csv, "{},7,{size},{}", cities[city], y[i]);
+    }
+    folder.write("t.csv", &csv);
+    let model = model(Method::Knn { k: 2 }, NeighbourChoice::default());
+    let (rows, summary) = folder.value("t.csv", Against::Themselves(model));
+    let numbers: Vec<usize> = (0..45).collect();
+    let options = NeighbourOptions { k: 2, ..NeighbourOptions::new(NeighbourTask::Regression) };
+    let rows_of = Rows::new(x.as_ref(), &y).unwrap();
+    let core = NeighbourValuer::new(rows_of, TestRows::Reference(&numbers), Sizes::new(3, 45), options);
+    assert_is(&rows, &core.unwrap().with_std_error(true).leave_one_out(GO_ON).unwrap());
+    assert_eq!((summary.facts.p, summary.facts.dropped_columns), (4, vec!["constant".to_string()]));
+    assert_eq!(summary.warnings, ["`constant` is the same in every reference row and was left out"]);
+}
+
+/// A limit on memory cuts test rows and points into blocks.
+#[test]
+fn neither_blocks_nor_threads_change_a_bit() {
+    for (n_points, n_tests) in [(20, 250_000), (200_000, 4)] {
+        let folder = Folder::new();
+        let (reference, points, test) =
+            (Table::new(10, 60, true), Table::new(11, n_points, true), Table::new(12, n_tests, true));
+        folder.write("r.csv", &reference.csv());
+        folder.write("p.csv", &points.csv());
+        folder.write("t.csv", &test.csv());
+        let run = |memory: Option<u64>, threads: usize| {
+            let model = model(Method::Knn { k: 3 }, with_test(&folder, "t.csv"));
+            let request = ValueRequest {
+                against: against(&folder, "r.csv", model),
+                std_error: true,
+                resources: Resources { memory, checkpoint: None },
+                ..ValueRequest::new(vec![folder.name("p.csv")], "")
+            };
+            let mut collected = Collected::default();
+            let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
+            let summary = pool.install(|| dshap_run::value(&request, &Unwatched, &mut collected)).unwrap();
+            assert_eq!(summary.facts.neighbours.unwrap().test_rows, Some(n_tests));
+            collected.arranged(Arrange::ByRow).unwrap()
+        };
+        let valuer = NeighbourValuer::new(
+            reference.rows(),
+            TestRows::Given(test.rows()),
+            Sizes::new(4, 60),
+            reference.options(3, &NeighbourChoice::default()),
+        );
+        let core = valuer.unwrap().with_std_error(true).values_watched(points.rows(), GO_ON).unwrap();
+        for (memory, threads) in [(None, 2), (Some(80_000_000), 1), (Some(90_000_000), 2)] {
+            assert_is(&run(memory, threads), &core);
+        }
+    }
+}
+
+#[test]
+fn too_little_memory_for_the_reference_is_told_before_it_is_taken() {
+    let folder = Folder::new();
+    folder.write("t.csv", &Table::new(13, 200_000, false).csv());
+    let request = ValueRequest {
+        against: Against::Themselves(model(Method::Knn { k: 3 }, NeighbourChoice::default())),
+        resources: Resources { memory: Some(30_000_000), checkpoint: None },
+        ..ValueRequest::new(vec![folder.name("t.csv")], "")
+    };
+    let error = dshap_run::value(&request, &Unwatched, &mut Collected::default()).unwrap_err();
+    assert!(matches!(error, Error::TooLittleMemory { .. }), "{error}");
+}
+
+#[test]
+fn a_saved_valuer_gives_the_bits_of_its_fit() {
+    for labels in [false, true] {
+        let folder = Folder::new();
+        let (reference, points, test) =
+            (Table::new(14, 70, labels), Table::new(15, 30, labels), Table::new(16, 20, labels));
+        folder.write("r.csv", &reference.csv());
+        folder.write("p.csv", &points.csv());
+        folder.write("t.csv", &test.csv());
+        let sampled = NeighbourChoice { samples: Some(33), seed: Some(9), ..NeighbourChoice::default() };
+        let tested = NeighbourChoice { metric: Some(Metric::Cosine), ..with_test(&folder, "t.csv") };
+        for choice in [NeighbourChoice::default(), sampled, tested] {
+            let model = || Model { task: Some(task(labels)), ..model(Method::Knn { k: 4 }, choice.clone()) };
+            let (direct, _) = folder.value("p.csv", against(&folder, "r.csv", model()));
+            folder.fit(&["r.csv"], model(), "v.dshap");
+            let (again, summary) = folder.value_by("p.csv", "v.dshap", Overrides::default());
+            assert_same_bits(&column(&again, "value"), &column(&direct, "value"), "value");
+            assert_same_bits(&column(&again, "stderr"), &column(&direct, "stderr"), "stderr");
+            assert_eq!((summary.reference_passes, summary.warnings), (0, vec![]));
+            let loaded = folder.load("v.dshap");
+            assert_eq!(loaded.task(), task(labels));
+            let bytes = loaded.to_container().to_bytes().unwrap();
+            assert_eq!(bytes, std::fs::read(folder.path("v.dshap")).unwrap(), "a file survives being read");
+
+            // k, m and q may be said anew.
+            let other = Model { sizes: SizeChoice { min: None, max: Some(40) }, ..model() };
+            let other = Model { method: Method::Knn { k: 2 }, ..other };
+            let (direct, _) = folder.value("p.csv", against(&folder, "r.csv", other));
+            let overrides = Overrides {
+                method: MethodChoice { k: Some(2), ..MethodChoice::default() },
+                sizes: SizeChoice { min: None, max: Some(40) },
+                ..Overrides::default()
+            };
+            let (again, _) = folder.value_by("p.csv", "v.dshap", overrides);
+            assert_same_bits(&column(&again, "value"), &column(&direct, "value"), "value with k = 2");
+        }
+    }
+}
+
+fn task(labels: bool) -> Task {
+    if labels { Task::Classification } else { Task::Regression }
+}
+
+#[test]
+fn a_reference_that_neighbours_are_found_in_cannot_change() {
+    let folder = Folder::new();
+    folder.write("t.csv", &Table::new(17, 40, false).csv());
+    folder.fit(&["t.csv"], model(Method::Knn { k: 3 }, NeighbourChoice::default()), "v.dshap");
+    let refused = |error: Error| {
+        assert!(matches!(error, Error::NoNeighbourUpdate), "{error}");
+        assert!(error.hint().is_some());
+    };
+    refused(folder.update("v.dshap", &["t.csv"], &[]).map(|_| ()).unwrap_err());
+    refused(folder.merge(&["v.dshap", "v.dshap"]).map(|_| ()).unwrap_err());
+    let named = |name| Overrides {
+        method: MethodChoice { name: Some(name), ..MethodChoice::default() },
+        ..Overrides::default()
+    };
+    let by = |valuer: &str, overrides| {
+        let against = Against::Valuer { file: folder.path(valuer), overrides };
+        folder.try_value("t.csv", against).map(|_| ()).unwrap_err().to_string()
+    };
+    assert!(by("v.dshap", named(MethodName::Gaussian)).contains("which `knn` values rows by"));
+    assert!(by("v.dshap", named(MethodName::KnnShapley)).contains("its own reference rows only"));
+    folder.fit(&["t.csv"], Model::new("y"), "g.dshap");
+    assert!(by("g.dshap", named(MethodName::Knn)).contains("fit it with `--method knn`"));
+}
+
+/// What a damaged file says: with numbers that make no sense it is refused, not used.
+#[test]
+fn a_valuer_whose_rows_make_no_sense_is_refused() {
+    let folder = Folder::new();
+    folder.write("t.csv", &Table::new(18, 40, true).csv());
+    folder.write("test.csv", &Table::new(19, 10, true).csv());
+    folder.fit(&["t.csv"], model(Method::Knn { k: 3 }, NeighbourChoice::default()), "v.dshap");
+    folder.fit(&["t.csv"], model(Method::Knn { k: 3 }, with_test(&folder, "test.csv")), "w.dshap");
+    let damaged = |file: &str, array: &str, change: &dyn Fn(&mut Vec<f64>)| {
+        let mut container = folder.load(file).to_container();
+        let array = container.arrays.iter_mut().find(|(name, _)| name == array).unwrap();
+        change(&mut array.1);
+        let bytes = container.to_bytes().unwrap();
+        dshap_run::SavedValuer::from_bytes(&bytes, file).map(|_| ()).unwrap_err().to_string()
+    };
+    assert!(damaged("v.dshap", "test.rows", &|rows| rows[3] = 40.0).contains("test rows do not add up"));
+    assert!(damaged("v.dshap", "test.rows", &|rows| rows[3] = 2.0).contains("named twice"));
+    assert!(damaged("v.dshap", "rows.x", &|rows| _ = rows.pop()).contains("rows do not add up"));
+    assert!(damaged("v.dshap", "rows.y", &|rows| rows[0] = 3.0).contains("none of the 3 classes"));
+    assert!(damaged("w.dshap", "test.y", &|rows| rows[0] = 0.5).contains("in the test rows"));
+}
+
+/// Where both count the same sets, finite values have those of fewer than k rows beside them: the share of test rows
+/// with the label, over the number of rows.
+#[test]
+fn finite_values_are_distributional_ones_and_what_small_sets_bring() {
+    let folder = Folder::new();
+    let (table, test) = (Table::new(20, 50, true), Table::new(21, 30, true));
+    folder.write("t.csv", &table.csv());
+    folder.write("test.csv", &test.csv());
+    let value = |method, max| {
+        let sizes = SizeChoice { min: None, max };
+        let model = Model { sizes, ..model(method, with_test(&folder, "test.csv")) };
+        column(&folder.value("t.csv", Against::Themselves(model)).0, "value")
+    };
+    let (finite, distributional) =
+        (value(Method::KnnShapley { k: 3 }, None), value(Method::Knn { k: 3 }, Some(50)));
+    for (row, (finite, distributional)) in finite.iter().zip(&distributional).enumerate() {
+        let share = test.y.iter().filter(|&&label| label == table.y[row]).count() as f64 / 30.0;
+        // Sums of fifty terms below 1, each rounded.
+        assert!((finite - distributional - share / 50.0).abs() < 1e-14, "row {row}");
+    }
+}
+
+/// The fourth format: labels, a text column and test rows of their own.
+#[test]
+fn the_fourth_format_is_read_for_ever() {
+    let folder = Folder::new();
+    let stored = concat!(env!("CARGO_MANIFEST_DIR"), "/../../testdata/valuers/version-4-neighbours.dshap");
+    std::fs::copy(stored, folder.path("v.dshap")).unwrap();
+    folder.write("points.csv", "leaf,soil,kind\n0.5,clay,ash\n2.5,sand,oak\n");
+    let (found, said) = folder.value_by("points.csv", "v.dshap", Overrides::default());
+    let neighbours = said.facts.neighbours.unwrap();
+    assert_eq!((said.facts.m, neighbours.k, neighbours.test_rows), (24, 3, Some(9)));
+    // What the dshap that wrote it said.
+    assert_same_bits(&column(&found, "value"), &[0.03194709604614575, 0.020046813669964678], "value");
+    assert_same_bits(&column(&found, "stderr"), &[0.02569366065002347, 0.02618442418726633], "stderr");
+}
