@@ -239,24 +239,21 @@ fn read(
         let (design_part, rest) = split(&batch.rows, n_design);
         let encoded = design.encode(&design_part).map_err(|e| Error::at(e, points, batch.first_row))?;
         let names = rest[0].as_string::<i32>();
-        if let Some(remaining) = &encoded.remaining {
-            let mut is_left_out = vec![true; batch.rows.num_rows()];
-            remaining.iter().for_each(|&row| is_left_out[row] = false);
-            let left_out = names.iter().zip(is_left_out).filter(|(_, is_left_out)| *is_left_out);
-            left_out.filter_map(|(name, _)| name).for_each(|name| groups.of(name).n_left_out += 1);
-        }
-        for i in 0..encoded.y.len() {
-            let row = encoded.remaining.as_ref().map_or(i, |rows| rows[i]);
-            if names.is_null(row) {
-                n_nowhere += 1;
-            } else {
-                let members = groups.of(names.value(row));
-                members.rows.push(n_usable);
-                if !leave_out {
-                    members.cells.extend((0..encoded.x.ncols()).map(|j| encoded.x[(i, j)]));
+        let mut i = 0;
+        for (row, name) in names.iter().enumerate() {
+            let is_usable = encoded.remaining.as_ref().is_none_or(|rows| rows.get(i) == Some(&row));
+            match name.map(|name| groups.of(name)) {
+                Some(members) if is_usable => {
+                    members.rows.push(n_usable);
+                    if !leave_out {
+                        members.cells.extend((0..encoded.x.ncols()).map(|j| encoded.x[(i, j)]));
+                    }
                 }
+                Some(members) => members.n_left_out += 1,
+                None => n_nowhere += u64::from(is_usable),
             }
-            n_usable += 1;
+            i += usize::from(is_usable);
+            n_usable += usize::from(is_usable);
         }
         Ok(())
     })?;
