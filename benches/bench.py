@@ -330,6 +330,18 @@ def labels():
     label_noise.run()
 
 
+def neighbours():
+    import neighbours as part
+
+    part.run(best, run_with_peak, grouped, THREADS, small="DSHAP_BENCH_SMALL" in os.environ)
+
+
+def neighbours_noise():
+    import neighbours_noise as part
+
+    part.run()
+
+
 PARTS = {
     "in-memory": in_memory,
     "methods": methods,
@@ -342,6 +354,8 @@ PARTS = {
     "algorithm-4": algorithm_4,
     "python": python,
     "label-noise": labels,
+    "neighbours": neighbours,
+    "neighbours-noise": neighbours_noise,
 }
 
 machine()
