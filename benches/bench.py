@@ -302,7 +302,9 @@ PARTS = {
     "algorithm-4": algorithm_4,
     "python": python,
     "density": of_module("density"),
+    "neighbours": of_module("neighbours"),
     "label-noise": of_module("label_noise"),
+    "neighbours-noise": of_module("neighbours_noise"),
 }
 
 machine()
