@@ -49,7 +49,7 @@ impl Held {
         let mut batches = Vec::new();
         let pass = Pass { source, wanted: &wanted, options, stage: Stage::Calibrate, observer };
         pass.run(|batch| {
-            let encoded = design.encode_reference(Mat::new(), &batch.rows);
+            let encoded = design.encode_reference(&batch.rows);
             batches.push(encoded.map_err(|e| Error::at(e, source, batch.first_row))?.0);
             Ok(())
         })?;

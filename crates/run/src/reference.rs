@@ -417,7 +417,7 @@ fn take_batch(
     let n_rows = batch.rows.num_rows();
     for start in (0..n_rows).step_by(CACHED_ROWS) {
         let slice = batch.rows.slice(start, CACHED_ROWS.min(n_rows - start));
-        let encoded = design.encode_reference(std::mem::replace(spare, Mat::new()), &slice);
+        let encoded = design.encode_reference_into(std::mem::replace(spare, Mat::new()), &slice);
         let (encoded, n_weightless) =
             encoded.map_err(|e| Error::at(e, source, batch.first_row + start as u64))?;
         each(rows_of(&encoded, design)?).map_err(|e| Error::core(e, design))?;

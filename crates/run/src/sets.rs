@@ -13,7 +13,7 @@ use crate::summary::{Facts, InputFile, Summary};
 use crate::value::{Prepared, Tally, split};
 use crate::warnings;
 use arrow_array::cast::AsArray;
-use arrow_array::{Array, ArrayRef, Float64Array, RecordBatch, StringArray, UInt64Array};
+use arrow_array::{ArrayRef, Float64Array, RecordBatch, StringArray, UInt64Array};
 use arrow_schema::{DataType, Field, Schema, SchemaRef};
 use dshap::Values;
 use dshap::density::{PairIntegrals, SetValue, SetValuer};

@@ -44,13 +44,27 @@ impl Design {
         self.encode_rows(spare, batch, self.remaining(batch))
     }
 
-    /// As [`encode_into`](Self::encode_into), without rows of weight 0, which are
-    /// not in the reference; also returns how many there were.
+    /// As [`encode`](Self::encode), without rows of weight 0, which are not in
+    /// the reference; also returns how many there were.
     ///
     /// # Errors
     ///
     /// As [`encode`](Self::encode).
-    pub fn encode_reference(&self, spare: Mat<f64>, batch: &RecordBatch) -> Result<(Encoded, u64), Error> {
+    pub fn encode_reference(&self, batch: &RecordBatch) -> Result<(Encoded, u64), Error> {
+        self.encode_reference_into(Mat::new(), batch)
+    }
+
+    /// As [`encode_reference`](Self::encode_reference), in the memory of a matrix
+    /// that is no longer needed.
+    ///
+    /// # Errors
+    ///
+    /// As [`encode`](Self::encode).
+    pub fn encode_reference_into(
+        &self,
+        spare: Mat<f64>,
+        batch: &RecordBatch,
+    ) -> Result<(Encoded, u64), Error> {
         let remaining = self.remaining(batch);
         let Some(weights) = batch.columns().get(self.parts.weight_index()) else {
             return Ok((self.encode_rows(spare, batch, remaining)?, 0));
