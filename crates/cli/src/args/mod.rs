@@ -1,10 +1,12 @@
 //! What can be typed.
 
 mod density;
+mod experiment;
 mod formula;
 mod shared;
 
 pub(crate) use density::{DensityArgs, SetArgs};
+pub(crate) use experiment::{DatasetArgs, ExperimentArg, ExperimentArgs, HandlingArg};
 pub(crate) use formula::{
     BoundFormulaArgs, ClassificationFormulaArgs, DensityFormulaArgs, FormulaCommand, FormulaOutput,
     RegressionFormulaArgs, SynergyFormulaArgs,
@@ -60,6 +62,8 @@ pub(crate) enum Command {
     Update(UpdateArgs),
     Merge(MergeArgs),
     Inspect(InspectArgs),
+    Experiment(ExperimentArgs),
+    Dataset(DatasetArgs),
     /// Evaluate a closed form for given numbers.
     #[command(subcommand)]
     Formula(FormulaCommand),
