@@ -3,13 +3,12 @@
 Run by ./bench, which builds dshap and its wheel and installs them, NumPy, SciPy and pyarrow.
 """
 
-import json
+import importlib
 import os
 import platform
 import subprocess
 import sys
 import tempfile
-import time
 import warnings
 from pathlib import Path
 
@@ -19,28 +18,7 @@ import pyarrow.csv
 import pyarrow.parquet as pq
 import scipy.linalg.blas as blas
 
-ROOT = Path(__file__).resolve().parent.parent
-MEASURE = ROOT / "target/release/examples/measure"
-DSHAP = ROOT / "target/release/dshap"
-THREADS = int(os.environ["OPENBLAS_NUM_THREADS"])
-ROUNDS = 3
-
-
-def grouped(count):
-    return f"{count:_}".replace("_", " ")
-
-
-def measure(*args):
-    return json.loads(subprocess.run([MEASURE, *map(str, args)], check=True, capture_output=True, text=True).stdout)
-
-
-def best(work, rounds=3):
-    seconds = []
-    for _ in range(rounds):
-        start = time.perf_counter()
-        work()
-        seconds.append(time.perf_counter() - start)
-    return min(seconds)
+from timing import DSHAP, ROOT, ROUNDS, THREADS, best, grouped, measure, run_with_peak
 
 
 def products(n, p):
@@ -166,23 +144,6 @@ def files():
             kind = path.suffix[1:]
             print(f"| {kind} | {size:.0f} MB | {reading:.2f} s | {valuing:.2f} s | {size / reading:.0f} | {size / valuing:.0f} |")
     print()
-
-
-def run_with_peak(command):
-    """Seconds and peak resident MB of a command. What the kernel reports at the end of a child includes the memory of
-    the parent it was forked from, so its own record is read while it runs."""
-    start, peak = time.perf_counter(), 0
-    child = subprocess.Popen(command)
-    while child.poll() is None:
-        try:
-            status = Path(f"/proc/{child.pid}/status").read_text()
-            peak = max([peak, *(int(line.split()[1]) for line in status.splitlines() if line.startswith("VmHWM"))])
-        except (FileNotFoundError, ProcessLookupError):
-            pass
-        time.sleep(0.002)
-    if child.returncode != 0:
-        sys.exit(f"{command} failed")
-    return time.perf_counter() - start, peak * 1024 / 1e6
 
 
 def streaming():
@@ -324,10 +285,9 @@ def machine():
     print(f"NumPy {np.__version__}, pyarrow {pa.__version__}.\n")
 
 
-def labels():
-    import label_noise
-
-    label_noise.run()
+def of_module(name):
+    """A part that has a file of its own, with what it needs."""
+    return lambda: importlib.import_module(name).run()
 
 
 PARTS = {
@@ -341,7 +301,8 @@ PARTS = {
     "classification": classification,
     "algorithm-4": algorithm_4,
     "python": python,
-    "label-noise": labels,
+    "density": of_module("density"),
+    "label-noise": of_module("label_noise"),
 }
 
 machine()

@@ -6,7 +6,6 @@ the repository; a table that is not there is passed over.
 """
 
 import io
-import os
 import subprocess
 import tempfile
 from pathlib import Path
@@ -16,9 +15,7 @@ import pyarrow as pa
 import pyarrow.csv
 import pyarrow.parquet as pq
 
-ROOT = Path(__file__).resolve().parent.parent
-DSHAP = ROOT / "target/release/dshap"
-DATA = Path(os.environ.get("DSHAP_DATA", ROOT.parent / "shared/data"))
+from timing import DATA, DSHAP
 
 REPETITIONS = 10
 MOST_ROWS = 2_000

@@ -1,0 +1,56 @@
+"""What all benchmarks share: where the programs are, how time is taken, how counts are printed."""
+
+import json
+import os
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent.parent
+EXAMPLES = ROOT / "target/release/examples"
+DSHAP = ROOT / "target/release/dshap"
+DATA = Path(os.environ.get("DSHAP_DATA", ROOT.parent / "shared/data"))
+THREADS = int(os.environ["OPENBLAS_NUM_THREADS"])
+ROUNDS = 3
+
+
+def grouped(count):
+    return f"{count:_}".replace("_", " ")
+
+
+def example(name, *args, threads=THREADS):
+    """What an example of the core prints."""
+    command = [EXAMPLES / name, *map(str, args)]
+    environment = os.environ | {"RAYON_NUM_THREADS": str(threads)}
+    return json.loads(subprocess.run(command, check=True, capture_output=True, text=True, env=environment).stdout)
+
+
+def measure(*args):
+    return example("measure", *args)
+
+
+def best(work, rounds=3):
+    seconds = []
+    for _ in range(rounds):
+        start = time.perf_counter()
+        work()
+        seconds.append(time.perf_counter() - start)
+    return min(seconds)
+
+
+def run_with_peak(command):
+    """Seconds and peak resident MB of a command. What the kernel reports at the end of a child includes the memory of
+    the parent it was forked from, so its own record is read while it runs."""
+    start, peak = time.perf_counter(), 0
+    child = subprocess.Popen(command)
+    while child.poll() is None:
+        try:
+            status = Path(f"/proc/{child.pid}/status").read_text()
+            peak = max([peak, *(int(line.split()[1]) for line in status.splitlines() if line.startswith("VmHWM"))])
+        except (FileNotFoundError, ProcessLookupError):
+            pass
+        time.sleep(0.002)
+    if child.returncode != 0:
+        sys.exit(f"{command} failed")
+    return time.perf_counter() - start, peak * 1024 / 1e6
