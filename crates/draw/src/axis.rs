@@ -1,7 +1,7 @@
 //! From numbers to places: ranges, ticks and their labels.
 
 /// Ticks of a linear axis are about this many.
-const WANTED_TICKS: f64 = 5.0;
+const WANTED_TICKS: f64 = 6.0;
 
 /// Room beyond the data on a linear axis, as a share of their range.
 const MARGIN: f64 = 0.04;
@@ -127,7 +127,7 @@ mod tests {
 
     #[test]
     fn ticks_are_round_and_within_the_range() {
-        assert_eq!(labels(&[0.0, 50.0], false), ["0", "20", "40"]);
+        assert_eq!(labels(&[0.0, 50.0], false), ["0", "10", "20", "30", "40", "50"]);
         assert_eq!(labels(&[-0.3, 0.1], false), ["−0.3", "−0.2", "−0.1", "0", "0.1"]);
         assert_eq!(labels(&[0.0, 2.4e-5], false), ["0", "0.5·10⁻⁵", "1.0·10⁻⁵", "1.5·10⁻⁵", "2.0·10⁻⁵"]);
     }

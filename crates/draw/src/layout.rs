@@ -23,7 +23,7 @@ pub(crate) const LEGEND_KEY: f64 = 34.0;
 const LEGEND_GAP: f64 = 22.0;
 
 /// Mean width of a letter of DejaVu Sans over its size; enough to place a legend.
-const LETTER: f64 = 0.6;
+const LETTER: f64 = 0.56;
 
 /// The page.
 #[derive(Debug)]

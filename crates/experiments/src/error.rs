@@ -16,6 +16,15 @@ pub enum Error {
         source: dshap::Error,
     },
 
+    /// A method that draws sets could not value rows.
+    #[error("cannot {what}")]
+    Baseline {
+        /// What was being done.
+        what: String,
+        /// Why it failed.
+        source: dshap_baselines::Error,
+    },
+
     /// A table could not be read or written.
     #[error(transparent)]
     Table(#[from] dshap_io::Error),

@@ -1,6 +1,6 @@
 //! Figure 1: time against m, and the paper's largest case.
 
-use crate::addition::Ranker;
+use crate::addition::{Ranker, rankers};
 use crate::data::{Part, Split, Task, shifted_classes, standard_regression};
 use crate::ledger::{Row, Unit};
 use crate::markdown::{MarkdownTable, seconds};
@@ -64,18 +64,19 @@ impl Case {
 /// Where times are taken, for each method.
 fn cases(settings: &Settings) -> Vec<Case> {
     let n = settings.repetitions(QUICK_REPETITIONS, REPETITIONS);
-    let (ours, paper) = if settings.quick { (1_000, 300) } else { (100_000, 10_000) };
+    let (ours, paper, drawn) = if settings.quick { (1_000, 300, 100) } else { (100_000, 10_000, 1_000) };
     let largest = |ranker: Ranker| match ranker {
         Ranker::Ours(Method::Closed) => ours,
         Ranker::Ours(_) => paper,
+        Ranker::DShapley => drawn,
     };
-    let rankers = [Ranker::Ours(Method::Closed), Ranker::Ours(Method::Paper)];
+    let n_d_shapley = settings.d_shapley("", 1);
     let mut cases = Vec::new();
     for repetition in 0..n {
         for task in TASKS {
             for p in DIMS {
                 for m in [100, 300, 1_000, 3_000, 10_000, 30_000, 100_000] {
-                    for ranker in rankers {
+                    for ranker in rankers(repetition < n_d_shapley) {
                         if m <= largest(ranker) {
                             cases.push(Case { task, p, m, ranker, repetition });
                         }
@@ -95,7 +96,8 @@ fn cases(settings: &Settings) -> Vec<Case> {
 /// Times methods on simulated data, one after another.
 pub(crate) fn run(settings: &Settings, folder: &Path, watch: &dyn Watch) -> Result<(), Error> {
     let cases = cases(settings);
-    let output = Output::open(folder, Experiment::Fig1, settings, vec![])?;
+    let details = vec![format!("{} repetitions with D-SHAPLEY", settings.d_shapley("", 1))];
+    let output = Output::open(folder, Experiment::Fig1, settings, details)?;
     let plan: Vec<Unit> = cases.iter().map(|case| Unit { key: case.key(), n_rows: 1 }).collect();
     let rows = output.complete(&HEADER, &plan, true, watch, |i| {
         let time = time(&cases[i], settings)?;

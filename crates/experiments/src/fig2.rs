@@ -1,12 +1,11 @@
 //! Figure 2: point addition on the twelve datasets.
 
-use crate::addition::{Curves, HEADER, Order, Ranker, n_rows, repetition};
+use crate::addition::{Curves, HEADER, Order, Ranker, n_rows, rankers, repetition};
 use crate::data::{PANELS, Panel, Rows, Task};
 use crate::ledger::{Row, Unit};
 use crate::markdown::{MarkdownTable, with_error};
 use crate::output::Output;
 use crate::settings::{Experiment, Settings};
-use crate::valuing::Method;
 use crate::{Error, Watch};
 use dshap_draw::{Axis, Colour, Dash, Figure, Line, Panel as Chart, Point};
 use std::path::Path;
@@ -23,7 +22,8 @@ pub(crate) fn wanted(
     belong: impl Fn(&Panel) -> bool,
 ) -> Result<Vec<Panel>, Error> {
     let all: Vec<Panel> = PANELS.into_iter().filter(belong).collect();
-    for name in settings.only.iter().flatten() {
+    let apart = settings.d_shapley_of.iter().map(|(name, _)| name);
+    for name in settings.only.iter().flatten().chain(apart) {
         if !all.iter().any(|panel| panel.name == name) {
             return Err(Error::UnknownPanel {
                 name: name.clone(),
@@ -42,7 +42,7 @@ pub(crate) fn curves(
     panels: &[Panel],
     settings: &Settings,
     watch: &dyn Watch,
-    rankers: impl Fn(usize) -> Vec<Ranker> + Sync,
+    rankers: impl Fn(&Panel, usize) -> Vec<Ranker> + Sync,
 ) -> Result<Vec<Row>, Error> {
     let n = settings.repetitions(QUICK_REPETITIONS, REPETITIONS);
     let rows: Vec<Rows> = panels
@@ -54,29 +54,28 @@ pub(crate) fn curves(
         .iter()
         .map(|&(r, p)| Unit {
             key: vec![panels[p].name.into(), r.to_string()],
-            n_rows: n_rows(rankers(r).len()),
+            n_rows: n_rows(rankers(&panels[p], r).len()),
         })
         .collect();
     output.complete(&HEADER, &plan, false, watch, |i| {
         let (r, p) = units[i];
-        repetition(&panels[p], &rows[p], &rankers(r), settings, r)
+        repetition(&panels[p], &rows[p], &rankers(&panels[p], r), settings, r)
     })
 }
 
 /// What the record of a run with panels says beyond its settings.
-pub(crate) fn details(panels: &[Panel], n_d_shapley: usize) -> Vec<String> {
-    let names: Vec<&str> = panels.iter().map(|panel| panel.name).collect();
-    vec![format!("panels {}", names.join(" ")), format!("{n_d_shapley} repetitions with D-SHAPLEY")]
+pub(crate) fn details(panels: &[Panel], n_d_shapley: impl Fn(&Panel) -> usize) -> Vec<String> {
+    let words = |panel: &Panel| format!("{}, D-SHAPLEY in {} repetitions", panel.name, n_d_shapley(panel));
+    panels.iter().map(words).collect()
 }
 
 /// Point addition by exact values.
 pub(crate) fn run(settings: &Settings, folder: &Path, watch: &dyn Watch) -> Result<(), Error> {
     let panels = wanted(Experiment::Fig2, settings, |_| true)?;
-    let n_d_shapley =
-        settings.d_shapley.unwrap_or(usize::MAX).min(settings.repetitions(QUICK_REPETITIONS, REPETITIONS));
+    let n = settings.repetitions(QUICK_REPETITIONS, REPETITIONS);
+    let n_d_shapley = |panel: &Panel| settings.d_shapley(panel.name, n);
     let output = Output::open(folder, Experiment::Fig2, settings, details(&panels, n_d_shapley))?;
-    let rankers = |_repetition: usize| vec![Ranker::Ours(Method::Closed), Ranker::Ours(Method::Paper)];
-    let rows = curves(&output, &panels, settings, watch, rankers)?;
+    let rows = curves(&output, &panels, settings, watch, |panel, r| rankers(r < n_d_shapley(panel)))?;
     let curves = Curves::of(&rows);
     output.figure(&figure(&curves, &panels))?;
     output.summary(&summary(&curves, &panels, settings))

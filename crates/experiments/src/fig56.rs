@@ -30,8 +30,8 @@ pub(crate) fn run(
 ) -> Result<(), Error> {
     let task = if experiment == Experiment::Fig5 { Task::Regression } else { Task::Classification };
     let panels = wanted(experiment, settings, |panel| panel.task == task)?;
-    let output = Output::open(folder, experiment, settings, details(&panels, 0))?;
-    let rows = curves(&output, &panels, settings, watch, |_| METHODS.map(Ranker::Ours).to_vec())?;
+    let output = Output::open(folder, experiment, settings, details(&panels, |_| 0))?;
+    let rows = curves(&output, &panels, settings, watch, |_, _| METHODS.map(Ranker::Ours).to_vec())?;
     let curves = Curves::of(&rows);
     output.figure(&figure(&curves, &panels, task))?;
     output.summary(&summary(&curves, &panels, settings, task))

@@ -15,12 +15,13 @@
 //! |---|---|
 //! | `data/` | tables, the twelve panels, how a repetition divides rows |
 //! | `dataset/` | datasets by name: made, found in folders, downloaded and checked |
-//! | `valuing.rs` | values of points by each method |
+//! | `valuing.rs`, `d_shapley.rs` | values of points by each method |
 //! | `addition/` | point-addition curves and their utilities |
 //! | `fig1.rs` … `table1.rs` | one file per experiment |
 //! | `ledger.rs`, `output.rs` | the table that grows, and the files around it |
 
 mod addition;
+mod d_shapley;
 mod data;
 pub mod dataset;
 mod error;

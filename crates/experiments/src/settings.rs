@@ -56,6 +56,7 @@ impl Experiment {
 /// | `seed` | 0 | the first of all random numbers; repetitions have numbered streams |
 /// | `repetitions` | as in the paper | how often an experiment with chance in it is repeated |
 /// | `d_shapley` | as `repetitions` | how many of these D-SHAPLEY takes part in; 0 leaves it out |
+/// | `d_shapley_of` | none | the same for some panels, on which it is slower or faster |
 /// | `only` | all | panels to show, by name |
 /// | `handling` | corrected | which tables `australian` and `diabetes` are |
 /// | `library` | | where datasets are looked for |
@@ -69,6 +70,8 @@ pub struct Settings {
     pub repetitions: Option<usize>,
     /// Repetitions with D-SHAPLEY, if not all.
     pub d_shapley: Option<usize>,
+    /// The same for some panels, by name.
+    pub d_shapley_of: Vec<(String, usize)>,
     /// Panels, if not all.
     pub only: Option<Vec<String>>,
     /// Which tables two of the names mean.
@@ -81,6 +84,12 @@ impl Settings {
     /// Repetitions: as told, or `quick` of them, or `full`.
     pub(crate) fn repetitions(&self, quick: usize, full: usize) -> usize {
         self.repetitions.unwrap_or(if self.quick { quick } else { full }).max(1)
+    }
+
+    /// Repetitions of a panel that D-SHAPLEY takes part in: as told, or `unless`.
+    pub(crate) fn d_shapley(&self, panel: &str, unless: usize) -> usize {
+        let own = self.d_shapley_of.iter().find(|(name, _)| name == panel).map(|(_, n)| *n);
+        own.or(self.d_shapley).unwrap_or(unless)
     }
 
     /// Whether a panel is wanted.

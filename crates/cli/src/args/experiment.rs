@@ -19,7 +19,7 @@ use std::path::PathBuf;
 Examples:
   dshap experiment fig4 -o results
   dshap experiment fig2 --quick --only gaussian-r,gaussian-c -o quick
-  dshap experiment fig2 --data datasets --d-shapley 5 -o results
+  dshap experiment fig2 --data datasets --d-shapley 50,mnist=2 -o results
   dshap experiment fig2 --data datasets --data-handling paper -o as-in-paper")]
 pub(crate) struct ExperimentArgs {
     /// The experiment.
@@ -45,9 +45,10 @@ pub(crate) struct ExperimentArgs {
     /// Repetitions. Default: those of the paper, or a few with `--quick`.
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=10_000))]
     pub(crate) repetitions: Option<u16>,
-    /// Repetitions that D-SHAPLEY takes part in; 0 leaves it out. Default: all (one in table1).
-    #[arg(long, value_name = "N")]
-    pub(crate) d_shapley: Option<u16>,
+    /// Repetitions that D-SHAPLEY takes part in, such as 10 or 50,mnist=2; 0 leaves it out. Default: all of
+    /// fig2, one of fig1 and table1.
+    #[arg(long, value_name = "N", value_delimiter = ',', value_parser = parse_share)]
+    pub(crate) d_shapley: Vec<(Option<String>, u16)>,
     /// The seed of everything drawn.
     #[arg(long, value_name = "N", default_value_t = 0)]
     pub(crate) seed: u64,
@@ -115,4 +116,14 @@ pub(crate) struct DatasetArgs {
     /// The seed of a made dataset.
     #[arg(long, value_name = "N", default_value_t = 0)]
     pub(crate) seed: u64,
+}
+
+/// `N`, or `PANEL=N`.
+fn parse_share(text: &str) -> Result<(Option<String>, u16), String> {
+    let (panel, count) = match text.split_once('=') {
+        Some((panel, count)) => (Some(panel.to_string()), count),
+        None => (None, text),
+    };
+    let count = count.parse().map_err(|_| format!("`{count}` is not a number of repetitions"))?;
+    Ok((panel, count))
 }

@@ -25,7 +25,12 @@ pub(crate) fn run(args: &ExperimentArgs) -> Result<(), Failure> {
         quick: args.quick,
         seed: args.seed,
         repetitions: args.repetitions.map(usize::from),
-        d_shapley: args.d_shapley.map(usize::from),
+        d_shapley: args.d_shapley.iter().find(|(panel, _)| panel.is_none()).map(|(_, n)| usize::from(*n)),
+        d_shapley_of: args
+            .d_shapley
+            .iter()
+            .filter_map(|(panel, n)| Some((panel.clone()?, usize::from(*n))))
+            .collect(),
         only: args.only.clone(),
         handling,
         library: Library { folders: args.data.clone(), cache: user_cache() },

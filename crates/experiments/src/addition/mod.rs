@@ -8,6 +8,7 @@ pub(crate) use margins::Curves;
 pub(crate) use utility::Utility;
 
 use crate::Error;
+use crate::d_shapley;
 use crate::data::{Panel, Rows, Split};
 use crate::ledger::Row;
 use crate::seeds::{Purpose, method_seed, permutation, stream};
@@ -56,12 +57,14 @@ impl Order {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Ranker {
     Ours(Method),
+    DShapley,
 }
 
 impl Ranker {
     pub(crate) fn name(self) -> &'static str {
         match self {
             Ranker::Ours(method) => method.name(),
+            Ranker::DShapley => "d-shapley",
         }
     }
 
@@ -69,8 +72,16 @@ impl Ranker {
     pub(crate) fn values(self, terms: Terms, split: &Split) -> Result<Vec<f64>, Error> {
         match self {
             Ranker::Ours(method) => values(method, terms, split),
+            Ranker::DShapley => d_shapley::values(terms, split),
         }
     }
+}
+
+/// The methods of Figure 2 and Table 1, with D-SHAPLEY or without.
+pub(crate) fn rankers(with_d_shapley: bool) -> Vec<Ranker> {
+    let mut rankers = vec![Ranker::Ours(Method::Closed), Ranker::Ours(Method::Paper)];
+    rankers.extend(with_d_shapley.then_some(Ranker::DShapley));
+    rankers
 }
 
 /// Rows of one repetition with so many rankers: two orders each, and random.

@@ -198,8 +198,8 @@ mod tests {
 
     #[test]
     fn least_squares_errors_are_those_of_a_line() {
-        // y = 1 + 2x through all three points; held out are (3, 7) and (0, 3).
-        let points = Part { x: mat![[0.0], [1.0], [2.0], [5.0_f64]], y: vec![1.0, 3.0, 5.0, 11.0] };
+        // y = 1 + 2x ± ½, in balance; held out are (3, 7) and (0, 3).
+        let points = Part { x: mat![[-1.0], [-1.0], [1.0], [1.0_f64]], y: vec![-0.5, -1.5, 3.5, 2.5] };
         let held_out = Part { x: mat![[3.0], [0.0_f64]], y: vec![7.0, 3.0] };
         let found = squared_error(&points, 4, &held_out).unwrap();
         assert!((found - 2.0).abs() < 1e-12);

@@ -93,7 +93,7 @@ static ENTRIES: [Entry; 18] = [
             member: "abalone.data",
             format: Format::Abalone,
         },
-        digest: "",
+        digest: "bea8ca578bc35fa5fabe5bb1bee5e59b0d7ca0285c28e859465b40f82706163a",
     },
     Entry {
         name: "airfoil",
@@ -114,7 +114,7 @@ static ENTRIES: [Entry; 18] = [
                 ],
             ),
         },
-        digest: "",
+        digest: "9e3ddadce2178b4e3c43ca0ffcfa78856ff6e17929c0245b340c6ee7fae6cee1",
     },
     Entry {
         name: "whitewine",
@@ -141,7 +141,7 @@ static ENTRIES: [Entry; 18] = [
                 ],
             ),
         },
-        digest: "",
+        digest: "dcb61929445ae982ada262f0cf13aca58bbf7d516019780f40d1215478cfe5bb",
     },
     Entry {
         name: "skin-nonskin",
@@ -157,7 +157,7 @@ static ENTRIES: [Entry; 18] = [
                 positive: Some(2.0),
             },
         },
-        digest: "",
+        digest: "68bfcd744ae42ff6c939ad43e2fbeefb23e78ea753869a54fa5029d6c6bfdb9b",
     },
     Entry {
         name: "diabetes-efron",
@@ -168,7 +168,7 @@ static ENTRIES: [Entry; 18] = [
             member: "diabetes.tab.txt",
             format: plain(' ', true, &["age", "sex", "bmi", "bp", "s1", "s2", "s3", "s4", "s5", "s6"]),
         },
-        digest: "",
+        digest: "b4d0c06272485b9815c62a113a77e79370255b2e2ad6dfcf6156c57c5ff91de8",
     },
     Entry {
         name: "pima-diabetes",
@@ -179,14 +179,14 @@ static ENTRIES: [Entry; 18] = [
             member: PIMA_FILE,
             format: plain(',', false, PIMA),
         },
-        digest: "",
+        digest: "1fd5a39e0afea6904661f1a91442fda82281929f6983d141a3fcf863237c90c7",
     },
     Entry {
         name: "diabetes-scale",
         about: "LIBSVM diabetes_scale, recomputed from Pima: 1 for tested negative, 768 rows",
         file: "diabetes_scale",
         origin: Origin::Download { address: PIMA_ADDRESS, member: PIMA_FILE, format: Format::PimaScaled },
-        digest: "",
+        digest: "fdec7087ecc3efe789b9ff02be2f0207b7fb6705c47ae627f544dd6e295f7125",
     },
     Entry {
         name: "diabetes-scale-authors",
@@ -197,7 +197,7 @@ static ENTRIES: [Entry; 18] = [
             member: PIMA_FILE,
             format: Format::PimaScaledAuthors,
         },
-        digest: "",
+        digest: "b9e91fc72348c2db1c9c36438cea9e370496c707fc125799115a5cfddf04d192",
     },
     Entry {
         name: "australian",
@@ -208,7 +208,7 @@ static ENTRIES: [Entry; 18] = [
             member: "australian.dat",
             format: plain(' ', false, AUSTRALIAN),
         },
-        digest: "",
+        digest: "2f923845bbc68658ba1135784bed0b15ace5eb4f1985c617fccf6b46f539c712",
     },
     Entry {
         name: "australian-scale",
@@ -219,7 +219,7 @@ static ENTRIES: [Entry; 18] = [
             member: "australian_scale",
             format: Format::Libsvm { names: AUSTRALIAN, positive: 1.0 },
         },
-        digest: "",
+        digest: "d773cf43cdef928d97f8fb2ad1256f0032ed93de3ec696f990cd81d0146dc1b3",
     },
     Entry {
         name: "australian-scale-authors",
@@ -230,7 +230,7 @@ static ENTRIES: [Entry; 18] = [
             member: "australian_scale",
             format: Format::AustralianAuthors,
         },
-        digest: "",
+        digest: "9e0949da00a49a671eee9316d2b7d864ca12f5264efbe9fc8a08487758f3293b",
     },
     Entry {
         name: "breast-cancer",
@@ -241,7 +241,7 @@ static ENTRIES: [Entry; 18] = [
             member: "wdbc.data",
             format: Format::Wdbc,
         },
-        digest: "",
+        digest: "e991626d39b9223ca65abcfbb0dfc05675ad679d0ff7647e942a312b5c4bf737",
     },
     Entry {
         name: "digits",
@@ -252,27 +252,27 @@ static ENTRIES: [Entry; 18] = [
             member: "optdigits.tes",
             format: Format::Digits,
         },
-        digest: "",
+        digest: "e85f26b6f8735c49af313462b9a786316cfbd96476d1aeba14853a717ce9f54a",
     },
     Entry {
         name: "mnist",
         about: "MNIST: 32 principal components of network features; 1 for digits below 5, 70000 rows",
         file: "mnist_effnetlite0_pca32",
         origin: Origin::NotOffered { why: FEATURES },
-        digest: "",
+        digest: "5cda18bc95843a729877552f4d1744e84c681172d8eee9938e26722bee55415b",
     },
     Entry {
         name: "fashion-mnist",
         about: "Fashion-MNIST, likewise",
         file: "fashion_mnist_effnetlite0_pca32",
         origin: Origin::NotOffered { why: FEATURES },
-        digest: "",
+        digest: "cdc682db5247ca4f7b0b083da0b8efb1a32e223900e17890b4b2e3f688400726",
     },
     Entry {
         name: "cifar10",
         about: "CIFAR10, likewise, 60000 rows",
         file: "cifar10_effnetlite0_pca32",
         origin: Origin::NotOffered { why: FEATURES },
-        digest: "",
+        digest: "001649ca967930deab94d5d5507936b1ec2476763643bb2ffa2da18c8c38380c",
     },
 ];

@@ -8,7 +8,7 @@ use dshap_experiments::{Experiment, Settings, Unwatched, run};
 use std::path::{Path, PathBuf};
 
 /// Settings of a run of seconds on one panel that is made, not read.
-pub fn tiny(panel: &str) -> Settings {
+pub(crate) fn tiny(panel: &str) -> Settings {
     Settings {
         quick: true,
         seed: 11,
@@ -20,14 +20,14 @@ pub fn tiny(panel: &str) -> Settings {
 }
 
 /// Runs an experiment in a folder of its own.
-pub fn done(experiment: Experiment, settings: &Settings) -> tempfile::TempDir {
+pub(crate) fn done(experiment: Experiment, settings: &Settings) -> tempfile::TempDir {
     let folder = tempfile::tempdir().unwrap();
     run(experiment, settings, folder.path(), &Unwatched).unwrap();
     folder
 }
 
 /// A CSV file: its header, and its rows.
-pub fn csv(path: &Path) -> (String, Vec<Vec<String>>) {
+pub(crate) fn csv(path: &Path) -> (String, Vec<Vec<String>>) {
     let text = std::fs::read_to_string(path).unwrap();
     let mut lines = text.lines();
     let header = lines.next().unwrap().to_string();
@@ -35,18 +35,18 @@ pub fn csv(path: &Path) -> (String, Vec<Vec<String>>) {
 }
 
 /// A cell as a number.
-pub fn number(cell: &str) -> f64 {
+pub(crate) fn number(cell: &str) -> f64 {
     cell.parse().unwrap()
 }
 
 /// The folder of real data, where there is one.
-pub fn data() -> Option<PathBuf> {
+pub(crate) fn data() -> Option<PathBuf> {
     let folder = std::env::var_os("DSHAP_DATA")
         .map_or_else(|| Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared/data"), PathBuf::from);
     folder.is_dir().then_some(folder)
 }
 
 /// Finds datasets in `folder` and nowhere else.
-pub fn library(folder: &Path) -> Library {
+pub(crate) fn library(folder: &Path) -> Library {
     Library { folders: vec![folder.into()], cache: None }
 }
