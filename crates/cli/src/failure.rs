@@ -26,13 +26,19 @@ impl Failure {
         if let dshap_run::Error::OutputIsInput { .. } | dshap_run::Error::Misplaced { .. } = error {
             return Failure::Usage { message: error.to_string() };
         }
-        let mut causes = vec![error.to_string()];
-        let mut source = std::error::Error::source(error);
-        while let Some(cause) = source {
-            causes.push(cause.to_string());
-            source = cause.source();
+        Failure::Input { doing: doing.into(), causes: causes(error), hint: error.hint() }
+    }
+
+    /// An experiment or a dataset that failed; `doing` says what was tried.
+    pub(crate) fn experiment(doing: impl Into<String>, error: &dshap_experiments::Error) -> Self {
+        use dshap_experiments::Error;
+        match error {
+            Error::UnknownDataset { .. } | Error::UnknownPanel { .. } => {
+                let hint = error.hint().map_or(String::new(), |hint| format!("; {hint}"));
+                Failure::Usage { message: format!("{error}{hint}") }
+            }
+            _ => Failure::Input { doing: doing.into(), causes: causes(error), hint: error.hint() },
         }
-        Failure::Input { doing: doing.into(), causes, hint: error.hint() }
     }
 
     /// Words that contradict each other.
@@ -77,4 +83,15 @@ impl Failure {
         let _ = io::stderr().write_all(text.as_bytes());
         ExitCode::from(code)
     }
+}
+
+/// An error and what caused it, outermost first.
+fn causes(error: &dyn std::error::Error) -> Vec<String> {
+    let mut causes = vec![error.to_string()];
+    let mut source = error.source();
+    while let Some(cause) = source {
+        causes.push(cause.to_string());
+        source = cause.source();
+    }
+    causes
 }

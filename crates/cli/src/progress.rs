@@ -1,5 +1,6 @@
 //! A progress bar on a terminal, silence elsewhere.
 
+use dshap_experiments::Watch;
 use dshap_run::{Observer, Stage};
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use std::io::IsTerminal;
@@ -68,5 +69,51 @@ impl Observer for Progress {
     fn is_interrupted(&self) -> bool {
         // Ctrl-C ends the program itself; see `main`.
         false
+    }
+}
+
+/// Units done and time left of an experiment.
+pub(crate) struct UnitBar {
+    visible: bool,
+    bar: Mutex<Option<ProgressBar>>,
+}
+
+impl UnitBar {
+    pub(crate) fn new(quiet: bool) -> Self {
+        Self { visible: !quiet && std::io::stderr().is_terminal(), bar: Mutex::new(None) }
+    }
+
+    fn bar(&self) -> MutexGuard<'_, Option<ProgressBar>> {
+        self.bar.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Watch for UnitBar {
+    fn begin(&self, what: &str, done: usize, total: usize) {
+        if !self.visible {
+            return;
+        }
+        let bar = ProgressBar::new(total as u64).with_position(done as u64);
+        let style = "{prefix:>10} [{bar:30}] {pos} of {len}  {elapsed} gone  {eta} left";
+        if let Ok(style) = ProgressStyle::with_template(style) {
+            bar.set_style(style.progress_chars("=> "));
+        }
+        bar.set_prefix(what.to_string());
+        // What a run before this one did says nothing of how fast this one is.
+        bar.reset_eta();
+        bar.enable_steady_tick(Duration::from_secs(1));
+        *self.bar() = Some(bar);
+    }
+
+    fn advance(&self, done: usize) {
+        if let Some(bar) = &*self.bar() {
+            bar.set_position(done as u64);
+        }
+    }
+
+    fn end(&self) {
+        if let Some(bar) = self.bar().take() {
+            bar.finish_and_clear();
+        }
     }
 }

@@ -8,7 +8,7 @@ use std::process::Command;
 #[test]
 fn the_help_of_every_command_has_examples() {
     let folder = Folder::new();
-    for command in ["", " value", " formula regression", " completions", " man"] {
+    for command in ["", " value", " experiment", " dataset", " formula regression", " completions", " man"] {
         for flag in ["--help", "-h"] {
             let help = folder.stdout(&format!("dshap{command} {flag}"));
             assert!(help.contains("Example"), "dshap{command} {flag}: {help}");

@@ -1,11 +1,13 @@
 //! What can be typed.
 
 mod density;
+mod experiment;
 mod formula;
 mod neighbours;
 mod shared;
 
 pub(crate) use density::{DensityArgs, SetArgs};
+pub(crate) use experiment::{DatasetArgs, ExperimentArg, ExperimentArgs, HandlingArg};
 pub(crate) use formula::{
     BoundFormulaArgs, ClassificationFormulaArgs, DensityFormulaArgs, FormulaCommand, FormulaOutput,
     RegressionFormulaArgs, SynergyFormulaArgs,
@@ -62,6 +64,8 @@ pub(crate) enum Command {
     Update(UpdateArgs),
     Merge(MergeArgs),
     Inspect(InspectArgs),
+    Experiment(ExperimentArgs),
+    Dataset(DatasetArgs),
     /// Evaluate a closed form for given numbers.
     #[command(subcommand)]
     Formula(FormulaCommand),

@@ -1,6 +1,8 @@
 //! One file per command: what was typed becomes what was meant, and runs.
 
+mod dataset;
 mod demo;
+mod experiment;
 mod finish;
 mod fit;
 mod formula;
@@ -20,6 +22,8 @@ pub(crate) fn run(args: Args) -> Result<(), Failure> {
         Some(Command::Update(args)) => fit::update(&args),
         Some(Command::Merge(args)) => fit::merge(&args),
         Some(Command::Inspect(args)) => inspect::run(&args),
+        Some(Command::Experiment(args)) => experiment::run(&args),
+        Some(Command::Dataset(args)) => dataset::run(&args),
         Some(Command::Formula(FormulaCommand::Regression(args))) => formula::regression(&args),
         Some(Command::Formula(FormulaCommand::Classification(args))) => formula::classification(&args),
         Some(Command::Formula(FormulaCommand::Bounds(args))) => formula::bounds(&args),

@@ -1,0 +1,330 @@
+//! Logistic regression: a set is worth what its model tells of test labels.
+//!
+//! ```text
+//! U(S) = score of the model fitted to S − score of no model
+//! ```
+//!
+//! where the score is accuracy, or minus the mean log-loss. No model knows how
+//! common each label is among the test rows, and no more: it predicts the most
+//! common one, or these shares. A set has no model, and is worth 0, if it has fewer
+//! than `least_rows` rows or lacks one of the labels, as in the program of
+//! Ghorbani and Zou.
+//!
+//! The model is fitted to convergence, by Newton's method from the model of the
+//! set before the last row joined or left. It has a ridge, since small sets are
+//! separable; the intercept is not penalised. With more than two classes there is
+//! one model for each against the others; the most probable class is predicted,
+//! and for the log-loss probabilities are made to add up to 1.
+
+mod newton;
+
+use crate::Error;
+use crate::utility::{Row, Utility, check, gather};
+use dshap::Rows;
+use newton::{Members, fit};
+
+/// How good predictions are.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Score {
+    /// The share of test rows whose label is predicted.
+    #[default]
+    Accuracy,
+    /// Minus the mean of `−ln P(label)`.
+    LogLoss,
+}
+
+/// How a set is fitted and scored.
+///
+/// | field | default | purpose |
+/// |---|---|---|
+/// | `n_classes` | 2 | labels are `0 … n_classes − 1` |
+/// | `score` | accuracy | how good predictions are |
+/// | `least_rows` | 1 | sets of fewer rows have no model |
+/// | `ridge` | 1 | `γ > 0` of `(γ/2)·Σβ²`, beside the summed log-loss |
+/// | `intercept` | yes | whether there is one, never penalised |
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct LogisticOptions {
+    /// Number of labels.
+    pub n_classes: usize,
+    /// How good predictions are.
+    pub score: Score,
+    /// Sets of fewer rows have no model.
+    pub least_rows: usize,
+    /// `γ`.
+    pub ridge: f64,
+    /// Whether there is an intercept.
+    pub intercept: bool,
+}
+
+impl Default for LogisticOptions {
+    fn default() -> Self {
+        Self { n_classes: 2, score: Score::Accuracy, least_rows: 1, ridge: 1.0, intercept: true }
+    }
+}
+
+/// The utility: what a set's model tells of test labels.
+#[derive(Debug, Clone)]
+pub struct Logistic {
+    n_features: usize,
+    options: LogisticOptions,
+    /// Test rows as the model sees them, one after the other, and their labels.
+    test: Vec<f64>,
+    labels: Vec<usize>,
+    /// Score of no model.
+    baseline: f64,
+    /// What features are less, and are then multiplied with.
+    centre: Vec<f64>,
+    scale: Vec<f64>,
+    /// What the diagonal of the Hessian grows by.
+    penalty: Vec<f64>,
+}
+
+/// A set of rows, and the models fitted to it.
+#[derive(Debug, Clone)]
+pub struct LogisticSet {
+    rows: Vec<f64>,
+    labels: Vec<usize>,
+    /// Rows of each label.
+    counts: Vec<usize>,
+    /// Coefficients, model after model; of the last set that was fitted.
+    beta: Vec<f64>,
+    worth: f64,
+}
+
+impl LogisticSet {
+    /// Number of rows.
+    pub fn n_rows(&self) -> usize {
+        self.labels.len()
+    }
+}
+
+impl Logistic {
+    /// The score is measured on `test`.
+    ///
+    /// # Errors
+    ///
+    /// [`dshap::Error::NoTestRows`], [`dshap::Error::InTest`] (also for a label
+    /// that is no class), [`dshap::Error::BadOption`],
+    /// [`dshap::Error::NoFeatures`].
+    pub fn new(test: Rows<'_>, options: LogisticOptions) -> Result<Self, Error> {
+        let n_features = test.n_features();
+        check(test, n_features).map_err(Error::in_test)?;
+        if !(options.ridge.is_finite() && options.ridge > 0.0) {
+            return Err(Error::option("the ridge must be a number above 0: small sets are separable"));
+        }
+        if options.n_classes < 2 {
+            return Err(Error::option("there must be two classes at least"));
+        }
+        if test.is_empty() {
+            return Err(dshap::Error::NoTestRows.into());
+        }
+        if n_features == 0 {
+            return Err(dshap::Error::NoFeatures { n_features }.into());
+        }
+        check_labels(test, options.n_classes).map_err(Error::in_test)?;
+
+        let (centre, scale) = standard(test, options.intercept);
+        let dim = n_features + usize::from(options.intercept);
+        let mut penalty: Vec<f64> = scale.iter().map(|scale| options.ridge * scale * scale).collect();
+        penalty.resize(dim, 0.0);
+        let mut utility = Self {
+            n_features,
+            options,
+            test: Vec::with_capacity(test.len() * dim),
+            labels: test.y().iter().map(|&label| label as usize).collect(),
+            baseline: 0.0,
+            centre,
+            scale,
+            penalty,
+        };
+        let mut x = vec![0.0; n_features];
+        let mut design = Vec::new();
+        for row in 0..test.len() {
+            gather(test, row, &mut x);
+            utility.design(&x, &mut design);
+            utility.test.append(&mut design);
+        }
+        if !utility.test.iter().chain(&utility.penalty).all(|cell| cell.is_finite()) {
+            return Err(Error::in_test(dshap::Error::TooLarge));
+        }
+        utility.baseline = utility.score_of_no_model();
+        Ok(utility)
+    }
+
+    /// Refuses labels that are no class.
+    ///
+    /// # Errors
+    ///
+    /// [`dshap::Error::NotAClass`].
+    pub fn check_labels(&self, rows: Rows<'_>) -> Result<(), Error> {
+        Ok(check_labels(rows, self.options.n_classes)?)
+    }
+
+    /// The score without a model.
+    pub fn score_without_model(&self) -> f64 {
+        self.baseline
+    }
+
+    /// Columns of the model.
+    fn dim(&self) -> usize {
+        self.penalty.len()
+    }
+
+    /// Two labels are told apart by one model.
+    fn n_models(&self) -> usize {
+        if self.options.n_classes == 2 { 1 } else { self.options.n_classes }
+    }
+
+    /// Appends the row as the model sees it.
+    fn design(&self, x: &[f64], out: &mut Vec<f64>) {
+        let cells = x.iter().zip(&self.centre).zip(&self.scale);
+        out.extend(cells.map(|((x, centre), scale)| (x - centre) * scale));
+        if self.options.intercept {
+            out.push(1.0);
+        }
+    }
+
+    fn score_of_no_model(&self) -> f64 {
+        let n = self.labels.len() as f64;
+        let mut counts = vec![0.0; self.options.n_classes];
+        self.labels.iter().for_each(|&label| counts[label] += 1.0);
+        match self.options.score {
+            Score::Accuracy => counts.iter().fold(0.0, |most: f64, &count| most.max(count)) / n,
+            Score::LogLoss => {
+                counts.iter().filter(|count| **count > 0.0).map(|count| count / n * (count / n).ln()).sum()
+            }
+        }
+    }
+
+    /// Whether a set with these counts of labels has a model.
+    fn has_model(&self, counts: &[usize]) -> bool {
+        counts.iter().sum::<usize>() >= self.options.least_rows && counts.iter().all(|&count| count > 0)
+    }
+
+    /// Fits all models to some rows, starting from `beta`, and returns what that
+    /// is worth.
+    fn refit(&self, members: &Members<'_>, beta: &mut [f64]) -> f64 {
+        for (class, beta) in beta.chunks_exact_mut(self.dim()).enumerate() {
+            // One model tells label 1 from label 0.
+            let positive = if self.n_models() == 1 { 1 } else { class };
+            fit(members, positive, &self.penalty, beta);
+        }
+        self.score(beta) - self.baseline
+    }
+
+    fn score(&self, beta: &[f64]) -> f64 {
+        let dim = self.dim();
+        let mut margins = vec![0.0; self.n_models()];
+        let mut total = 0.0;
+        for (x, &label) in self.test.chunks_exact(dim).zip(&self.labels) {
+            for (margin, beta) in margins.iter_mut().zip(beta.chunks_exact(dim)) {
+                *margin = crate::symmetric::dot(x, beta);
+            }
+            total += match (self.options.score, margins.as_slice()) {
+                (Score::Accuracy, &[margin]) => f64::from(u8::from((margin > 0.0) == (label == 1))),
+                (Score::Accuracy, margins) => f64::from(u8::from(largest(margins) == label)),
+                (Score::LogLoss, &[margin]) => -newton::softplus(if label == 1 { -margin } else { margin }),
+                (Score::LogLoss, margins) => {
+                    let sum: f64 = margins.iter().map(|&margin| newton::probability(margin)).sum();
+                    -newton::softplus(-margins[label]) - sum.ln()
+                }
+            };
+        }
+        total / self.labels.len() as f64
+    }
+}
+
+impl Utility for Logistic {
+    type Set = LogisticSet;
+
+    fn n_features(&self) -> usize {
+        self.n_features
+    }
+
+    fn empty(&self) -> LogisticSet {
+        LogisticSet {
+            rows: Vec::new(),
+            labels: Vec::new(),
+            counts: vec![0; self.options.n_classes],
+            beta: vec![0.0; self.n_models() * self.dim()],
+            worth: 0.0,
+        }
+    }
+
+    fn push(&self, set: &mut LogisticSet, row: Row<'_>) {
+        // Labels were checked where rows came in.
+        let label = (row.y as usize).min(self.options.n_classes - 1);
+        self.design(row.x, &mut set.rows);
+        set.labels.push(label);
+        set.counts[label] += 1;
+    }
+
+    fn value(&self, set: &mut LogisticSet) -> f64 {
+        set.worth = if self.has_model(&set.counts) {
+            let members = Members::all(&set.rows, &set.labels);
+            self.refit(&members, &mut set.beta)
+        } else {
+            0.0
+        };
+        set.worth
+    }
+
+    fn gain(&self, set: &LogisticSet, row: Row<'_>) -> f64 {
+        let label = (row.y as usize).min(self.options.n_classes - 1);
+        let mut counts = set.counts.clone();
+        counts[label] += 1;
+        if !self.has_model(&counts) {
+            return -set.worth;
+        }
+        let mut design = Vec::with_capacity(self.dim());
+        self.design(row.x, &mut design);
+        let members = Members { more: Some((&design, label)), ..Members::all(&set.rows, &set.labels) };
+        self.refit(&members, &mut set.beta.clone()) - set.worth
+    }
+
+    fn loss(&self, set: &LogisticSet, index: usize, _row: Row<'_>) -> f64 {
+        let mut counts = set.counts.clone();
+        counts[set.labels[index]] -= 1;
+        if !self.has_model(&counts) {
+            return set.worth;
+        }
+        let members = Members { without: Some(index), ..Members::all(&set.rows, &set.labels) };
+        set.worth - self.refit(&members, &mut set.beta.clone())
+    }
+
+    fn is_undetermined(&self, set: &LogisticSet) -> bool {
+        set.n_rows() >= self.options.least_rows && set.counts.contains(&0)
+    }
+}
+
+/// The place of the largest number, the first if there are several.
+fn largest(numbers: &[f64]) -> usize {
+    let mut best = 0;
+    for (i, number) in numbers.iter().enumerate() {
+        if *number > numbers[best] {
+            best = i;
+        }
+    }
+    best
+}
+
+fn check_labels(rows: Rows<'_>, n_classes: usize) -> Result<(), dshap::Error> {
+    let is_class = |label: &f64| label.fract() == 0.0 && (0.0..n_classes as f64).contains(label);
+    match rows.y().iter().position(|label| !is_class(label)) {
+        Some(row) => Err(dshap::Error::NotAClass { row, n_classes }),
+        None => Ok(()),
+    }
+}
+
+/// Means of the features, and one over their deviations; without an intercept
+/// nothing may be taken off.
+fn standard(rows: Rows<'_>, is_centred: bool) -> (Vec<f64>, Vec<f64>) {
+    let n = rows.len() as f64;
+    let columns = (0..rows.n_features()).map(|column| {
+        let cells = || rows.x().col(column).iter();
+        let mean = if is_centred { cells().sum::<f64>() / n } else { 0.0 };
+        let scale = (n / cells().map(|cell| (cell - mean).powi(2)).sum::<f64>()).sqrt();
+        (mean, if scale.is_normal() { scale } else { 1.0 })
+    });
+    columns.unzip()
+}

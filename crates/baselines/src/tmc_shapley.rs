@@ -1,0 +1,92 @@
+//! TMC-Shapley: data Shapley values by truncated chains (Ghorbani and Zou 2019).
+//!
+//! Every iteration adds all rows to the empty set in a random order; a row gains
+//! what the utility grows by. The mean over orders is the Shapley value of the row
+//! in this finite dataset. A chain is truncated when its utility has come so near
+//! to that of all rows that what is left cannot matter: the remaining rows gain
+//! nothing in that iteration.
+
+use crate::Error;
+use crate::monte_carlo::{self, Iteration, MonteCarlo, Stopping};
+use crate::population::{sample, stream};
+use crate::utility::{Noted, Utility};
+use dshap::Rows;
+
+/// Rows of a chain between two looks at whether to go on.
+const PATIENCE: usize = 64;
+
+/// When chains are truncated and when no more are drawn.
+///
+/// | field | default | purpose |
+/// |---|---|---|
+/// | `truncation` | 0.01 | how near to the utility of all rows is near, as a share of it; 0 never truncates |
+/// | `patience` | 5 | steps in a row that are near before a chain ends |
+/// | `stopping` | as for all | see [`Stopping`] |
+///
+/// Both defaults are those of the authors' program. Since the empty set is worth
+/// 0 here, the share is one of all that the rows bring.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct TmcOptions {
+    /// What is near, as a share of the utility of all rows.
+    pub truncation: f64,
+    /// So many steps in a row must be near, and one more.
+    pub patience: usize,
+    /// When no more chains are drawn.
+    pub stopping: Stopping,
+}
+
+impl Default for TmcOptions {
+    fn default() -> Self {
+        Self { truncation: 0.01, patience: 5, stopping: Stopping::default() }
+    }
+}
+
+/// Values `rows` as one finite dataset.
+///
+/// # Errors
+///
+/// What is wrong with the rows, [`dshap::Error::NoRows`],
+/// [`dshap::Error::BadOption`], [`dshap::Error::TooLarge`],
+/// [`dshap::Error::Interrupted`].
+pub fn tmc_shapley<U: Utility>(
+    utility: &U,
+    rows: Rows<'_>,
+    options: TmcOptions,
+    watch: &(dyn Fn(usize, usize) -> bool + Sync),
+) -> Result<MonteCarlo, Error> {
+    let TmcOptions { truncation, patience, stopping } = options;
+    if truncation.is_nan() || truncation < 0.0 {
+        return Err(Error::option("the truncation must be a number from 0 on"));
+    }
+    if rows.is_empty() {
+        return Err(dshap::Error::NoRows.into());
+    }
+    let rows = Noted::new(rows, utility)?;
+    let whole = crate::worth_of_all(utility, &rows);
+    let near = truncation * whole.abs();
+    monte_carlo::run(rows.len(), stopping, watch, |number, go_on| {
+        let order = sample(rows.len(), rows.len(), &mut stream(stopping.seed, number));
+        let mut chain =
+            Iteration { gains: vec![0.0; rows.len()], n_evaluated: 0, n_sets: 0, n_undetermined: 0 };
+        let mut x = rows.scratch();
+        let mut set = utility.empty();
+        let (mut worth, mut n_near) = (0.0, 0);
+        for &row in &order {
+            if chain.n_evaluated % PATIENCE == 0 && !go_on() {
+                return None;
+            }
+            utility.push(&mut set, rows.row(row, &mut x));
+            let grown = utility.value(&mut set);
+            chain.gains[row] = grown - worth;
+            worth = grown;
+            chain.n_evaluated += 1;
+            chain.n_sets += 1;
+            chain.n_undetermined += usize::from(utility.is_undetermined(&set));
+            n_near = if (whole - worth).abs() < near { n_near + 1 } else { 0 };
+            if n_near > patience {
+                break;
+            }
+        }
+        Some(chain)
+    })
+}

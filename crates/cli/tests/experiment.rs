@@ -1,0 +1,87 @@
+//! `dshap experiment` and `dshap dataset`, as they are typed.
+
+mod common;
+
+use common::{Csv, Folder};
+
+#[test]
+fn an_experiment_leaves_a_table_a_figure_and_a_summary() {
+    let folder = Folder::new();
+    let block = folder.run("dshap experiment fig3 --quick -o out");
+    insta::assert_snapshot!(block, @r"
+    $ dshap experiment fig3 --quick -o out
+    exit 0
+    --- stderr
+    fig3: the summary is in out/fig3.md, the figure in out/fig3.svg
+    ");
+    for extension in ["csv", "svg", "png", "md", "json"] {
+        assert!(folder.path(&format!("out/fig3.{extension}")).is_file(), "{extension}");
+    }
+    assert_eq!(Csv::parse(&folder.read("out/fig3.csv")).len(), 7);
+}
+
+#[test]
+fn settings_that_do_not_fit_are_said() {
+    let folder = Folder::new();
+    insta::assert_snapshot!(folder.run("dshap experiment fig2 --only abalon -o out"), @r"
+    $ dshap experiment fig2 --only abalon -o out
+    exit 2
+    --- stderr
+    error: `abalon` is no panel of fig2; its panels are gaussian-r, abalone, airfoil, whitewine, gaussian-c, skin-nonskin, mnist, cifar10, diabetes, australian, fashion-mnist, cifar10-density
+
+    For more information, try '--help'.
+    ");
+    folder.run("dshap experiment fig3 --quick -o out");
+    let block = folder.run("dshap experiment fig3 --quick --seed 1 -o out");
+    assert!(block.contains("exit 1") && block.contains("belongs to a run with other settings"), "{block}");
+    assert!(block.contains("hint: choose another folder"), "{block}");
+    let block = folder.run("dshap experiment fig2 --d-shapley mnist=few -o out");
+    assert!(block.contains("exit 2") && block.contains("`few` is not a number of repetitions"), "{block}");
+}
+
+#[test]
+fn made_datasets_are_csv_that_dshap_values() {
+    let folder = Folder::new();
+    let table = folder.stdout("dshap dataset gaussian-r --rows 40 --features 2 --seed 3");
+    let csv = Csv::parse(&table);
+    assert_eq!((csv.header(), csv.len()), (vec!["x1", "x2", "target"], 40));
+    let block = folder.run("dshap dataset gaussian-r --rows 40 --features 2 --seed 3 -o g.csv");
+    assert!(block.contains("exit 0"), "{block}");
+    assert_eq!(folder.read("g.csv"), table);
+    assert_eq!(Csv::parse(&folder.stdout("dshap value g.csv --target target")).len(), 40);
+}
+
+#[test]
+fn datasets_that_cannot_be_had_are_said() {
+    let folder = Folder::new();
+    assert!(folder.stdout("dshap dataset --list").contains("abalone "));
+    insta::assert_snapshot!(folder.run("dshap dataset iris"), @r"
+    $ dshap dataset iris
+    exit 2
+    --- stderr
+    error: there is no dataset `iris`; `dshap dataset --list` names them all
+
+    For more information, try '--help'.
+    ");
+    insta::assert_snapshot!(folder.run("dshap dataset mnist"), @r"
+    $ dshap dataset mnist
+    exit 1
+    --- stderr
+    error: cannot get dataset `mnist`
+      caused by: `mnist` cannot be downloaded: its features were computed from images with a neural network and are not published
+
+    hint: name the folder that holds it with `--data DIR`, or leave it out with `--only`
+    ");
+    insta::assert_snapshot!(folder.run("dshap dataset abalone --from none.zip"), @r"
+    $ dshap dataset abalone --from none.zip
+    exit 1
+    --- stderr
+    error: cannot get dataset `abalone`
+      caused by: cannot use `none.zip`: No such file or directory (os error 2)
+    ");
+    let folder = Folder::with("abalone.data", "M,1,2,3,4,5,6,7,8\n");
+    let block = folder.run("dshap dataset abalone --from abalone.data");
+    assert!(block.contains("exit 1") && block.contains("has the digest"), "{block}");
+    let table = folder.stdout("dshap dataset abalone --from abalone.data --unchecked");
+    assert!(table.ends_with("1,2,3,4,5,6,7,0,0,1,8\n"), "{table}");
+}

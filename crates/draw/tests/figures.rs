@@ -1,0 +1,66 @@
+//! Figures as they are drawn.
+
+use dshap_draw::{Axis, Colour, Dash, Error, Figure, Line, Panel, Point};
+
+fn figure() -> Figure {
+    let rising = |name: &str, colour, slope: f64| {
+        let points = (0..20).map(|i| Point::new(i as f64, slope * i as f64).with_band(1.0)).collect();
+        Line::new(name, colour, points)
+    };
+    let lines = || {
+        vec![
+            rising("largest first", Colour::Blue, 1.0),
+            rising("random & <none>", Colour::Grey, 0.2).with_dash(Dash::Dashed),
+        ]
+    };
+    let axis = || (Axis::linear("points added"), Axis::linear("utility, %"));
+    let panel = |title: &str| {
+        let (x, y) = axis();
+        Panel::new(title, x, y, lines())
+    };
+    Figure::new("Two panels", 2, vec![panel("first"), panel("second")])
+}
+
+#[test]
+fn an_entry_of_the_legend_stands_for_all_panels() {
+    let svg = figure().to_svg();
+    assert_eq!(svg.matches(">largest first<").count(), 1);
+    assert_eq!(svg.matches(">points added<").count(), 2);
+}
+
+#[test]
+fn words_are_escaped() {
+    let svg = figure().to_svg();
+    assert!(svg.contains("random &amp; &lt;none&gt;"));
+    assert!(!svg.contains("<none>"));
+}
+
+#[test]
+fn the_same_figure_has_the_same_bytes() {
+    assert_eq!(figure().to_svg(), figure().to_svg());
+    assert_eq!(figure().to_png(1.0).unwrap(), figure().to_png(1.0).unwrap());
+}
+
+/// Text in the picture must come from the font that is built in: without its
+/// words the picture is another one.
+#[test]
+fn pictures_have_words_without_fonts_of_the_system() {
+    let mut silent = figure();
+    silent.title = String::new();
+    assert_ne!(figure().to_png(1.0).unwrap(), silent.to_png(1.0).unwrap());
+}
+
+#[test]
+fn numbers_that_cannot_be_shown_are_left_out() {
+    let points = vec![Point::new(1.0, 0.0), Point::new(10.0, f64::NAN), Point::new(100.0, 2.0)];
+    let line = Line::new("seconds", Colour::Green, points);
+    let panel = Panel::new("", Axis::logarithmic("m"), Axis::logarithmic("seconds"), vec![line.with_marks()]);
+    let svg = Figure::new("", 1, vec![panel]).to_svg();
+    assert!(!svg.contains("NaN") && !svg.contains("inf"));
+    assert_eq!(svg.matches("<circle").count(), 2, "one point, and the legend");
+}
+
+#[test]
+fn a_picture_without_end_is_refused() {
+    assert!(matches!(figure().to_png(1e4), Err(Error::Size { .. })));
+}

@@ -1,0 +1,102 @@
+//! What curves say: how far they lie from the random one.
+
+use super::{Order, steps};
+use crate::ledger::Row;
+use crate::statistics::MeanEstimate;
+use std::collections::BTreeMap;
+
+/// The curves of all repetitions.
+#[derive(Debug, Default)]
+pub(crate) struct Curves {
+    /// Relative utilities by panel, method and order; one curve per repetition.
+    curves: BTreeMap<(String, String, String), BTreeMap<usize, Vec<f64>>>,
+}
+
+impl Curves {
+    /// Reads them from the rows of the table.
+    pub(crate) fn of(rows: &[Row]) -> Self {
+        let mut all = Self::default();
+        for row in rows {
+            let key = (row[0].clone(), row[2].clone(), row[3].clone());
+            let repetition = row[1].parse().unwrap_or(0);
+            let relative = row[6].parse().unwrap_or(f64::NAN);
+            all.curves.entry(key).or_default().entry(repetition).or_default().push(relative);
+        }
+        all
+    }
+
+    fn get(&self, panel: &str, method: &str, order: Order) -> Option<&BTreeMap<usize, Vec<f64>>> {
+        self.curves.get(&(panel.into(), method.into(), order.name().into()))
+    }
+
+    /// The mean curve with its standard errors: points added, mean, error.
+    pub(crate) fn mean(&self, panel: &str, method: &str, order: Order) -> Vec<(f64, MeanEstimate)> {
+        let Some(curves) = self.get(panel, method, order) else { return Vec::new() };
+        let at = |step: usize| {
+            let numbers: Vec<f64> = curves.values().map(|curve| curve[step]).collect();
+            MeanEstimate::of(&numbers)
+        };
+        steps().into_iter().enumerate().map(|(step, added)| (added as f64, at(step))).collect()
+    }
+
+    /// How far a curve lies on its side of the random one: above for largest
+    /// first, below for smallest first. The mean over all steps but the first, in
+    /// the units of relative utility, repetition by repetition.
+    pub(crate) fn margin(&self, panel: &str, method: &str, order: Order) -> Option<Margin> {
+        let random = self.get(panel, "random", Order::Random)?;
+        let sign = if order == Order::Smallest { -1.0 } else { 1.0 };
+        let mut margins = Vec::new();
+        let mut last = Vec::new();
+        for (repetition, curve) in self.get(panel, method, order)? {
+            let random = random.get(repetition)?;
+            let gaps: Vec<f64> =
+                curve.iter().zip(random).map(|(own, random)| sign * (own - random)).collect();
+            let n = gaps.len() - 1;
+            margins.push(gaps[1..].iter().sum::<f64>() / n as f64);
+            last.push(gaps[n]);
+        }
+        Some(Margin { overall: MeanEstimate::of(&margins), last: MeanEstimate::of(&last) })
+    }
+}
+
+/// How far a curve lies on its side of the random one, over repetitions.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Margin {
+    /// The mean over all steps.
+    pub(crate) overall: MeanEstimate,
+    /// With all points added.
+    pub(crate) last: MeanEstimate,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn margins_are_counted_from_the_random_curve_of_the_same_repetition() {
+        let mut rows = Vec::new();
+        for (repetition, gap) in [(0, 1.0), (1, 3.0)] {
+            for (method, order, sign) in
+                [("closed", "largest", 1.0), ("closed", "smallest", -2.0), ("random", "random", 0.0)]
+            {
+                for added in steps() {
+                    let start = if added == 0 { 0.0 } else { 1.0 };
+                    // Repetitions differ in level, which must cancel.
+                    let relative = 100.0 + 10.0 * f64::from(repetition) + sign * gap * start;
+                    let cells = ["a", &repetition.to_string(), method, order, &added.to_string(), "0"];
+                    let mut row: Row = cells.map(String::from).to_vec();
+                    row.push(relative.to_string());
+                    rows.push(row);
+                }
+            }
+        }
+        let curves = Curves::of(&rows);
+        let largest = curves.margin("a", "closed", Order::Largest).unwrap();
+        assert!((largest.overall.mean - 2.0).abs() < 1e-12);
+        // Two repetitions with gaps 1 and 3: standard error 1.
+        assert!((largest.overall.std_error - 1.0).abs() < 1e-12);
+        let smallest = curves.margin("a", "closed", Order::Smallest).unwrap();
+        assert!((smallest.last.mean - 4.0).abs() < 1e-12);
+        assert!(curves.margin("a", "d-shapley", Order::Largest).is_none());
+    }
+}

@@ -1,0 +1,69 @@
+//! Values by D-SHAPLEY, with which the paper compares: sets are drawn, models
+//! fitted, utilities measured on test rows.
+
+use crate::Error;
+use crate::data::{Split, Task};
+use crate::valuing::{Terms, density_fit};
+use dshap::density::Kernel;
+use dshap::{Rows, Sizes};
+use dshap_baselines::{
+    Centre, KernelDensity, LeastSquares, LeastSquaresOptions, Logistic, LogisticOptions, ReferenceRows,
+    Score, SmoothedDensity, Stopping, Utility, d_shapley,
+};
+
+/// The values of the points of `split`, in their order. It stops by the rule of
+/// its authors, or after 10 000 iterations.
+pub(crate) fn values(terms: Terms, split: &Split) -> Result<Vec<f64>, Error> {
+    let test = split.test.rows()?;
+    let reference = split.reference.rows()?;
+    let found = match terms.task {
+        Task::Regression => {
+            let means = |rows: Rows<'_>| -> (Vec<f64>, f64) {
+                let n = rows.len() as f64;
+                let column = |j: usize| rows.x().col(j).iter().sum::<f64>() / n;
+                ((0..rows.n_features()).map(column).collect(), rows.y().iter().sum::<f64>() / n)
+            };
+            // As the closed form has it: means are known, sets from q − 1 rows on count.
+            let (x, y) = means(reference);
+            let options = LeastSquaresOptions {
+                least_rows: terms.q - 1,
+                ridge: 0.0,
+                centre: Centre::Means { x, y },
+                intercept: false,
+            };
+            LeastSquares::new(test, options).and_then(|utility| drawn(&utility, reference, terms, split))
+        }
+        Task::Classification => {
+            let options = LogisticOptions {
+                n_classes: 2,
+                score: Score::Accuracy,
+                least_rows: terms.q - 1,
+                ridge: 1.0,
+                intercept: true,
+            };
+            Logistic::new(test, options).and_then(|utility| drawn(&utility, reference, terms, split))
+        }
+        Task::Density => {
+            let fit = density_fit(&split.reference).map_err(Error::valuing("smooth the reference"))?;
+            let density = SmoothedDensity::Rows(split.test.x.as_ref());
+            KernelDensity::new(reference.n_features(), Kernel::Gaussian, fit.bandwidth(), density)
+                .and_then(|utility| drawn(&utility, reference, terms, split))
+        }
+    };
+    found.map_err(|source| Error::Baseline { what: "value points by D-SHAPLEY".into(), source })
+}
+
+fn drawn<U: Utility>(
+    utility: &U,
+    reference: Rows<'_>,
+    terms: Terms,
+    split: &Split,
+) -> Result<Vec<f64>, dshap_baselines::Error> {
+    let population = ReferenceRows::new(reference, utility)?;
+    // Sets are drawn without replacement: a small reference has no larger ones.
+    let m = terms.m.min(reference.len() + 1);
+    let points = Rows::new(split.points.x.as_ref(), &split.points.y)?;
+    let stopping = Stopping { seed: terms.seed, ..Stopping::default() };
+    let found = d_shapley(utility, &population, points, Sizes::new(terms.q, m), stopping, &|_, _| true)?;
+    Ok(found.values.value)
+}

@@ -1,0 +1,122 @@
+//! Datasets by name: made, found in folders, or downloaded and checked.
+
+mod catalogue;
+mod fetch;
+mod parse;
+
+pub use catalogue::{Entry, Origin, all, find};
+pub use parse::Format;
+
+use crate::{Error, Table};
+use std::path::{Path, PathBuf};
+
+/// Where datasets are looked for.
+#[derive(Debug, Clone, Default)]
+pub struct Library {
+    /// Folders with tables, such as `abalone.csv`, in the order they are tried.
+    pub folders: Vec<PathBuf>,
+    /// The folder that downloads are kept in, tried last.
+    pub cache: Option<PathBuf>,
+}
+
+impl Library {
+    /// Reads a dataset from the first folder that has it.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::UnknownDataset`], [`Error::NotFound`]; as for [`Table::read`].
+    pub fn read(&self, name: &str) -> Result<Table, Error> {
+        let entry = find(name)?;
+        let in_folders = self.folders.iter().flat_map(|folder| {
+            ["csv", "parquet"].map(|extension| folder.join(format!("{}.{extension}", entry.file)))
+        });
+        let tried: Vec<PathBuf> = in_folders.chain(self.cache.as_deref().map(|c| cached(c, entry))).collect();
+        match tried.iter().find(|path| path.is_file()) {
+            Some(path) => Table::read(path),
+            None => Err(Error::NotFound {
+                dataset: entry.name,
+                tried: tried.iter().map(|path| format!("`{}`", path.display())).collect(),
+                can_be_downloaded: matches!(entry.origin, Origin::Download { .. }),
+            }),
+        }
+    }
+}
+
+fn cached(cache: &Path, entry: &Entry) -> PathBuf {
+    cache.join(format!("{}.csv", entry.name))
+}
+
+/// How a dataset is to be had.
+#[derive(Debug, Clone, Default)]
+pub struct Request {
+    /// An address or a file to take the source from, in place of the public one.
+    pub from: Option<String>,
+    /// Keep the table even if its digest is not the one expected.
+    pub unchecked: bool,
+    /// Rows of a made dataset; 2000 unless told.
+    pub rows: Option<usize>,
+    /// Features of a made dataset; those of the paper unless told.
+    pub dim: Option<usize>,
+    /// The seed of a made dataset.
+    pub seed: u64,
+}
+
+/// Rows of a made dataset, unless told.
+const MADE_ROWS: usize = 2000;
+
+/// Makes or downloads a dataset. Downloads are checked and kept in `cache`, and
+/// found there the next time, unless a source is named.
+///
+/// # Errors
+///
+/// [`Error::UnknownDataset`], [`Error::NotOffered`], [`Error::Download`],
+/// [`Error::Format`], [`Error::Digest`].
+pub fn get(name: &str, request: &Request, cache: Option<&Path>) -> Result<Table, Error> {
+    let entry = find(name)?;
+    match &entry.origin {
+        Origin::Made { make, dim } => {
+            Ok(make(request.rows.unwrap_or(MADE_ROWS), request.dim.unwrap_or(*dim), request.seed))
+        }
+        Origin::NotOffered { why } => Err(Error::NotOffered { dataset: entry.name, why }),
+        Origin::Download { address, member, format } => {
+            let kept = cache.map(|cache| cached(cache, entry));
+            if let (Some(path), None) = (&kept, &request.from)
+                && path.is_file()
+            {
+                let table = Table::read(path)?;
+                if table.digest() == entry.digest {
+                    return Ok(table);
+                }
+                // Damaged, or kept unchecked: it is fetched anew.
+            }
+            let address = request.from.as_deref().unwrap_or(address);
+            let bytes = fetch::fetch(address)?;
+            let wrong = |reason| Error::Format { address: address.into(), dataset: entry.name, reason };
+            let text = fetch::text(bytes, member).map_err(wrong)?;
+            let table = format.parse(&text).map_err(wrong)?;
+            let found = table.digest();
+            if found != entry.digest && !request.unchecked {
+                return Err(Error::Digest { dataset: entry.name, found, expected: entry.digest });
+            }
+            if let (Some(path), true) = (&kept, found == entry.digest) {
+                let folder = path.parent().unwrap_or(Path::new("."));
+                std::fs::create_dir_all(folder).map_err(Error::file(folder))?;
+                table.write(path)?;
+            }
+            Ok(table)
+        }
+    }
+}
+
+/// The folder of the user's caches for downloads, if the system names one.
+pub fn user_cache() -> Option<PathBuf> {
+    let variable = |name: &str| std::env::var_os(name).map(PathBuf::from).filter(|path| path.is_absolute());
+    let base = if cfg!(windows) {
+        variable("LOCALAPPDATA")
+    } else if cfg!(target_os = "macos") {
+        variable("HOME").map(|home| home.join("Library/Caches"))
+    } else {
+        variable("XDG_CACHE_HOME").or_else(|| variable("HOME").map(|home| home.join(".cache")))
+    };
+    base.map(|base| base.join("dshap").join("datasets"))
+}

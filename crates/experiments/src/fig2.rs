@@ -1,0 +1,204 @@
+//! Figure 2: point addition on the twelve datasets.
+
+use crate::addition::{Curves, HEADER, Order, Ranker, n_rows, rankers, repetition};
+use crate::data::{PANELS, Panel, Rows, Task};
+use crate::ledger::{Row, Unit};
+use crate::markdown::{MarkdownTable, with_error};
+use crate::output::Output;
+use crate::settings::{Experiment, Settings};
+use crate::{Error, Watch};
+use dshap_draw::{Axis, Colour, Dash, Figure, Line, Panel as Chart, Point};
+use std::path::Path;
+
+/// The paper's repetitions.
+pub(crate) const REPETITIONS: usize = 50;
+/// Repetitions that take about a minute.
+pub(crate) const QUICK_REPETITIONS: usize = 3;
+
+/// Panels that are wanted, of those that `belong`.
+pub(crate) fn wanted(
+    experiment: Experiment,
+    settings: &Settings,
+    belong: impl Fn(&Panel) -> bool,
+) -> Result<Vec<Panel>, Error> {
+    let all: Vec<Panel> = PANELS.into_iter().filter(belong).collect();
+    let apart = settings.d_shapley_of.iter().map(|(name, _)| name);
+    for name in settings.only.iter().flatten().chain(apart) {
+        if !all.iter().any(|panel| panel.name == name) {
+            return Err(Error::UnknownPanel {
+                name: name.clone(),
+                experiment: experiment.name(),
+                panels: all.iter().map(|panel| panel.name).collect(),
+            });
+        }
+    }
+    Ok(all.into_iter().filter(|panel| settings.wants(panel.name)).collect())
+}
+
+/// Does all repetitions of some panels: repetition by repetition, so that more of
+/// them can be asked for later.
+pub(crate) fn curves(
+    output: &Output,
+    panels: &[Panel],
+    settings: &Settings,
+    watch: &dyn Watch,
+    rankers: impl Fn(&Panel, usize) -> Vec<Ranker> + Sync,
+) -> Result<Vec<Row>, Error> {
+    let n = settings.repetitions(QUICK_REPETITIONS, REPETITIONS);
+    let rows: Vec<Rows> = panels
+        .iter()
+        .map(|panel| Rows::of(panel, &settings.library, settings.handling))
+        .collect::<Result<_, Error>>()?;
+    let units: Vec<(usize, usize)> = (0..n).flat_map(|r| (0..panels.len()).map(move |p| (r, p))).collect();
+    let plan: Vec<Unit> = units
+        .iter()
+        .map(|&(r, p)| Unit {
+            key: vec![panels[p].name.into(), r.to_string()],
+            n_rows: n_rows(rankers(&panels[p], r).len()),
+        })
+        .collect();
+    output.complete(&HEADER, &plan, false, watch, |i| {
+        let (r, p) = units[i];
+        repetition(&panels[p], &rows[p], &rankers(&panels[p], r), settings, r)
+    })
+}
+
+/// What the record of a run with panels says beyond its settings.
+pub(crate) fn details(panels: &[Panel], n_d_shapley: impl Fn(&Panel) -> usize) -> Vec<String> {
+    let words = |panel: &Panel| format!("{}, D-SHAPLEY in {} repetitions", panel.name, n_d_shapley(panel));
+    panels.iter().map(words).collect()
+}
+
+/// Point addition by exact values.
+pub(crate) fn run(settings: &Settings, folder: &Path, watch: &dyn Watch) -> Result<(), Error> {
+    let panels = wanted(Experiment::Fig2, settings, |_| true)?;
+    let n = settings.repetitions(QUICK_REPETITIONS, REPETITIONS);
+    let n_d_shapley = |panel: &Panel| settings.d_shapley(panel.name, n);
+    let output = Output::open(folder, Experiment::Fig2, settings, details(&panels, n_d_shapley))?;
+    let rows = curves(&output, &panels, settings, watch, |panel, r| rankers(r < n_d_shapley(panel)))?;
+    let curves = Curves::of(&rows);
+    output.figure(&figure(&curves, &panels))?;
+    output.summary(&summary(&curves, &panels, settings))
+}
+
+/// A line of a figure with a band of one standard error.
+pub(crate) fn mean_line(
+    curves: &Curves,
+    panel: &Panel,
+    (method, order): (&str, Order),
+    (name, colour, dash): (&str, Colour, Dash),
+) -> Option<Line> {
+    let points: Vec<Point> = curves
+        .mean(panel.name, method, order)
+        .into_iter()
+        .map(|(added, at)| {
+            let band = if at.std_error.is_finite() { at.std_error } else { 0.0 };
+            Point::new(added, at.mean).with_band(band)
+        })
+        .collect();
+    (!points.is_empty()).then(|| Line::new(name, colour, points).with_dash(dash))
+}
+
+/// The label of the vertical axis of a panel.
+pub(crate) fn utility_name(task: Task) -> &'static str {
+    match task {
+        Task::Regression => "relative utility, %",
+        Task::Classification => "relative accuracy, %",
+        Task::Density => "relative utility, %",
+    }
+}
+
+fn figure(curves: &Curves, panels: &[Panel]) -> Figure {
+    let styles = [
+        (("random", Order::Random), ("random order", Colour::Grey, Dash::Dotted)),
+        (("d-shapley", Order::Largest), ("D-SHAPLEY, largest first", Colour::Vermilion, Dash::Solid)),
+        (("d-shapley", Order::Smallest), ("D-SHAPLEY, smallest first", Colour::Vermilion, Dash::Dashed)),
+        (("closed", Order::Largest), ("closed form, largest first", Colour::Blue, Dash::Solid)),
+        (("closed", Order::Smallest), ("closed form, smallest first", Colour::Blue, Dash::Dashed)),
+    ];
+    let charts = panels.iter().map(|panel| {
+        let lines = styles.iter().filter_map(|&(which, style)| mean_line(curves, panel, which, style));
+        let title = format!("{} ({})", panel.name.trim_end_matches("-density"), panel.task.name());
+        Chart::new(
+            title,
+            Axis::linear("points added"),
+            Axis::linear(utility_name(panel.task)),
+            lines.collect(),
+        )
+    });
+    Figure::new("Point addition: mean over repetitions, bands of one standard error", 4, charts.collect())
+}
+
+fn summary(curves: &Curves, panels: &[Panel], settings: &Settings) -> String {
+    let n = settings.repetitions(QUICK_REPETITIONS, REPETITIONS);
+    let mut text = format!(
+        "# Figure 2: point addition\n\n\
+         {n} repetitions, seed {seed}, data handling `{handling}`. In each, 200 rows are valued; a model starts \
+         with 100 of them (10 on gaussian-c) and gets up to 50 of the other 100. A margin is how far a curve lies \
+         on its own side of the random one of the same repetition (above for largest first, below for smallest \
+         first), in points of relative utility, averaged over the curve; ± is one standard error over \
+         repetitions. The paper shows curves without numbers; its claim is that every margin is positive.\n\n",
+        seed = settings.seed,
+        handling = settings.handling.name(),
+    );
+    for (method, title) in [
+        ("closed", "Closed form"),
+        ("paper", "The paper's algorithms (3; 2 and 4 as printed, lower; 5)"),
+        ("d-shapley", "D-SHAPLEY"),
+    ] {
+        let table = margins(curves, panels, method);
+        if let Some(table) = table {
+            text += &format!("## {title}\n\n{table}");
+        }
+    }
+    text
+}
+
+/// A table of margins of one method, if it took part.
+pub(crate) fn margins(curves: &Curves, panels: &[Panel], method: &str) -> Option<String> {
+    let mut table = MarkdownTable::new(&[
+        "panel",
+        "task",
+        "repetitions",
+        "largest first above random",
+        "z",
+        "smallest first below random",
+        "z",
+        "with 50 added, above",
+        "with 50 added, below",
+        "claim",
+    ]);
+    let mut any = false;
+    for panel in panels {
+        let margin = |order| curves.margin(panel.name, method, order);
+        let (Some(largest), Some(smallest)) = (margin(Order::Largest), margin(Order::Smallest)) else {
+            continue;
+        };
+        any = true;
+        let words = |estimate: crate::statistics::MeanEstimate| with_error(estimate.mean, estimate.std_error);
+        table.row(&[
+            panel.name.into(),
+            panel.task.name().into(),
+            largest.overall.n.to_string(),
+            words(largest.overall),
+            format!("{:.1}", largest.overall.z()),
+            words(smallest.overall),
+            format!("{:.1}", smallest.overall.z()),
+            words(largest.last),
+            words(smallest.last),
+            verdict(largest.overall.z(), smallest.overall.z()).into(),
+        ]);
+    }
+    any.then(|| table.finish())
+}
+
+/// Whether both margins are positive beyond doubt: by more than three standard
+/// errors, which chance alone passes once in 700 times on either side.
+fn verdict(largest: f64, smallest: f64) -> &'static str {
+    match (largest > 3.0, smallest > 3.0) {
+        (true, true) => "holds",
+        (true, false) => "largest first only",
+        (false, true) => "smallest first only",
+        (false, false) => "not shown",
+    }
+}

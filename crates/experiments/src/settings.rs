@@ -1,0 +1,99 @@
+//! What an experiment is asked to do.
+
+use crate::data::Handling;
+use crate::dataset::Library;
+
+/// The experiments of the paper.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Experiment {
+    /// Time against m.
+    Fig1,
+    /// Time on the twelve datasets.
+    Table1,
+    /// Point addition by exact values.
+    Fig2,
+    /// Synergy of two points of a density.
+    Fig3,
+    /// Value against distance.
+    Fig4,
+    /// Point addition by bounds, regression.
+    Fig5,
+    /// Point addition by bounds, classification.
+    Fig6,
+}
+
+impl Experiment {
+    /// All of them, in the order of the paper.
+    pub const ALL: [Experiment; 7] = [
+        Experiment::Fig1,
+        Experiment::Table1,
+        Experiment::Fig2,
+        Experiment::Fig3,
+        Experiment::Fig4,
+        Experiment::Fig5,
+        Experiment::Fig6,
+    ];
+
+    /// Its name, which files begin with.
+    pub fn name(self) -> &'static str {
+        match self {
+            Experiment::Fig1 => "fig1",
+            Experiment::Table1 => "table1",
+            Experiment::Fig2 => "fig2",
+            Experiment::Fig3 => "fig3",
+            Experiment::Fig4 => "fig4",
+            Experiment::Fig5 => "fig5",
+            Experiment::Fig6 => "fig6",
+        }
+    }
+}
+
+/// How it is done.
+///
+/// | field | default | purpose |
+/// |---|---|---|
+/// | `quick` | `false` | a version of about a minute, with fewer repetitions and smaller sizes |
+/// | `seed` | 0 | the first of all random numbers; repetitions have numbered streams |
+/// | `repetitions` | as in the paper | how often an experiment with chance in it is repeated |
+/// | `d_shapley` | as `repetitions` | how many of these D-SHAPLEY takes part in; 0 leaves it out |
+/// | `d_shapley_of` | none | the same for some panels, on which it is slower or faster |
+/// | `only` | all | panels to show, by name |
+/// | `handling` | corrected | which tables `australian` and `diabetes` are |
+/// | `library` | | where datasets are looked for |
+#[derive(Debug, Clone, Default)]
+pub struct Settings {
+    /// A version of about a minute.
+    pub quick: bool,
+    /// The seed.
+    pub seed: u64,
+    /// Repetitions, if not those of the paper.
+    pub repetitions: Option<usize>,
+    /// Repetitions with D-SHAPLEY, if not all.
+    pub d_shapley: Option<usize>,
+    /// The same for some panels, by name.
+    pub d_shapley_of: Vec<(String, usize)>,
+    /// Panels, if not all.
+    pub only: Option<Vec<String>>,
+    /// Which tables two of the names mean.
+    pub handling: Handling,
+    /// Where datasets are looked for.
+    pub library: Library,
+}
+
+impl Settings {
+    /// Repetitions: as told, or `quick` of them, or `full`.
+    pub(crate) fn repetitions(&self, quick: usize, full: usize) -> usize {
+        self.repetitions.unwrap_or(if self.quick { quick } else { full }).max(1)
+    }
+
+    /// Repetitions of a panel that D-SHAPLEY takes part in: as told, or `unless`.
+    pub(crate) fn d_shapley(&self, panel: &str, unless: usize) -> usize {
+        let own = self.d_shapley_of.iter().find(|(name, _)| name == panel).map(|(_, n)| *n);
+        own.or(self.d_shapley).unwrap_or(unless)
+    }
+
+    /// Whether a panel is wanted.
+    pub(crate) fn wants(&self, panel: &str) -> bool {
+        self.only.as_ref().is_none_or(|only| only.iter().any(|name| name == panel))
+    }
+}
