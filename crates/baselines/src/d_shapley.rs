@@ -49,7 +49,7 @@ pub fn d_shapley<U: Utility, P: Population>(
         let mut gains = Vec::with_capacity(points.len());
         let mut x = points.scratch();
         for point in 0..points.len() {
-            if point % PATIENCE == 0 && !go_on() {
+            if point.is_multiple_of(PATIENCE) && !go_on() {
                 return None;
             }
             gains.push(share * utility.gain(&set, points.row(point, &mut x)));
@@ -91,7 +91,7 @@ pub fn d_shapley_of_reference<U: Utility>(
         utility.value(&mut set);
         let mut gains = vec![0.0; rows.len()];
         for (done, &row) in outside.iter().enumerate() {
-            if done % PATIENCE == 0 && !go_on() {
+            if done.is_multiple_of(PATIENCE) && !go_on() {
                 return None;
             }
             gains[row] = share * utility.gain(&set, rows.row(row, &mut x));
@@ -101,7 +101,7 @@ pub fn d_shapley_of_reference<U: Utility>(
         utility.push(&mut set, rows.row(outside[0], &mut x));
         utility.value(&mut set);
         for (index, &row) in inside.iter().enumerate() {
-            if index % PATIENCE == 0 && !go_on() {
+            if index.is_multiple_of(PATIENCE) && !go_on() {
                 return None;
             }
             gains[row] = share * utility.loss(&set, index, rows.row(row, &mut x));

@@ -11,8 +11,11 @@
 
 use crate::Error;
 use crate::utility::{Row, Utility};
-use dshap::density::Kernel;
+use dshap::density::{BANDWIDTH_RANGE, Kernel};
 use faer::MatRef;
+
+/// A density smoothed by a kernel, as a function of the place.
+pub type Smoothed = dyn Fn(&[f64]) -> f64 + Sync;
 
 /// `∫p(z) k_h(x − z) dz`, the density smoothed by the kernel.
 #[derive(Clone, Copy)]
@@ -20,7 +23,7 @@ pub enum SmoothedDensity<'a> {
     /// A mean over test rows.
     Rows(MatRef<'a, f64>),
     /// A known function.
-    Known(&'a (dyn Fn(&[f64]) -> f64 + Sync)),
+    Known(&'a Smoothed),
 }
 
 /// The utility: integrated squared error saved.
@@ -28,7 +31,7 @@ pub struct KernelDensity<'a> {
     kernel: Kernel,
     bandwidth: f64,
     dim: usize,
-    known: Option<&'a (dyn Fn(&[f64]) -> f64 + Sync)>,
+    known: Option<&'a Smoothed>,
     /// Test rows, one after the other.
     test: Vec<f64>,
     /// `k_h(0)` and `(k*k)_h(0)`.
@@ -53,6 +56,19 @@ pub struct KernelDensitySet {
     memos: f64,
 }
 
+impl KernelDensity<'static> {
+    /// As [`new`](KernelDensity::new) with the density of test rows, which are
+    /// copied.
+    ///
+    /// # Errors
+    ///
+    /// As for [`new`](KernelDensity::new).
+    pub fn tested_on(test: MatRef<'_, f64>, kernel: Kernel, bandwidth: f64) -> Result<Self, Error> {
+        let cells = packed(test, test.ncols()).map_err(Error::in_test)?;
+        Self::from_cells(test.ncols(), kernel, bandwidth, None, cells)
+    }
+}
+
 impl<'a> KernelDensity<'a> {
     /// Estimates with `kernel`, of bandwidth `bandwidth` in the units of the rows.
     ///
@@ -67,16 +83,26 @@ impl<'a> KernelDensity<'a> {
         bandwidth: f64,
         density: SmoothedDensity<'a>,
     ) -> Result<Self, Error> {
-        if !(1e-30..=1e30).contains(&bandwidth) {
+        let (known, test) = match density {
+            SmoothedDensity::Known(known) => (Some(known), Vec::new()),
+            SmoothedDensity::Rows(rows) => (None, packed(rows, dim).map_err(Error::in_test)?),
+        };
+        Self::from_cells(dim, kernel, bandwidth, known, test)
+    }
+
+    fn from_cells(
+        dim: usize,
+        kernel: Kernel,
+        bandwidth: f64,
+        known: Option<&'a Smoothed>,
+        test: Vec<f64>,
+    ) -> Result<Self, Error> {
+        if !BANDWIDTH_RANGE.contains(&bandwidth) {
             return Err(dshap::Error::BadBandwidth { bandwidth }.into());
         }
         if dim == 0 {
             return Err(dshap::Error::NoFeatures { n_features: 0 }.into());
         }
-        let (known, test) = match density {
-            SmoothedDensity::Known(known) => (Some(known), Vec::new()),
-            SmoothedDensity::Rows(rows) => (None, packed(rows, dim).map_err(Error::in_test)?),
-        };
         if known.is_none() && test.is_empty() {
             return Err(dshap::Error::NoTestRows.into());
         }

@@ -28,7 +28,7 @@ where
     for row in 0..rows.len() {
         utility.push(&mut set, rows.row(row, &mut x));
     }
-    utility.value(&mut set);
+    check_finite(&[utility.value(&mut set)])?;
     let done = std::sync::atomic::AtomicUsize::new(0);
     let value: Option<Vec<f64>> = (0..rows.len())
         .into_par_iter()

@@ -64,7 +64,7 @@ pub use along::{utility_along, utility_of};
 pub use d_shapley::{d_shapley, d_shapley_of_reference};
 pub use error::Error;
 pub use exact::{MOST_ROWS, exact_density_shapley, exact_shapley};
-pub use kernel_density::{KernelDensity, KernelDensitySet, SmoothedDensity};
+pub use kernel_density::{KernelDensity, KernelDensitySet, Smoothed, SmoothedDensity};
 pub use least_squares::{Centre, LeastSquares, LeastSquaresOptions, LeastSquaresSet, TestMoments};
 pub use leave_one_out::leave_one_out;
 pub use logistic::{Logistic, LogisticOptions, LogisticSet, Score};

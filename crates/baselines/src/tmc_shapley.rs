@@ -72,7 +72,7 @@ pub fn tmc_shapley<U: Utility>(
         let mut set = utility.empty();
         let (mut worth, mut n_near) = (0.0, 0);
         for &row in &order {
-            if chain.n_evaluated % PATIENCE == 0 && !go_on() {
+            if chain.n_evaluated.is_multiple_of(PATIENCE) && !go_on() {
                 return None;
             }
             utility.push(&mut set, rows.row(row, &mut x));

@@ -1,6 +1,7 @@
 //! What a set of rows is worth, as every baseline asks for it.
 
 use dshap::Rows;
+use rayon::prelude::*;
 
 /// One row.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -23,6 +24,16 @@ pub trait Utility: Sync {
 
     /// Features of a row.
     fn n_features(&self) -> usize;
+
+    /// Refuses rows that the utility can make nothing of, beside those of another
+    /// width and those that are not finite.
+    ///
+    /// # Errors
+    ///
+    /// As the utility says.
+    fn check(&self, _rows: Rows<'_>) -> Result<(), dshap::Error> {
+        Ok(())
+    }
 
     /// A number that belongs to a row whatever set it is in, and is worth
     /// computing once.
@@ -70,7 +81,7 @@ impl<'a> Noted<'a> {
     /// memos.
     pub(crate) fn new<U: Utility>(rows: Rows<'a>, utility: &U) -> Result<Self, dshap::Error> {
         check(rows, utility.n_features())?;
-        use rayon::prelude::*;
+        utility.check(rows)?;
         let memos = (0..rows.len())
             .into_par_iter()
             .map_init(

@@ -79,6 +79,8 @@ pub enum Note {
     LeverageOne,
     /// The sum has no finite value for a row at the very centre (`q = p + 2`).
     Infinite,
+    /// The row measures utility, so that it has no part in any set.
+    TestRow,
     /// The sum has no finite value for a row whose weight in the logistic fit
     /// is 0 (`q ≤ p + 4`).
     NoWeight,
@@ -89,6 +91,7 @@ impl Note {
     pub fn text(self) -> &'static str {
         match self {
             Note::LeverageOne => "leverage 1",
+            Note::TestRow => "test row",
             Note::NoWeight => "infinite at weight 0 for q ≤ p + 4",
             Note::Infinite => "infinite at distance 0 for q = p + 2",
         }

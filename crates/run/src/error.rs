@@ -65,6 +65,10 @@ pub enum Error {
         what: String,
     },
 
+    /// A baseline that cannot be computed.
+    #[error(transparent)]
+    Baseline(dshap_baselines::Error),
+
     /// A valuer without the distances that calibrated values need.
     #[error("the valuer holds no distances to calibrate by")]
     NotCalibrated,
@@ -298,6 +302,13 @@ impl Error {
                 "correct the cell, leave it empty if it is missing, or say `--categorical {name}` if the column holds categories"
             )),
             Error::Core { hint, .. } => hint.clone(),
+            Error::Baseline(dshap_baselines::Error::TooManySets { .. }) => {
+                Some("`--method tmc-shapley` estimates the same values for any number of rows".into())
+            }
+            Error::Baseline(dshap_baselines::Error::KernelRange { .. }) => {
+                Some("`--bandwidth` sets another, `--pca` makes fewer columns".into())
+            }
+            Error::Baseline(_) => None,
             Error::TooMuchText => {
                 Some("keep fewer columns, or leave `--sort`, `--top` and `--bottom` out".into())
             }
@@ -349,6 +360,15 @@ impl Error {
     pub(crate) fn at(error: dshap_table::Error, source: &Source, first_row: u64) -> Self {
         let location = error.row().and_then(|row| source.locate(first_row + row as u64).ok());
         Error::Table { location, error }
+    }
+
+    /// What went wrong with a baseline, with columns called by the names of the
+    /// design.
+    pub(crate) fn baseline(error: dshap_baselines::Error, design: &Design) -> Self {
+        match error {
+            dshap_baselines::Error::Core(error) => Error::core(error, design),
+            error => Error::Baseline(error),
+        }
     }
 
     /// A core error, with columns called by the names of the design.

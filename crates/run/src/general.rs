@@ -86,6 +86,32 @@ impl Held {
         self.y.len()
     }
 
+    /// Some rows, some columns.
+    pub(crate) fn select(&self, rows: &[usize], columns: &[usize]) -> Self {
+        let x = Mat::from_fn(rows.len(), columns.len(), |i, j| self.x[(rows[i], columns[j])]);
+        Self { x, y: rows.iter().map(|&row| self.y[row]).collect() }
+    }
+
+    /// The features, one column each.
+    pub(crate) fn x(&self) -> &Mat<f64> {
+        &self.x
+    }
+
+    /// The features, to be changed.
+    pub(crate) fn x_mut(&mut self) -> &mut Mat<f64> {
+        &mut self.x
+    }
+
+    /// The targets.
+    pub(crate) fn y(&self) -> &[f64] {
+        &self.y
+    }
+
+    /// The targets, to be changed.
+    pub(crate) fn y_mut(&mut self) -> &mut [f64] {
+        &mut self.y
+    }
+
     pub(crate) fn rows(&self) -> Result<Rows<'_>, dshap::Error> {
         Rows::new(self.x.as_ref(), &self.y)
     }

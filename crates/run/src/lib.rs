@@ -12,6 +12,7 @@
 //!
 //! Nothing here prints or knows flags.
 
+mod baseline;
 mod checkpoint;
 mod choice;
 mod dense;
@@ -44,6 +45,9 @@ mod summary;
 mod value;
 mod warnings;
 
+pub use baseline::{
+    Baseline, BaselineChoice, BaselineRequest, BaselineSummary, UtilityName, value_by_baseline,
+};
 pub use choice::{MethodChoice, MethodName, parse_constant};
 pub use density_choice::{DEFAULT_SAMPLES, DensityChoice, parse_bandwidth};
 pub use density_facts::DensityFacts;

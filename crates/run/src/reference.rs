@@ -63,6 +63,23 @@ impl RowCounts {
     }
 }
 
+/// Learns how columns become numbers, and no more; returns the task as well, and
+/// whether it was guessed.
+pub(crate) fn learn_design(
+    source: &Source,
+    model: &Model,
+    budget: Budget,
+    observer: &dyn Observer,
+) -> Result<(Design, Task, bool), Error> {
+    let (task, task_guessed) = settle_task(source, model)?;
+    let (design, extra_passes) = survey(source, model, task, budget, observer)?;
+    if task_guessed {
+        refuse_late_labels(source, &design)?;
+    }
+    let (design, _) = reduce(source, model, design, extra_passes, budget, observer)?;
+    Ok((design, task, task_guessed))
+}
+
 /// Learns a design and a fit from a reference.
 pub(crate) fn learn(
     source: &Source,

@@ -224,8 +224,11 @@ impl Utility for LeastSquares {
     }
 
     fn value(&self, set: &mut LeastSquaresSet) -> f64 {
-        if set.n_rows() < self.options.least_rows || !set.settle(&self.penalty) {
+        if set.n_rows() < self.options.least_rows {
             return 0.0;
+        }
+        if !set.settle(&self.penalty) {
+            return set.worth_without_fit();
         }
         set.measure(&self.test)
     }

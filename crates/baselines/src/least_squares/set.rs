@@ -90,6 +90,12 @@ impl LeastSquaresSet {
         self.n_updates += 1;
     }
 
+    /// What a set without a fit is worth: nothing, unless its numbers were too
+    /// large to square.
+    pub(super) fn worth_without_fit(&self) -> f64 {
+        if self.gram.iter().chain(&self.cross).all(|cell| cell.is_finite()) { 0.0 } else { f64::NAN }
+    }
+
     /// Fits the set unless that is done; whether there is a fit.
     pub(super) fn settle(&mut self, penalty: &[f64]) -> bool {
         if self.state != State::Stale {

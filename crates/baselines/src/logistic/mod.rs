@@ -151,15 +151,6 @@ impl Logistic {
         Ok(utility)
     }
 
-    /// Refuses labels that are no class.
-    ///
-    /// # Errors
-    ///
-    /// [`dshap::Error::NotAClass`].
-    pub fn check_labels(&self, rows: Rows<'_>) -> Result<(), Error> {
-        Ok(check_labels(rows, self.options.n_classes)?)
-    }
-
     /// The score without a model.
     pub fn score_without_model(&self) -> f64 {
         self.baseline
@@ -239,6 +230,10 @@ impl Utility for Logistic {
 
     fn n_features(&self) -> usize {
         self.n_features
+    }
+
+    fn check(&self, rows: Rows<'_>) -> Result<(), dshap::Error> {
+        check_labels(rows, self.options.n_classes)
     }
 
     fn empty(&self) -> LogisticSet {

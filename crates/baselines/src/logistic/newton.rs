@@ -2,9 +2,13 @@
 
 use crate::symmetric;
 
-/// Half the squared Newton decrement below which the next step is the last: it
-/// then leaves an error of about its square.
-const SMALL_STEP: f64 = 1e-10;
+/// A step that changes no row's margin by more is the last: it leaves margins off
+/// by about its square. Smallness in terms of the objective would not do, since
+/// that is flat where rows are told apart with near certainty.
+const SMALL_STEP: f64 = 1e-6;
+
+/// A step may lead uphill by so much of the objective: that is rounding.
+const ROUNDING: f64 = 1e-13;
 
 /// More steps than any set takes; only a step that rounding keeps from going
 /// downhill ends earlier.
@@ -65,8 +69,9 @@ pub(super) fn fit(members: &Members<'_>, positive: usize, penalty: &[f64], beta:
         }
         step.copy_from_slice(&work.gradient);
         symmetric::solve(&work.hessian, &mut step);
-        let decrement = 0.5 * symmetric::dot(&step, &work.gradient);
-        if decrement < SMALL_STEP {
+        let mut largest: f64 = 0.0;
+        members.each(p, |x, _| largest = largest.max(symmetric::dot(x, &step).abs()));
+        if largest < SMALL_STEP {
             symmetric::add_scaled(beta, -1.0, &step);
             return;
         }
@@ -76,7 +81,7 @@ pub(super) fn fit(members: &Members<'_>, positive: usize, penalty: &[f64], beta:
             trial.copy_from_slice(beta);
             symmetric::add_scaled(&mut trial, -length, &step);
             let reached = work.expand(members, positive, penalty, &trial);
-            if reached < objective {
+            if reached <= objective + ROUNDING * (1.0 + objective) {
                 objective = reached;
                 is_downhill = true;
                 break;
