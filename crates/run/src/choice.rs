@@ -5,6 +5,7 @@
 
 use crate::density_choice::NO_RIDGE;
 use crate::request::Method;
+use crate::second_order_choice::SecondOrderSaid;
 use dshap::density::Algorithm5;
 use dshap::linear::{Algorithm3, Bound, Constant, Convention, GeneralOptions, Side};
 use std::ops::RangeBounds;
@@ -28,6 +29,8 @@ pub enum MethodName {
     Upper,
     /// The paper's Monte Carlo.
     Algorithm3,
+    /// A model that is refitted on each set.
+    SecondOrder,
     /// Theorem 5.
     Closed,
     /// The paper's Monte Carlo for densities.
@@ -39,13 +42,14 @@ impl MethodName {
     pub const OF_DENSITIES: [MethodName; 2] = [MethodName::Closed, MethodName::MonteCarlo];
 
     /// Those that value what predictions are made from.
-    pub const ALL: [MethodName; 6] = [
+    pub const ALL: [MethodName; 7] = [
         MethodName::Gaussian,
         MethodName::Calibrated,
         MethodName::General,
         MethodName::Lower,
         MethodName::Upper,
         MethodName::Algorithm3,
+        MethodName::SecondOrder,
     ];
 
     /// The word users know it by.
@@ -57,6 +61,7 @@ impl MethodName {
             MethodName::Lower => "lower",
             MethodName::Upper => "upper",
             MethodName::Algorithm3 => "algorithm-3",
+            MethodName::SecondOrder => "second-order",
             MethodName::Closed => "closed",
             MethodName::MonteCarlo => "monte-carlo",
         }
@@ -93,6 +98,8 @@ pub struct MethodChoice {
     pub seed: Option<u64>,
     /// Whether models fit their intercept anew on each set.
     pub refit_intercept: bool,
+    /// What only second-order values have.
+    pub second_order: SecondOrderSaid,
 }
 
 impl MethodChoice {
@@ -132,6 +139,11 @@ impl MethodChoice {
                 seed: Some(algorithm.seed),
                 ..named(MethodName::Algorithm3)
             },
+            Method::SecondOrder(choice) => Self {
+                seed: Some(choice.seed),
+                second_order: SecondOrderSaid::of(choice),
+                ..named(MethodName::SecondOrder)
+            },
             Method::Closed => named(MethodName::Closed),
             Method::MonteCarlo(Algorithm5 { seed }) => {
                 Self { seed: Some(seed), ..named(MethodName::MonteCarlo) }
@@ -167,6 +179,7 @@ impl MethodChoice {
             samples: self.samples.or(base.samples),
             seed: self.seed.or(base.seed),
             refit_intercept: false,
+            second_order: base.second_order,
         };
         Ok(said.settle()?.unwrap_or_default())
     }
@@ -211,9 +224,15 @@ impl MethodChoice {
                 "`gaussian`, `lower` and `upper`",
             ),
             own(
+                self.second_order.first_said().unwrap_or_default(),
+                self.second_order.first_said().is_some(),
+                name == MethodName::SecondOrder,
+                "`--method second-order`",
+            ),
+            own(
                 "--refit-intercept",
                 self.refit_intercept,
-                !bounds && !density,
+                !bounds && !density && name != MethodName::SecondOrder,
                 "`gaussian`, `calibrated` and `general`",
             ),
         ];
@@ -268,6 +287,7 @@ impl MethodChoice {
                     seed: self.seed.unwrap_or(default.seed),
                 })))
             }
+            MethodName::SecondOrder => Ok(Some(Method::SecondOrder(self.second_order.settle(self.seed)?))),
             MethodName::Closed => Ok(Some(Method::Closed)),
             MethodName::MonteCarlo => {
                 let seed = self.seed.unwrap_or(Algorithm5::default().seed);

@@ -2,6 +2,7 @@
 
 mod density;
 mod formula;
+mod second_order;
 mod shared;
 
 pub(crate) use density::{DensityArgs, SetArgs};
@@ -9,6 +10,7 @@ pub(crate) use formula::{
     BoundFormulaArgs, ClassificationFormulaArgs, DensityFormulaArgs, FormulaCommand, FormulaOutput,
     RegressionFormulaArgs, SynergyFormulaArgs,
 };
+pub(crate) use second_order::SecondOrderArgs;
 pub(crate) use shared::{
     CheckpointArgs, ColumnArgs, ConventionArg, DependentArg, FormatArg, MemoryArgs, MethodArg, MethodArgs,
     MissingArg, OutputArgs, RunArgs, SizeArgs, SortArg, TaskArg, UnseenArg,
@@ -91,7 +93,9 @@ pub(crate) enum Command {
 /// Where the target holds labels (text, true and false, two values, or with
 /// `--task classification`) it is the same gain for the least-squares problem
 /// that stands in for a logistic model: coefficients and weights are those of
-/// the whole reference. It is not the gain of a model fitted anew on each set.
+/// the whole reference. It is not the gain of a model fitted anew on each set:
+/// that is `--method second-order`, under log-loss, accuracy or the Brier score,
+/// where rows that contradict their label can be worth much (docs/refitted.md).
 /// More than two labels are told apart one from the others, and values summed.
 ///
 /// With `--task density` nothing is predicted: the value of a row is the expected
@@ -115,6 +119,7 @@ Examples:
   dshap value new.csv --reference 'old/*.parquet' --target price --id sku -o values.parquet
   dshap value new.csv --valuer price.dshap --m 5000 --stderr -o values.arrow
   dshap value patients.csv --target diabetic --positive yes --sort penalty --top 20
+  dshap value patients.csv --target diabetic --method second-order --utility accuracy
   dshap value embeddings.parquet --target animal --pca 32 --per-class -o values.parquet
   dshap value cells.csv --task density --bandwidth scott --stderr -o values.csv
   dshap value cells.csv --task density --sets patient

@@ -1,6 +1,6 @@
 //! Flags that several commands have.
 
-use super::DensityArgs;
+use super::{DensityArgs, SecondOrderArgs};
 use clap::{Args as ClapArgs, ValueEnum};
 use dshap::linear::Constant;
 use dshap_run::parse_constant;
@@ -58,6 +58,7 @@ pub(crate) struct MethodArgs {
     pub(crate) task: Option<TaskArg>,
     /// How rows are valued: exactly for Gaussian inputs, calibrated to other ones, by drawing
     /// sets (general: any inputs, with a ridge), bounded, or by the paper's Monte Carlo. Default: gaussian.
+    /// Labels: also for a model that is refitted on each set (second-order).
     /// Densities: in closed form, or by the paper's Monte Carlo. Default: closed.
     #[arg(long, value_name = "NAME")]
     pub(crate) method: Option<MethodArg>,
@@ -100,9 +101,12 @@ pub(crate) struct MethodArgs {
     /// 4096. Density: reference rows, of more so many are drawn; default 20000.
     #[arg(long, value_name = "T", value_parser = clap::value_parser!(u64).range(1..))]
     pub(crate) samples: Option<u64>,
-    /// Seed of random methods, and of a sample of the reference. Default: 0.
+    /// Seed of random methods, of standard errors by drawing the reference again (second-order), and of a
+    /// sample of the reference. Default: 0.
     #[arg(long)]
     pub(crate) seed: Option<u64>,
+    #[command(flatten)]
+    pub(crate) second_order: SecondOrderArgs,
     #[command(flatten)]
     pub(crate) density: DensityArgs,
 }
@@ -207,6 +211,7 @@ pub(crate) enum MethodArg {
     Upper,
     #[value(name = "algorithm-3")]
     Algorithm3,
+    SecondOrder,
     Closed,
     MonteCarlo,
 }
@@ -290,7 +295,7 @@ fn parse_bytes(text: &str) -> Result<u64, String> {
     if (1.0..1e18).contains(&bytes) { Ok(bytes as u64) } else { Err(wrong()) }
 }
 
-fn parse_penalty(text: &str) -> Result<f64, String> {
+pub(super) fn parse_penalty(text: &str) -> Result<f64, String> {
     match text.parse::<f64>() {
         Ok(number) if (0.0..f64::INFINITY).contains(&number) => Ok(number),
         _ => Err("expected a number of at least 0".into()),

@@ -157,6 +157,10 @@ fn refuse_what_the_valuer_fixes(
         ("--bandwidth", method.density.bandwidth.is_some()),
         ("--scale", method.density.scale.is_some()),
         ("--every-row", method.density.every_row),
+        ("--utility", method.second_order.utility.is_some()),
+        ("--spread", method.second_order.spread.is_some()),
+        ("--small-ridge", method.second_order.small_ridge.is_some()),
+        ("--shift", method.second_order.shift.is_some()),
         ("--no-intercept", method.no_intercept),
         ("--refit-intercept", method.refit_intercept),
     ];
@@ -271,6 +275,7 @@ fn choice_of(args: &MethodArgs) -> MethodChoice {
             MethodArg::Lower => MethodName::Lower,
             MethodArg::Upper => MethodName::Upper,
             MethodArg::Algorithm3 => MethodName::Algorithm3,
+            MethodArg::SecondOrder => MethodName::SecondOrder,
             MethodArg::Closed => MethodName::Closed,
             MethodArg::MonteCarlo => MethodName::MonteCarlo,
         }),
@@ -287,6 +292,7 @@ fn choice_of(args: &MethodArgs) -> MethodChoice {
         samples: args.samples,
         seed: args.seed,
         refit_intercept: args.refit_intercept,
+        second_order: args.second_order.said(),
     }
 }
 

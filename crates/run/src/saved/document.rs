@@ -7,6 +7,7 @@
 
 mod density;
 mod logistic;
+mod second_order;
 
 use super::{SavedValuer, Step};
 use crate::Error;
@@ -23,20 +24,22 @@ use dshap::{Moments, MomentsForm, MomentsParts};
 use dshap_io::Container;
 use dshap_table::{Design, DesignParts};
 use logistic::LogisticDocument;
+use second_order::SecondOrderMethod;
 use serde::{Deserialize, Serialize};
 use std::path::Path;
 
 pub(super) const KIND: &str = "valuer";
 
 /// Version of the format. All up to it can be read.
-pub const FORMAT_VERSION: u32 = 3;
+pub const FORMAT_VERSION: u32 = 4;
 
 /// The version that is written: the first that knew such valuers, so that an
 /// older dshap reads what it can.
-pub(super) fn version_for(task: Task) -> u32 {
-    match task {
-        Task::Regression | Task::Classification => 2,
-        Task::Density => 3,
+pub(super) fn version_for(task: Task, method: Method) -> u32 {
+    match (task, method) {
+        (_, Method::SecondOrder(_)) => 4,
+        (Task::Regression | Task::Classification, _) => 2,
+        (Task::Density, _) => 3,
     }
 }
 
@@ -99,6 +102,7 @@ enum MethodDocument {
         seed: u64,
     },
     Calibrated,
+    SecondOrder(SecondOrderMethod),
     General {
         ridge: f64,
         stop: f64,
@@ -227,7 +231,7 @@ pub(super) fn write(valuer: &SavedValuer) -> Container {
     }
     arrays.sort_by(|one, two| one.0.cmp(&two.0));
     let document = serde_json::to_string(&document).expect("a valuer has nothing JSON cannot hold");
-    Container { kind: KIND.into(), version: version_for(valuer.task()), document, arrays }
+    Container { kind: KIND.into(), version: version_for(valuer.task(), valuer.method), document, arrays }
 }
 
 fn write_linear(model: &LinearModel) -> (MomentsDocument, FitDocument, Arrays) {
@@ -327,7 +331,7 @@ pub(super) fn parse(container: &mut Container) -> Result<SavedValuer, String> {
         .map_err(|error| format!("its document cannot be read: {error}"))?;
     let format_version = container.version;
     let design = Design::from_parts(document.design.clone()).map_err(|error| error.to_string())?;
-    let method = Method::from(std::mem::replace(&mut document.method, MethodDocument::Calibrated));
+    let method = std::mem::replace(&mut document.method, MethodDocument::Calibrated).method()?;
     let mut arrays = Taking(container);
     let missing = |what: &str| format!("its document cannot be read: missing field `{what}`");
     let model = match document.task {
@@ -346,6 +350,9 @@ pub(super) fn parse(container: &mut Container) -> Result<SavedValuer, String> {
             FittedModel::Density(density::parse(&design, stored, &mut arrays)?)
         }
     };
+    if matches!(method, Method::SecondOrder(_)) && !matches!(model, FittedModel::Logistic(_)) {
+        return Err("its method is not one of its task".into());
+    }
     let values_densities = method.density().is_some();
     if values_densities != matches!(model, FittedModel::Density(_)) {
         return Err("its method is not one of its task".into());
@@ -433,6 +440,7 @@ impl From<Method> for MethodDocument {
                 convention: convention.into(),
             },
             Method::Calibrated => MethodDocument::Calibrated,
+            Method::SecondOrder(choice) => MethodDocument::SecondOrder(choice.into()),
             Method::Closed => MethodDocument::Closed,
             Method::MonteCarlo(Algorithm5 { seed }) => MethodDocument::MonteCarlo { seed },
             Method::General(GeneralOptions { ridge, tolerance, min_rounds, max_rounds, seed }) => {
@@ -463,9 +471,10 @@ impl From<Method> for MethodDocument {
     }
 }
 
-impl From<MethodDocument> for Method {
-    fn from(method: MethodDocument) -> Self {
-        match method {
+impl MethodDocument {
+    /// The method, unless it has a word that is unknown.
+    fn method(self) -> Result<Method, String> {
+        Ok(match self {
             MethodDocument::Gaussian { constant, convention } => Method::Gaussian {
                 constant: match constant {
                     ConstantDocument::Gain => Constant::Gain,
@@ -475,6 +484,7 @@ impl From<MethodDocument> for Method {
                 convention: convention.into(),
             },
             MethodDocument::Calibrated => Method::Calibrated,
+            MethodDocument::SecondOrder(stored) => Method::SecondOrder(stored.choice()?),
             MethodDocument::Closed => Method::Closed,
             MethodDocument::MonteCarlo { seed } => Method::MonteCarlo(Algorithm5 { seed }),
             MethodDocument::General { ridge, stop, min_samples, samples, seed } => {
@@ -496,7 +506,7 @@ impl From<MethodDocument> for Method {
                     seed,
                 })
             }
-        }
+        })
     }
 }
 
