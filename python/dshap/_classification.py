@@ -21,9 +21,9 @@ class ClassificationValuer(PredictionValuer):
     The value of a row is the expected drop in squared error when it joins a random
     set of other rows, summed over set sizes q−1 … m−1 and divided by m, in the
     weighted regression that stands in for the logistic model, with the coefficients
-    and weights of the whole reference. Positive: the row is expected to help. It is
-    not what the row brings to a logistic model fitted anew on each set. `fit` takes
-    the reference, which stands for the distribution of the data; `value` takes any
+    and weights of the whole reference. Positive: the row is expected to help. What
+    the row brings to a logistic model fitted anew on each set is another value,
+    `method='second-order'`. `fit` takes the reference, which stands for the distribution of the data; `value` takes any
     rows with their labels.
 
     With more than two labels each is told from all others, and the values are
@@ -34,7 +34,9 @@ class ClassificationValuer(PredictionValuer):
     method : str, default='gaussian'
         `'gaussian'`: exact for Gaussian inputs. `'calibrated'`: calibrated to
         other inputs. `'general'`: by drawing sets, for any inputs.
-        `'lower'`, `'upper'`: bounds.
+        `'lower'`, `'upper'`: bounds. `'second-order'`: the gain of a logistic model
+        that is fitted anew on each set, under `utility`; rows that contradict their
+        label can be worth much to it, so it does not find wrong labels.
     m : int, optional
         Largest set size, the row included. By default the number of reference rows.
     q : int, optional
@@ -48,6 +50,20 @@ class ClassificationValuer(PredictionValuer):
         no fit without one.
     positive : label, optional
         With two labels, the one that counts as 1. By default the later one.
+    utility : str, default='log-loss'
+        What the refitted models of `'second-order'` are judged by: `'log-loss'`,
+        `'accuracy'` or `'brier'`.
+    spread : str, default='sandwich'
+        How the spread of their coefficients is known: from the residuals of the
+        reference (`'sandwich'`), or from the `'model'`, with less noise where the
+        model holds.
+    small_ridge : float, default=0.0
+        Ridge penalty of the sets of `'second-order'`, to first order, the reference
+        being fitted without one; `ridge` is for penalties of ordinary size.
+    shift : float or 'measured', optional
+        Of `'second-order'` under log-loss without a ridge: how many rows fewer a set
+        seems to have than it has. By default p + 1; `'measured'` on a thousand
+        refitted sets.
     constant : str, default='gain'
         The row-independent constant of `'gaussian'`: `'gain'`, `'theorem'` or
         `'full:C'` with a number C.
@@ -62,7 +78,8 @@ class ClassificationValuer(PredictionValuer):
     samples : int, optional
         Rounds of `'general'` at most; 4096 by default.
     seed : int, default=0
-        Seed of `'general'`.
+        Seed of `'general'`, and of standard errors and the measured shift of
+        `'second-order'`.
     dependent : str, default='drop'
         Columns that are constant or depend on earlier ones: `'drop'` or `'error'`.
     pca : int, optional
@@ -161,6 +178,10 @@ class ClassificationValuer(PredictionValuer):
         intercept: bool = True,
         ridge: float = 0.0,
         positive: Any = None,
+        utility: str = "log-loss",
+        spread: str = "sandwich",
+        small_ridge: float = 0.0,
+        shift: float | str | None = None,
         constant: str = "gain",
         convention: str = "definition",
         bound_c: float | None = None,
@@ -183,6 +204,10 @@ class ClassificationValuer(PredictionValuer):
         self.intercept = intercept
         self.ridge = ridge
         self.positive = positive
+        self.utility = utility
+        self.spread = spread
+        self.small_ridge = small_ridge
+        self.shift = shift
         self.constant = constant
         self.convention = convention
         self.bound_c = bound_c
