@@ -21,9 +21,9 @@ class ClassificationValuer(PredictionValuer):
     The value of a row is the expected drop in squared error when it joins a random
     set of other rows, summed over set sizes q−1 … m−1 and divided by m, in the
     weighted regression that stands in for the logistic model, with the coefficients
-    and weights of the whole reference. Positive: the row is expected to help. It is
-    not what the row brings to a logistic model fitted anew on each set. `fit` takes
-    the reference, which stands for the distribution of the data; `value` takes any
+    and weights of the whole reference. Positive: the row is expected to help. What
+    the row brings to a logistic model fitted anew on each set is another value,
+    `method='second-order'`. `fit` takes the reference, which stands for the distribution of the data; `value` takes any
     rows with their labels.
 
     With more than two labels each is told from all others, and the values are
@@ -34,9 +34,12 @@ class ClassificationValuer(PredictionValuer):
     method : str, default='gaussian'
         `'gaussian'`: exact for Gaussian inputs. `'calibrated'`: calibrated to
         other inputs. `'general'`: by drawing sets, for any inputs.
-        `'lower'`, `'upper'`: bounds. `'knn'`: for a model that is the share of
-        the nearest rows with a label, any number of labels. `'knn-shapley'`: the
-        same as Shapley values of a finite dataset; only `value_training`.
+        `'lower'`, `'upper'`: bounds. `'second-order'`: the gain of a logistic model
+        that is fitted anew on each set, under `utility`; rows that contradict their
+        label can be worth much to it, so it does not find wrong labels. `'knn'`: for a
+        model that is the share of the nearest rows with a label, any number of labels.
+        `'knn-shapley'`: the same as Shapley values of a finite dataset; only
+        `value_training`.
     m : int, optional
         Largest set size, the row included. By default the number of reference rows.
     q : int, optional
@@ -51,6 +54,20 @@ class ClassificationValuer(PredictionValuer):
         no fit without one.
     positive : label, optional
         With two labels, the one that counts as 1. By default the later one.
+    utility : str, default='log-loss'
+        What the refitted models of `'second-order'` are judged by: `'log-loss'`,
+        `'accuracy'` or `'brier'`.
+    spread : str, default='sandwich'
+        How the spread of their coefficients is known: from the residuals of the
+        reference (`'sandwich'`), or from the `'model'`, with less noise where the
+        model holds.
+    small_ridge : float, default=0.0
+        Ridge penalty of the sets of `'second-order'`, to first order, the reference
+        being fitted without one; `ridge` is for penalties of ordinary size.
+    shift : float or 'measured', optional
+        Of `'second-order'` under log-loss without a ridge: how many rows fewer a set
+        seems to have than it has. By default p + 1; `'measured'` on a thousand
+        refitted sets.
     constant : str, default='gain'
         The row-independent constant of `'gaussian'`: `'gain'`, `'theorem'` or
         `'full:C'` with a number C.
@@ -66,7 +83,8 @@ class ClassificationValuer(PredictionValuer):
         Rounds of `'general'` at most (4096 by default), reference rows that are
         test rows of `'knn'` and `'knn-shapley'` (10 000).
     seed : int, default=0
-        Seed of `'general'`, and of a sample of test rows.
+        Seed of `'general'`, of a sample of test rows, and of standard errors and the
+        measured shift of `'second-order'`.
     k : int, default=5
         `'knn'`, `'knn-shapley'`: how many nearest rows of a set predict.
     metric : str, default='euclidean'
@@ -177,6 +195,10 @@ class ClassificationValuer(PredictionValuer):
         intercept: bool = True,
         ridge: float = 0.0,
         positive: Any = None,
+        utility: str = "log-loss",
+        spread: str = "sandwich",
+        small_ridge: float = 0.0,
+        shift: float | str | None = None,
         constant: str = "gain",
         convention: str = "definition",
         bound_c: float | None = None,
@@ -202,6 +224,10 @@ class ClassificationValuer(PredictionValuer):
         self.intercept = intercept
         self.ridge = ridge
         self.positive = positive
+        self.utility = utility
+        self.spread = spread
+        self.small_ridge = small_ridge
+        self.shift = shift
         self.constant = constant
         self.convention = convention
         self.bound_c = bound_c

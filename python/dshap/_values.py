@@ -18,7 +18,19 @@ from dshap._kinds import is_series
 __all__ = ["Values"]
 
 #: Columns in the order of the command line's output.
-ORDER = ("value", "stderr", "potential", "penalty", "dist_sq", "resid_sq", "prob", "weight", "log_density", "relative")
+ORDER = (
+    "value",
+    "stderr",
+    "potential",
+    "penalty",
+    "correction",
+    "dist_sq",
+    "resid_sq",
+    "prob",
+    "weight",
+    "log_density",
+    "relative",
+)
 
 #: What names of columns about one class begin with.
 PER_CLASS = ("value_", "prob_")
@@ -44,6 +56,9 @@ class Values(Columns, np.lib.mixins.NDArrayOperatorsMixin):
     potential, penalty : array or None
         What the position of a row can teach, and what its error costs:
         value = potential − penalty. None for methods that do not tell them apart.
+    correction : array or None
+        Of `'second-order'` values: what the pull of a row on a refitted model brings
+        or costs; value = potential − penalty + correction.
     dist_sq : array or None
         Squared distance from the reference mean.
     resid_sq : array or None
@@ -56,8 +71,8 @@ class Values(Columns, np.lib.mixins.NDArrayOperatorsMixin):
         scaled columns, and the value without the constant that all rows share.
     per_class : dict of arrays
         Of a classification of more than two labels: `value_LABEL`, what telling that
-        label from the others contributes to the value, and `prob_LABEL`, how likely
-        it is. Else empty. `pandas.DataFrame(values.per_class)` makes a frame of it.
+        label from the others contributes to the value (not of one model of all
+        labels), and `prob_LABEL`, how likely it is. Else empty. `pandas.DataFrame(values.per_class)` makes a frame of it.
     note : array of object
         Why a row has no value, else None.
     row : array of int
@@ -81,6 +96,7 @@ class Values(Columns, np.lib.mixins.NDArrayOperatorsMixin):
     stderr: NDArray[np.float64] | None
     potential: NDArray[np.float64] | None
     penalty: NDArray[np.float64] | None
+    correction: NDArray[np.float64] | None
     dist_sq: NDArray[np.float64] | None
     resid_sq: NDArray[np.float64] | None
     prob: NDArray[np.float64] | None

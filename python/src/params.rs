@@ -6,7 +6,11 @@ use crate::error::input_error;
 use crate::neighbours;
 use crate::table::Table;
 use dshap::linear::{self, Constant, Convention};
-use dshap_run::{Method, MethodChoice, MethodName, Model, SavedValuer, SizeChoice, Task, parse_constant};
+use dshap::second_order::{Spread, Utility};
+use dshap_run::{
+    Method, MethodChoice, MethodName, Model, SPREADS, SavedValuer, SecondOrderSaid, Shift, SizeChoice, Task,
+    UTILITIES, parse_constant,
+};
 use dshap_table::{Design, Labels, Missing, Unseen};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
@@ -53,7 +57,10 @@ pub(crate) fn model(
                     "`--refit-intercept` needs an intercept; leave `intercept=False` out",
                 ));
             }
-            let (choice, neighbours) = neighbours::choice(&read, read.choice(&MethodName::ALL)?)?;
+            let (choice, neighbours) = neighbours::choice(
+                &read,
+                read.choice(&MethodName::ALL.into_iter().filter(is_of_numbers).collect::<Vec<_>>())?,
+            )?;
             let choice = MethodChoice {
                 stop_draws: read.number("stop_draws")?,
                 refit_intercept: model.fit.refit_intercept,
@@ -66,6 +73,7 @@ pub(crate) fn model(
             let names: Vec<_> =
                 MethodName::ALL.into_iter().filter(|name| *name != MethodName::Algorithm3).collect();
             let (choice, neighbours) = neighbours::choice(&read, read.choice(&names)?)?;
+            let choice = MethodChoice { second_order: read.second_order()?, ..choice };
             model.neighbours = neighbours;
             let (method, ridge) = settled(choice.settle_beside_ridge())?;
             (model.method, model.ridge) = (method.unwrap_or_default(), ridge);
@@ -76,6 +84,11 @@ pub(crate) fn model(
         }
     }
     Ok(model)
+}
+
+/// Whether a method predicts numbers.
+fn is_of_numbers(name: &MethodName) -> bool {
+    *name != MethodName::SecondOrder
 }
 
 /// What goes together, or an exception that says why not.
@@ -132,6 +145,27 @@ impl<'py> Reader<'_, 'py> {
     /// A number that is left out when it is the default, whatever the method.
     fn number(&self, name: &str) -> PyResult<Option<f64>> {
         self.get(name, "a number, or None")
+    }
+
+    /// What was said about second-order values; defaults go with every method.
+    fn second_order(&self) -> PyResult<SecondOrderSaid> {
+        let utility = self.word("utility", &UTILITIES)?;
+        let spread = self.word("spread", &SPREADS)?;
+        let shift = self.estimator.getattr("shift")?;
+        let shift = match shift.extract::<Option<f64>>() {
+            Ok(shift) => shift.map(Shift::Given),
+            Err(_) if shift.extract::<String>().is_ok_and(|word| word == "measured") => Some(Shift::Measured),
+            Err(_) => {
+                let message = format!("`shift` is {}; expected a number, 'measured', or None", shift.repr()?);
+                return Err(input_error(&message));
+            }
+        };
+        Ok(SecondOrderSaid {
+            utility: Some(utility).filter(|utility| *utility != Utility::default()),
+            spread: Some(spread).filter(|spread| *spread != Spread::default()),
+            small_ridge: self.number("small_ridge")?.filter(|ridge| *ridge != 0.0),
+            shift,
+        })
     }
 
     /// What was said about the method, as far as all tasks have it.
@@ -229,6 +263,19 @@ pub(crate) fn of_valuer<'py>(py: Python<'py>, valuer: &SavedValuer) -> PyResult<
         // What else there is to say about a density, it was asked for.
         Method::Calibrated | Method::Closed | Method::MonteCarlo(_) => {}
         Method::Knn { k } | Method::KnnShapley { k } => params.set_item("k", k)?,
+        Method::SecondOrder(choice) => {
+            let utility = UTILITIES.iter().find(|(_, utility)| *utility == choice.utility);
+            let spread = SPREADS.iter().find(|(_, spread)| *spread == choice.spread);
+            params.set_item("utility", utility.map(|(word, _)| *word))?;
+            params.set_item("spread", spread.map(|(word, _)| *word))?;
+            params.set_item("small_ridge", choice.small_ridge)?;
+            match choice.shift {
+                Shift::Default => params.set_item("shift", py.None())?,
+                Shift::Given(shift) => params.set_item("shift", shift)?,
+                Shift::Measured => params.set_item("shift", "measured")?,
+            }
+            params.set_item("seed", choice.seed)?;
+        }
         Method::General(options) => {
             params.set_item("ridge", options.ridge)?;
             params.set_item("stop", options.tolerance)?;

@@ -20,7 +20,7 @@ from dshap import ClassificationValuer, DshapError, InputError, RegressionValuer
 pytestmark = pytest.mark.filterwarnings("ignore::dshap.DshapWarning")
 
 NAMES = ["a", "b", "c"]
-PARTS = ["value", "potential", "penalty", "dist_sq", "prob", "weight"]
+PARTS = ["value", "potential", "penalty", "correction", "dist_sq", "prob", "weight"]
 
 #: Parameters, and the flags that say the same.
 METHODS = {
@@ -44,12 +44,29 @@ METHODS = {
         {"method": "general", "samples": 40, "seed": 5, "m": 60},
         ["--method", "general", "--samples", 40, "--seed", 5, "--m", 60],
     ),
+    "second-order": ({"method": "second-order"}, ["--method", "second-order"]),
+    "accuracy": (
+        {"method": "second-order", "utility": "accuracy", "m": 200},
+        ["--method", "second-order", "--utility", "accuracy", "--m", 200],
+    ),
+    "brier": (
+        {"method": "second-order", "utility": "brier", "ridge": 1.0},
+        ["--method", "second-order", "--utility", "brier", "--ridge", 1.0],
+    ),
+    "spread": (
+        {"method": "second-order", "spread": "model", "small_ridge": 0.5, "shift": 6.5},
+        ["--method", "second-order", "--spread", "model", "--small-ridge", 0.5, "--shift", 6.5],
+    ),
     "pca": ({"pca": 2, "ridge": 1.0}, ["--pca", 2, "--ridge", 1.0]),
 }
 
 #: For two labels only.
 BINARY = {
     "positive": ({"positive": 0}, ["--positive", 0]),
+    "measured": (
+        {"method": "second-order", "shift": "measured", "q": 60, "seed": 3},
+        ["--method", "second-order", "--shift", "measured", "--q", 60, "--seed", 3],
+    ),
 }
 
 CASES = [(2, case) for case in METHODS | BINARY] + [(3, case) for case in METHODS]
@@ -107,7 +124,10 @@ def test_points_against_a_reference(n_classes, case, tmp_path, command, values_b
     assert_same_bits(again.value(frame, y[:400]), valuer.value(frame, y[:400]))
 
 
-@pytest.mark.parametrize(("n_classes", "case"), [(2, "gaussian"), (2, "calibrated"), (2, "general"), (3, "ridge")])
+@pytest.mark.parametrize(
+    ("n_classes", "case"),
+    [(2, "gaussian"), (2, "calibrated"), (2, "general"), (3, "ridge"), (2, "second-order"), (3, "second-order")],
+)
 def test_standard_errors(n_classes, case, tmp_path, values_by_command):
     (X, y), (params, flags) = labelled(n_classes), (METHODS | BINARY)[case]
     words = [saved(X, y, tmp_path / "all.parquet"), "--target", "t", "--task", "classification", "--stderr", *flags]
@@ -417,6 +437,12 @@ def test_the_number_of_threads_does_not_matter(n_classes, method):
         ({"method": "general", "samples": 0}, "`samples` is 0"),
         ({"m": 5}, "set sizes q = 7, m = 5 are impossible"),
         ({"stop": 0.1}, "`stop` goes with"),
+        ({"utility": "brier"}, "`utility` goes with `method='second-order'` only"),
+        ({"method": "second-order", "utility": "hinge"}, "`utility` is 'hinge'; expected 'log-loss' or"),
+        ({"method": "second-order", "shift": "soon"}, "`shift` is 'soon'; expected a number, 'measured', or None"),
+        ({"method": "second-order", "shift": 100}, "102 ≤ q ≤ m is needed"),
+        ({"method": "second-order", "ridge": 1.0, "spread": "model"}, "leave `spread` out"),
+        ({"method": "second-order", "small_ridge": -1.0}, "`small_ridge` is -1"),
     ],
 )
 def test_parameters_that_make_no_sense(params, words):

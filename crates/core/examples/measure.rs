@@ -7,6 +7,7 @@
 //! measure sizes                      build the closed form and value 10 000 rows, m from 1e2 to 1e7
 //! measure algorithm-3                Algorithm 3 beside the closed form at p = 10, m = 1000
 //! measure classification ROWS COLUMNS   fit and value labels in memory, best of three
+//! measure second-order ROWS COLUMNS  moments of refitted models and values under log-loss, after the fit, best of three
 //! measure algorithm-4                the printed lower bound row by row beside its table, p = 30, m = 1000
 //! ```
 //!
@@ -17,6 +18,7 @@ use dshap::linear::{
     Algorithm3, Bound, BoundForm, Constant, Convention, DistanceTable, FitOptions, GaussianForm,
     GeneralOptions, GeneralValuer, LinearFit, LinearMethod, LinearValuer, PointStats, Side,
 };
+use dshap::second_order::{SecondOrderOptions, SecondOrderValuer};
 use dshap::{Moments, MomentsBuilder, MomentsForm, Rows, Sizes, Valuer};
 use faer::Mat;
 use std::hint::black_box;
@@ -31,8 +33,9 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         ["sizes"] => sizes(),
         ["algorithm-3"] => algorithm_3(),
         ["classification", rows, columns] => classification(rows.parse()?, columns.parse()?),
+        ["second-order", rows, columns] => second_order(rows.parse()?, columns.parse()?),
         ["algorithm-4"] => algorithm_4(),
-        _ => Err("usage: measure in-memory|methods|forms|classification ROWS COLUMNS | sizes | algorithm-3 | algorithm-4"
+        _ => Err("usage: measure in-memory|methods|forms|classification|second-order ROWS COLUMNS | sizes | algorithm-3 | algorithm-4"
             .into()),
     }
 }
@@ -247,6 +250,29 @@ fn term_by_term(row: PointStats, p: usize, sizes: Sizes, stop: f64) -> f64 {
         }
     }
     sum / m
+}
+
+/// What comes after the fit: the moments of models that are refitted on each set, and values
+/// of all rows left out.
+fn second_order(n: usize, p: usize) -> Outcome {
+    let (x, score) = table(n, p);
+    let mut number = numbers(2);
+    let y: Vec<f64> = score.iter().map(|score| f64::from(u8::from(score + number() > 0.0))).collect();
+    let rows = Rows::new(x.as_ref(), &y)?;
+    let fit = LogisticFit::of(rows, LogisticOptions::default())?;
+    let sizes = Sizes::new(2 * p, n);
+    let of = || SecondOrderValuer::of(fit.clone(), rows, sizes, SecondOrderOptions::default());
+    let moments = best_of_three(|| {
+        black_box(of()?);
+        Ok(())
+    })?;
+    let valuer = of()?;
+    let value = best_of_three(|| {
+        black_box(valuer.leave_one_out(rows)?);
+        Ok(())
+    })?;
+    println!("{{\"moments\": {moments}, \"value\": {value}}}");
+    Ok(())
 }
 
 fn algorithm_4() -> Outcome {

@@ -180,6 +180,24 @@ pub enum Error {
         n_between: usize,
     },
 
+    /// Not one reference row of a class.
+    #[error("no reference row is of class {class}")]
+    EmptyClass {
+        /// The class.
+        class: usize,
+    },
+
+    /// A combination of the features tells classes apart, so that the likelihood
+    /// of a model of all classes has no maximum.
+    #[error(
+        "combinations of the features tell classes apart without an error, so the softmax fit has no finite coefficients; feature {column} has the largest part in them"
+    )]
+    ClassesSeparated {
+        /// The feature with the largest part, in units of its standard
+        /// deviation.
+        column: usize,
+    },
+
     /// What went wrong with one class against all others.
     #[error("class {class} against the others: {error}")]
     InClass {
@@ -223,6 +241,15 @@ pub enum Error {
         least: usize,
         /// Columns of the design.
         dim: usize,
+    },
+
+    /// Set sizes that an expansion was not made for.
+    #[error("the moments were summed for set sizes with {min} ≤ q ≤ m ≤ {max}, and change with the size")]
+    OtherSizes {
+        /// The smallest `q` there is.
+        min: usize,
+        /// The largest `m` there is.
+        max: usize,
     },
 
     /// Sets that cannot be drawn without replacement.

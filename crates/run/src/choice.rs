@@ -6,6 +6,7 @@
 use crate::density_choice::NO_RIDGE;
 use crate::neighbour_choice::NO_RIDGE as NO_COEFFICIENTS;
 use crate::request::Method;
+use crate::second_order_choice::SecondOrderSaid;
 use dshap::density::Algorithm5;
 use dshap::linear::{Algorithm3, Bound, Constant, Convention, GeneralOptions, Side};
 use dshap::neighbours::DEFAULT_K;
@@ -30,6 +31,8 @@ pub enum MethodName {
     Upper,
     /// The paper's Monte Carlo.
     Algorithm3,
+    /// A model that is refitted on each set.
+    SecondOrder,
     /// Theorem 5.
     Closed,
     /// The paper's Monte Carlo for densities.
@@ -45,13 +48,14 @@ impl MethodName {
     pub const OF_DENSITIES: [MethodName; 2] = [MethodName::Closed, MethodName::MonteCarlo];
 
     /// Those that value what predictions are made from.
-    pub const ALL: [MethodName; 8] = [
+    pub const ALL: [MethodName; 9] = [
         MethodName::Gaussian,
         MethodName::Calibrated,
         MethodName::General,
         MethodName::Lower,
         MethodName::Upper,
         MethodName::Algorithm3,
+        MethodName::SecondOrder,
         MethodName::Knn,
         MethodName::KnnShapley,
     ];
@@ -68,6 +72,7 @@ impl MethodName {
             MethodName::Lower => "lower",
             MethodName::Upper => "upper",
             MethodName::Algorithm3 => "algorithm-3",
+            MethodName::SecondOrder => "second-order",
             MethodName::Closed => "closed",
             MethodName::MonteCarlo => "monte-carlo",
             MethodName::Knn => "knn",
@@ -108,6 +113,8 @@ pub struct MethodChoice {
     pub refit_intercept: bool,
     /// How many neighbours are averaged over.
     pub k: Option<usize>,
+    /// What only second-order values have.
+    pub second_order: SecondOrderSaid,
 }
 
 impl MethodChoice {
@@ -147,6 +154,11 @@ impl MethodChoice {
                 seed: Some(algorithm.seed),
                 ..named(MethodName::Algorithm3)
             },
+            Method::SecondOrder(choice) => Self {
+                seed: Some(choice.seed),
+                second_order: SecondOrderSaid::of(choice),
+                ..named(MethodName::SecondOrder)
+            },
             Method::Closed => named(MethodName::Closed),
             Method::MonteCarlo(Algorithm5 { seed }) => {
                 Self { seed: Some(seed), ..named(MethodName::MonteCarlo) }
@@ -185,6 +197,7 @@ impl MethodChoice {
             seed: self.seed.or(base.seed),
             refit_intercept: false,
             k: self.k.or(base.k),
+            second_order: base.second_order,
         };
         Ok(said.settle()?.unwrap_or_default())
     }
@@ -234,9 +247,15 @@ impl MethodChoice {
                 "`gaussian`, `lower` and `upper`",
             ),
             own(
+                self.second_order.first_said().unwrap_or_default(),
+                self.second_order.first_said().is_some(),
+                name == MethodName::SecondOrder,
+                "`--method second-order`",
+            ),
+            own(
                 "--refit-intercept",
                 self.refit_intercept,
-                !bounds && !density && !neighbours,
+                !bounds && !density && !neighbours && name != MethodName::SecondOrder,
                 "`gaussian`, `calibrated` and `general`",
             ),
         ];
@@ -291,6 +310,7 @@ impl MethodChoice {
                     seed: self.seed.unwrap_or(default.seed),
                 })))
             }
+            MethodName::SecondOrder => Ok(Some(Method::SecondOrder(self.second_order.settle(self.seed)?))),
             MethodName::Closed => Ok(Some(Method::Closed)),
             MethodName::MonteCarlo => {
                 let seed = self.seed.unwrap_or(Algorithm5::default().seed);

@@ -73,6 +73,10 @@ pub enum Error {
     #[error("the valuer holds no distances to calibrate by")]
     NotCalibrated,
 
+    /// A valuer without the moments that second-order values need.
+    #[error("the valuer holds no moments of models that are refitted on each set")]
+    NotExpanded,
+
     /// Options that do not go together, or not with the method of a valuer.
     #[error("{what}")]
     Misplaced {
@@ -273,6 +277,7 @@ impl Error {
             Error::CannotMerge { what, .. } if what.contains("say `--") => None,
             Error::CannotMerge { .. } => Some("fit the parts with the same columns and options".into()),
             Error::NotCalibrated => Some("fit it with `--method calibrated`".into()),
+            Error::NotExpanded => Some("fit it with `--method second-order`".into()),
             Error::NoRowsToDraw => Some("fit it with `--method general`".into()),
             Error::FixedReference { .. } => {
                 Some("fit the whole reference anew; a valuer without `--pca` and, in regression, by `--method gaussian` can be changed".into())
@@ -433,6 +438,12 @@ impl Error {
                     format!("give a `--q` between {least} and {max}, or none")
                 }),
             ),
+            dshap::Error::OtherSizes { min, max } => (
+                error.to_string(),
+                Some(format!(
+                    "give a `--q` of at least {min} and an `--m` of at most {max}, or fit anew for others"
+                )),
+            ),
             dshap::Error::SetsTooLarge { most, .. } => {
                 (error.to_string(), Some(format!("give an `--m` of at most {most}")))
             }
@@ -485,6 +496,14 @@ impl Error {
             ),
             dshap::Error::Separated { complete, column, n_apart, n_between, .. } => (
                 separated_in_words(*complete, *n_apart, *n_between, design.column_name(*column), target),
+                Some("`--ridge 1` (or another penalty) keeps the coefficients finite; or is the target repeated among the features? `--exclude` leaves a column out".into()),
+            ),
+            dshap::Error::ClassesSeparated { column } => (
+                format!(
+                    "the features tell labels of `{target}` apart without an error (separation), so the coefficients of a \
+                     model of all labels grow for ever; column `{}` has the largest part in it",
+                    design.column_name(*column)
+                ),
                 Some("`--ridge 1` (or another penalty) keeps the coefficients finite; or is the target repeated among the features? `--exclude` leaves a column out".into()),
             ),
             dshap::Error::NotConverged { n_passes } => (

@@ -40,6 +40,7 @@ mod reference;
 mod request;
 mod sample;
 mod saved;
+mod second_order_choice;
 mod sets;
 mod summary;
 mod value;
@@ -69,5 +70,8 @@ pub use request::{
     SizeChoice, Task, UpdateRequest, ValueRequest,
 };
 pub use saved::{Action, FORMAT_VERSION, SavedValuer, Step};
+pub use second_order_choice::{
+    SPREADS, SecondOrder, SecondOrderFacts, SecondOrderSaid, Shift, UTILITIES, parse_shift,
+};
 pub use summary::{ClassFacts, ComponentFacts, ExtraPass, Facts, FitSummary, InputFile, Spread, Summary};
 pub use value::value;

@@ -4,6 +4,7 @@ use crate::Error;
 use crate::choice::{MethodChoice, RIDGE_MISPLACED};
 use crate::density_choice::DensityChoice;
 use crate::neighbour_choice::NeighbourChoice;
+use crate::second_order_choice::SecondOrder;
 use dshap::density::Algorithm5;
 use dshap::linear::{
     Algorithm3, Bound, Constant, Convention, FitOptions, GeneralOptions, LinearMethod, Side,
@@ -52,6 +53,8 @@ pub enum Method {
     Algorithm3(Algorithm3),
     /// Theorem 3: a bound.
     Bound(Bound),
+    /// The second-order gain of a model that is refitted on each set.
+    SecondOrder(SecondOrder),
     /// Theorem 5, every integral in closed form.
     Closed,
     /// The paper's Monte Carlo for densities.
@@ -82,6 +85,7 @@ impl Method {
             Method::Calibrated => "calibrated",
             Method::General(_) => "general",
             Method::Algorithm3(_) => "algorithm-3",
+            Method::SecondOrder(_) => "second-order",
             Method::Bound(Bound { side: Side::Lower, .. }) => "lower",
             Method::Bound(Bound { side: Side::Upper, .. }) => "upper",
             Method::Closed => "closed",
@@ -110,6 +114,7 @@ impl Method {
             Method::Bound(bound) => Some(LinearMethod::Bound(bound)),
             Method::Calibrated
             | Method::General(_)
+            | Method::SecondOrder(_)
             | Method::Closed
             | Method::MonteCarlo(_)
             | Method::Knn { .. }
@@ -149,7 +154,11 @@ impl Method {
         self.neighbours().is_some()
             || matches!(
                 self,
-                Method::Gaussian { .. } | Method::Calibrated | Method::General(_) | Method::Closed
+                Method::Gaussian { .. }
+                    | Method::Calibrated
+                    | Method::General(_)
+                    | Method::SecondOrder(_)
+                    | Method::Closed
             )
     }
 }
@@ -255,6 +264,10 @@ impl Model {
             Task::Regression if self.positive.is_some() => {
                 misplaced("`--positive` goes with classification only; say `--task classification`")
             }
+            Task::Regression if matches!(self.method, Method::SecondOrder(_)) => misplaced(
+                "`--method second-order` is for classification: a linear model that is refitted on each set is \
+                 what the other methods value",
+            ),
             Task::Regression => Ok((self.method, 0.0)),
             Task::Classification if matches!(self.method, Method::Algorithm3(_)) => {
                 misplaced("`--method algorithm-3` is for regression only")
@@ -264,7 +277,11 @@ impl Model {
             ),
             Task::Classification => {
                 let (method, ridge) = self.method.without_ridge();
-                Ok((method, self.ridge.unwrap_or(ridge)))
+                let ridge = self.ridge.unwrap_or(ridge);
+                if let Method::SecondOrder(choice) = method {
+                    choice.refuse_with_ridge(ridge).map_err(|what| Error::Misplaced { what })?;
+                }
+                Ok((method, ridge))
             }
         }
     }

@@ -41,7 +41,7 @@ impl RowSample {
         Self::of_at_most(MOST_ROWS, n_columns)
     }
 
-    fn of_at_most(most_rows: usize, n_columns: usize) -> Self {
+    pub(crate) fn of_at_most(most_rows: usize, n_columns: usize) -> Self {
         Self {
             n_columns,
             most_rows,

@@ -6,6 +6,7 @@ use crate::fitted::{FittedModel, LogisticModel};
 use crate::neighbour_facts::NeighbourFacts;
 use crate::request::{Method, SizeChoice};
 use crate::saved::{SavedValuer, Step};
+use crate::second_order_choice::SecondOrderFacts;
 use dshap::classification::LogisticFit;
 use dshap::linear::{Bound, Constant, Convention, Intercept, LinearFit};
 use dshap_io::{FileDigest, Source};
@@ -73,6 +74,9 @@ pub struct Facts {
     /// What only a classification has.
     #[serde(flatten)]
     pub classification: Option<ClassFacts>,
+    /// What only second-order values have.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub second_order: Option<SecondOrderFacts>,
     /// What only a density has.
     #[serde(flatten)]
     pub density: Option<DensityFacts>,
@@ -193,6 +197,14 @@ impl Facts {
             condition: fit.map(LinearFit::condition),
             value_digits: fit.map(LinearFit::digits),
             classification: logistic.map(|model| ClassFacts::of(model, design)),
+            second_order: match method {
+                Method::SecondOrder(choice) => logistic.and_then(|fitted| {
+                    let expanded = fitted.second_order.as_ref()?;
+                    let size = (fitted.fits.len(), model.dim(method));
+                    Some(SecondOrderFacts::of(choice, expanded.kind(), expanded.shift(), size))
+                }),
+                _ => None,
+            },
             density,
             neighbours,
             pca: ComponentFacts::of(design),
@@ -214,6 +226,7 @@ fn describe(method: Method) -> (Option<String>, &'static str, Option<u64>) {
         }
         Method::Algorithm3(algorithm) => (Some("theorem".into()), "printed", Some(algorithm.seed)),
         Method::Calibrated => (Some("gain".into()), "definition", None),
+        Method::SecondOrder(choice) => (Some("gain".into()), "definition", Some(choice.seed)),
         Method::General(options) => (Some("gain".into()), "definition", Some(options.seed)),
         Method::Bound(Bound { convention: Convention::Printed, .. }) => (None, "printed", None),
         Method::Bound(_) | Method::Closed | Method::Knn { .. } | Method::KnnShapley { .. } => {
@@ -243,6 +256,8 @@ pub enum ExtraPass {
     Rows,
     /// Moments of the authors' variables.
     Authors,
+    /// Moments of models that are refitted on each set.
+    Expansion,
 }
 
 /// What was valued and what came of it.

@@ -413,12 +413,13 @@ fn prepare(request: &ValueRequest, points: &Source, observer: &dyn Observer) -> 
     let again = learned.model.lacks(learned.method).filter(needs_pass);
     let n_passes = learned.n_passes + usize::from(again.is_some());
     let extra_passes = learned.extra_passes.iter().copied().chain(again).collect();
-    let passes =
+    let mut passes =
         Passes { rows: learned.rows, n_passes, extra_passes, sample: learned.sample.clone(), checkpoint };
     let reference = source.as_ref().unwrap_or(points);
     let mut valuer = SavedValuer::new(learned, model, reference, Vec::new())?;
     if again.is_some() {
         valuer = valuer.completed(reference, budget, observer)?;
+        passes.n_passes += valuer.model.n_more_passes();
     }
     let Model { sizes, selection, .. } = model.clone();
     Ok(Prepared {

@@ -136,14 +136,15 @@ pub(crate) fn of_labels(valuer: &SavedValuer, method: Method, sizes: Sizes) -> V
     let FittedModel::Logistic(model) = &valuer.model else { return said };
     let is_summed = matches!(method, Method::Gaussian { .. } | Method::Calibrated);
     let p = model.dim(method);
-    if let Some(share) = model.weight_share().filter(|_| is_summed) {
+    let is_expanded = matches!(method, Method::SecondOrder(_));
+    if let Some(share) = model.weight_share().filter(|_| is_summed || is_expanded) {
         let amounts_to = share * (sizes.min() - 1) as f64;
         if amounts_to < (p + 3) as f64 {
             let enough = ((p + p.max(10)) as f64 / share).ceil();
+            let instead = if is_expanded { "" } else { ", `--method general` draws them" };
             said.push(format!(
                 "the fit is sure of most rows: sets of {} amount to {amounts_to:.1} rows for {p} columns, and values \
-                 of so small sets are far from what this method says; `--q {enough}` leaves them out, \
-                 `--method general` draws them",
+                 of so small sets are far from what this method says; `--q {enough}` leaves them out{instead}",
                 sizes.min() - 1
             ));
         }

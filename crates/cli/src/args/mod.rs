@@ -4,6 +4,7 @@ mod density;
 mod experiment;
 mod formula;
 mod neighbours;
+mod second_order;
 mod shared;
 
 pub(crate) use density::{DensityArgs, SetArgs};
@@ -13,6 +14,7 @@ pub(crate) use formula::{
     RegressionFormulaArgs, SynergyFormulaArgs,
 };
 pub(crate) use neighbours::NeighbourArgs;
+pub(crate) use second_order::SecondOrderArgs;
 pub(crate) use shared::{
     CheckpointArgs, ColumnArgs, ConventionArg, DependentArg, FormatArg, MemoryArgs, MethodArg, MethodArgs,
     MissingArg, OutputArgs, RunArgs, SizeArgs, SortArg, TaskArg, UnseenArg,
@@ -97,7 +99,9 @@ pub(crate) enum Command {
 /// Where the target holds labels (text, true and false, two values, or with
 /// `--task classification`) it is the same gain for the least-squares problem
 /// that stands in for a logistic model: coefficients and weights are those of
-/// the whole reference. It is not the gain of a model fitted anew on each set.
+/// the whole reference. It is not the gain of a model fitted anew on each set:
+/// that is `--method second-order`, under log-loss, accuracy or the Brier score,
+/// where rows that contradict their label can be worth much (docs/refitted.md).
 /// More than two labels are told apart one from the others, and values summed.
 ///
 /// With `--task density` nothing is predicted: the value of a row is the expected
@@ -128,6 +132,7 @@ Examples:
   dshap value new.csv --reference 'old/*.parquet' --target price --id sku -o values.parquet
   dshap value new.csv --valuer price.dshap --m 5000 --stderr -o values.arrow
   dshap value patients.csv --target diabetic --positive yes --sort penalty --top 20
+  dshap value patients.csv --target diabetic --method second-order --utility accuracy
   dshap value embeddings.parquet --target animal --pca 32 --per-class -o values.parquet
   dshap value cells.csv --task density --bandwidth scott --stderr -o values.csv
   dshap value cells.csv --task density --sets patient

@@ -1,6 +1,6 @@
 //! Flags that several commands have.
 
-use super::{DensityArgs, NeighbourArgs};
+use super::{DensityArgs, NeighbourArgs, SecondOrderArgs};
 use clap::{Args as ClapArgs, ValueEnum};
 use dshap::linear::Constant;
 use dshap_run::parse_constant;
@@ -59,6 +59,7 @@ pub(crate) struct MethodArgs {
     /// How rows are valued: exactly for Gaussian inputs, calibrated to other ones, by drawing
     /// sets (general: any inputs, with a ridge), bounded, or by the paper's Monte Carlo; by nearest
     /// neighbours (knn), also as Shapley values of a finite dataset (knn-shapley). Default: gaussian.
+    /// Labels: also for a model that is refitted on each set (second-order).
     /// Densities: in closed form, or by the paper's Monte Carlo. Default: closed.
     #[arg(long, value_name = "NAME")]
     pub(crate) method: Option<MethodArg>,
@@ -102,9 +103,12 @@ pub(crate) struct MethodArgs {
     /// reference rows that are test rows, of more so many are drawn; default 10000.
     #[arg(long, value_name = "T", value_parser = clap::value_parser!(u64).range(1..))]
     pub(crate) samples: Option<u64>,
-    /// Seed of random methods, and of a sample of the reference or of its test rows. Default: 0.
+    /// Seed of random methods, of standard errors by drawing the reference again (second-order), and of a
+    /// sample of the reference or of its test rows. Default: 0.
     #[arg(long)]
     pub(crate) seed: Option<u64>,
+    #[command(flatten)]
+    pub(crate) second_order: SecondOrderArgs,
     #[command(flatten)]
     pub(crate) density: DensityArgs,
     #[command(flatten)]
@@ -212,6 +216,7 @@ pub(crate) enum MethodArg {
     Upper,
     #[value(name = "algorithm-3")]
     Algorithm3,
+    SecondOrder,
     Closed,
     MonteCarlo,
     Knn,
@@ -297,7 +302,7 @@ fn parse_bytes(text: &str) -> Result<u64, String> {
     if (1.0..1e18).contains(&bytes) { Ok(bytes as u64) } else { Err(wrong()) }
 }
 
-fn parse_penalty(text: &str) -> Result<f64, String> {
+pub(super) fn parse_penalty(text: &str) -> Result<f64, String> {
     match text.parse::<f64>() {
         Ok(number) if (0.0..f64::INFINITY).contains(&number) => Ok(number),
         _ => Err("expected a number of at least 0".into()),

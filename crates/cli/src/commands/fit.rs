@@ -2,7 +2,7 @@
 
 use super::finish::{Saying, begin_summary, conclude, in_pool};
 use super::plan;
-use super::value::{labels, neighbours, of_target, reduced, sizes, smoothed, weights};
+use super::value::{labels, neighbours, of_target, reduced, refitted, sizes, smoothed, weights};
 use crate::args::{FitArgs, MergeArgs, RunArgs, UpdateArgs};
 use crate::failure::Failure;
 use crate::progress::Progress;
@@ -98,6 +98,7 @@ fn describe(summary: &FitSummary, output: &Path, length: u64) -> String {
     text += &reduced(facts);
     text += &smoothed(facts);
     text += &neighbours(facts);
+    text += &refitted(facts);
     text += &sizes(facts);
     if let (Some(r_squared), Some(noise_var)) = (facts.r_squared, facts.noise_var) {
         let noise_var = significant(noise_var);

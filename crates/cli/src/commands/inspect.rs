@@ -1,6 +1,6 @@
 //! `dshap inspect`.
 
-use super::value::of_target;
+use super::value::{of_target, refitted};
 use crate::args::InspectArgs;
 use crate::failure::Failure;
 use crate::table::{grouped, render, significant, size, visible};
@@ -42,6 +42,9 @@ fn describe(found: &Inspection) -> String {
         _ => String::new(),
     };
     line("method", format!("{}{ridge}{bound}{constant}{convention}{seed}", facts.method));
+    if facts.second_order.is_some() {
+        line("values", refitted(facts).trim_end().into());
+    }
     let effective = match &facts.weight {
         Some(column) => {
             format!(", weighted by `{column}`: {} effective", grouped(facts.effective_rows.round() as u64))

@@ -161,6 +161,10 @@ fn refuse_what_the_valuer_fixes(
         ("--every-row", method.density.every_row),
         ("--metric", method.neighbours.metric.is_some()),
         ("--test", !method.neighbours.test.is_empty()),
+        ("--utility", method.second_order.utility.is_some()),
+        ("--spread", method.second_order.spread.is_some()),
+        ("--small-ridge", method.second_order.small_ridge.is_some()),
+        ("--shift", method.second_order.shift.is_some()),
         ("--no-intercept", method.no_intercept),
         ("--refit-intercept", method.refit_intercept),
     ];
@@ -288,6 +292,7 @@ fn choice_of(args: &MethodArgs) -> MethodChoice {
             MethodArg::Lower => MethodName::Lower,
             MethodArg::Upper => MethodName::Upper,
             MethodArg::Algorithm3 => MethodName::Algorithm3,
+            MethodArg::SecondOrder => MethodName::SecondOrder,
             MethodArg::Closed => MethodName::Closed,
             MethodArg::MonteCarlo => MethodName::MonteCarlo,
             MethodArg::Knn => MethodName::Knn,
@@ -307,6 +312,7 @@ fn choice_of(args: &MethodArgs) -> MethodChoice {
         seed: args.seed,
         refit_intercept: args.refit_intercept,
         k: args.neighbours.k,
+        second_order: args.second_order.said(),
     }
 }
 

@@ -89,6 +89,7 @@ pub(crate) fn describe(summary: &Summary) -> String {
     text += &reduced(facts);
     text += &smoothed(facts);
     text += &neighbours(facts);
+    text += &refitted(facts);
     text += &format!("{}{}\n", sizes(facts), noise(facts));
     text += &weights(facts);
     if summary.reference_passes > 1 {
@@ -188,6 +189,23 @@ pub(crate) fn neighbours(facts: &Facts) -> String {
     format!("{labels}{near} by {} distance, {scale}\n{tests}\n", found.metric)
 }
 
+/// What a model that is refitted on each set is judged by, if one is.
+pub(crate) fn refitted(facts: &Facts) -> String {
+    let Some(second_order) = &facts.second_order else { return String::new() };
+    let small = match second_order.small_ridge {
+        0.0 => String::new(),
+        ridge => format!(", small ridge {ridge}"),
+    };
+    let shift = match (second_order.shift, second_order.shift_from) {
+        (Some(shift), Some("default")) => format!(", κ = p + 1 = {shift}"),
+        (Some(shift), Some(from)) => format!(", κ = {} ({from})", significant(shift)),
+        _ => String::new(),
+    };
+    let (utility, spread) = (second_order.utility, second_order.spread);
+    let why = second_order.why_one_vs_rest.as_ref().map(|why| format!("; {why}")).unwrap_or_default();
+    format!("refitted on each set, judged by {utility}; spread from the {spread}{small}{shift}{why}\n")
+}
+
 /// Why a table was read more often than it need be.
 fn reasons(passes: &[ExtraPass]) -> String {
     let word = |pass: &ExtraPass| match pass {
@@ -199,6 +217,7 @@ fn reasons(passes: &[ExtraPass]) -> String {
         ExtraPass::Calibration => "calibration",
         ExtraPass::Rows => "keeping rows to draw sets from",
         ExtraPass::Authors => "the authors' variables",
+        ExtraPass::Expansion => "moments of refitted models",
     };
     match passes {
         [pass @ (ExtraPass::Calibration | ExtraPass::Rows)] => {
@@ -227,6 +246,9 @@ pub(crate) fn labels(facts: &Facts) -> String {
     let more = if more > 0 { format!(" and {more} more") } else { String::new() };
     let how = match positive {
         Some(positive) => format!("; `prob` is that of `{positive}`"),
+        None if facts.second_order.as_ref().is_some_and(|facts| facts.model == "softmax") => {
+            "; one softmax model tells them apart".into()
+        }
         None => "; each is told from all others, and the values are summed".into(),
     };
     let ridge = facts.ridge.filter(|ridge| *ridge > 0.0).map(|ridge| format!("; ridge {ridge}"));

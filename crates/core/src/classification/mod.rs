@@ -69,12 +69,12 @@ pub(crate) mod design;
 pub(crate) mod fit;
 mod general;
 mod influence;
-mod irls;
+pub(crate) mod irls;
 pub(crate) mod logit;
-mod one_vs_rest;
+pub(crate) mod one_vs_rest;
 mod parts;
 mod printed;
-mod separation;
+pub(crate) mod separation;
 mod valuer;
 mod working;
 

@@ -29,7 +29,7 @@ use faer::{Mat, Side};
 use std::sync::Arc;
 
 /// Rows on the border move by about `e^{−k}` in pass `k`, the others by 1.
-pub(super) const STILL: f64 = 0.05;
+pub(crate) const STILL: f64 = 0.05;
 
 /// Eigenvalues of the border's Gram matrix below this share of the largest are
 /// zero up to rounding, per column.
@@ -93,18 +93,24 @@ impl BorderSums {
         if self.any_against {
             return None;
         }
-        let eigen = self.gram.self_adjoint_eigen(Side::Lower).ok()?;
-        let (values, vectors) = (eigen.S(), eigen.U());
-        let dim = direction.len();
-        let largest = (0..dim).map(|k| values[k]).fold(0.0, f64::max);
-        let mut pure = vec![0.0; dim];
-        for k in (0..dim).filter(|&k| values[k] <= NO_EXTENT * dim as f64 * largest) {
-            let share: f64 = (0..dim).map(|j| vectors[(j, k)] * direction[j]).sum();
-            (0..dim).for_each(|j| pure[j] += share * vectors[(j, k)]);
-        }
-        let length = |d: &[f64]| d.iter().map(|c| c * c).sum::<f64>();
-        (length(&pure) > 1e-6 * length(direction)).then_some(pure)
+        null_part(&self.gram, direction)
     }
+}
+
+/// The part of `direction` along which a Gram matrix, of which the lower triangle
+/// is read, has no extent; nothing if hardly anything of it is left.
+pub(crate) fn null_part(gram: &Mat<f64>, direction: &[f64]) -> Option<Vec<f64>> {
+    let eigen = gram.self_adjoint_eigen(Side::Lower).ok()?;
+    let (values, vectors) = (eigen.S(), eigen.U());
+    let dim = direction.len();
+    let largest = (0..dim).map(|k| values[k]).fold(0.0, f64::max);
+    let mut pure = vec![0.0; dim];
+    for k in (0..dim).filter(|&k| values[k] <= NO_EXTENT * dim as f64 * largest) {
+        let share: f64 = (0..dim).map(|j| vectors[(j, k)] * direction[j]).sum();
+        (0..dim).for_each(|j| pure[j] += share * vectors[(j, k)]);
+    }
+    let length = |d: &[f64]| d.iter().map(|c| c * c).sum::<f64>();
+    (length(&pure) > 1e-6 * length(direction)).then_some(pure)
 }
 
 /// Counts on which side of a direction the rows lie.

@@ -7,10 +7,7 @@
 //! numbers differ by multiples of the number of groups, so that a file that is
 //! sorted has no group of one kind.
 
-use super::options::SecondOrderOptions;
-use super::valuer::SecondOrderValuer;
-use crate::classification::{LogisticFit, LogisticOptions};
-use crate::{Error, Rows, Sizes};
+use crate::{Error, Rows};
 use rand_chacha::ChaCha8Rng;
 use rand_chacha::rand_core::{Rng, SeedableRng};
 use rayon::prelude::*;
@@ -42,66 +39,93 @@ impl Default for BootstrapOptions {
     }
 }
 
-/// Valuers of references drawn from `reference`.
-pub(super) fn replicates(
-    fit: &LogisticFit,
-    reference: Rows<'_>,
-    sizes: Sizes,
-    options: SecondOrderOptions,
+/// What `make` makes of references drawn from `sample`, each row of which
+/// `stands_for` so many rows of the reference, or for itself.
+pub(super) fn replicates<T: Send>(
+    sample: Rows<'_>,
+    stands_for: Option<&[f64]>,
     bootstrap: BootstrapOptions,
-) -> Result<Vec<SecondOrderValuer>, Error> {
+    make: impl Fn(Rows<'_>) -> Result<T, Error> + Sync,
+) -> Result<Vec<T>, Error> {
     if bootstrap.n_replicates < 2 {
         return Err(Error::BadOption { what: "a standard error needs two drawn references at least" });
     }
-    if reference.is_empty() {
+    if sample.is_empty() {
         return Err(Error::NoRows);
     }
-    reference.check_weights()?;
-    let logistic =
-        LogisticOptions { intercept: fit.intercept(), ridge: fit.ridge(), ..LogisticOptions::default() };
+    sample.check_weights()?;
+    if let Some(stands_for) = stands_for {
+        if stands_for.len() != sample.len() {
+            return Err(Error::RowCount { features: sample.len(), targets: stands_for.len() });
+        }
+        if !stands_for.iter().all(|count| (1.0..f64::INFINITY).contains(count)) {
+            return Err(Error::BadOption { what: "a row of a sample stands for one row at least" });
+        }
+    }
     let replicate = |number: usize| {
-        let weights = drawn_weights(reference, bootstrap.seed, number as u64);
-        let rows = reference.with_weights(&weights)?;
-        SecondOrderValuer::of(LogisticFit::of(rows, logistic)?, rows, sizes, options)
+        let weights = drawn_weights(sample, stands_for, bootstrap.seed, number as u64);
+        make(sample.with_weights(&weights)?)
     };
-    let all: Vec<Result<SecondOrderValuer, Error>> =
-        (0..bootstrap.n_replicates).into_par_iter().map(replicate).collect();
-    let (mut valuers, mut first_error) = (Vec::with_capacity(all.len()), None);
+    let all: Vec<Result<T, Error>> = (0..bootstrap.n_replicates).into_par_iter().map(replicate).collect();
+    let (mut made, mut first_error) = (Vec::with_capacity(all.len()), None);
     for replicate in all {
         match replicate {
-            Ok(valuer) => valuers.push(valuer),
+            Ok(replicate) => made.push(replicate),
             Err(error) => first_error = first_error.or(Some(error)),
         }
     }
-    let n_without = (bootstrap.n_replicates - valuers.len()) as f64;
+    let n_without = (bootstrap.n_replicates - made.len()) as f64;
     match first_error {
         Some(error)
-            if valuers.len() < 2 || n_without > LARGEST_SHARE_WITHOUT_FIT * bootstrap.n_replicates as f64 =>
+            if made.len() < 2 || n_without > LARGEST_SHARE_WITHOUT_FIT * bootstrap.n_replicates as f64 =>
         {
             Err(error)
         }
-        _ => Ok(valuers),
+        _ => Ok(made),
     }
 }
 
-/// How often each row counts: its own weight, times how often its group was drawn.
-fn drawn_weights(reference: Rows<'_>, seed: u64, number: u64) -> Vec<f64> {
+/// How often each row counts: its own weight, times how often its group was
+/// drawn. The `c` rows that one row of a sample stands for are drawn `c` times on
+/// average, with variance `c`.
+fn drawn_weights(sample: Rows<'_>, stands_for: Option<&[f64]>, seed: u64, number: u64) -> Vec<f64> {
     // A stream for each replicate, so that threads do not matter.
     let mut stream = ChaCha8Rng::seed_from_u64(seed);
     stream.set_stream(number);
-    let n_groups = reference.len().min(MAX_GROUPS);
+    let n_groups = sample.len().min(MAX_GROUPS);
     let mut counts = vec![0.0; n_groups];
     for _ in 0..n_groups {
         // The high half of a product is uniform up to one part in 2⁵⁴.
         counts[((u128::from(stream.next_u64()) * n_groups as u128) >> 64) as usize] += 1.0;
     }
-    let own = |row: usize| reference.weights().map_or(1.0, |weights| weights[row]);
-    (0..reference.len()).map(|row| counts[row % n_groups] * own(row)).collect()
+    let own = |row: usize| sample.weights().map_or(1.0, |weights| weights[row]);
+    let drawn = |row: usize| match stands_for.map(|counts| counts[row]) {
+        None => counts[row % n_groups],
+        Some(c) => c + c.sqrt() * (counts[row % n_groups] - 1.0),
+    };
+    (0..sample.len()).map(|row| drawn(row) * own(row)).collect()
+}
+
+/// Standard deviations of `values` over drawn references; nothing if none were
+/// drawn. A value that is missing has none.
+pub(super) fn std_errors(
+    values: &[f64],
+    drawn: impl ExactSizeIterator<Item = Result<Vec<f64>, Error>>,
+) -> Result<Option<Vec<f64>>, Error> {
+    if drawn.len() == 0 {
+        return Ok(None);
+    }
+    let mut deviations = vec![Deviations::default(); values.len()];
+    for drawn in drawn {
+        deviations.iter_mut().zip(drawn?).for_each(|(all, value)| all.push(value));
+    }
+    let error = |(all, value): (&Deviations, &f64)| if value.is_nan() { f64::NAN } else { all.std_dev() };
+    Ok(Some(deviations.iter().zip(values).map(error).collect()))
 }
 
 /// Mean and sum of squared deviations of values of the same row.
 #[derive(Debug, Clone, Copy, Default)]
-pub(super) struct Deviations {
+struct Deviations {
     n: f64,
     mean: f64,
     sum_sq: f64,
@@ -109,7 +133,7 @@ pub(super) struct Deviations {
 
 impl Deviations {
     /// Adds a value (Welford); one that is missing is left out.
-    pub(super) fn push(&mut self, value: f64) {
+    fn push(&mut self, value: f64) {
         if value.is_nan() {
             return;
         }
@@ -120,7 +144,7 @@ impl Deviations {
     }
 
     /// The standard deviation; NaN for fewer than two values.
-    pub(super) fn std_dev(&self) -> f64 {
+    fn std_dev(&self) -> f64 {
         if self.n < 2.0 { f64::NAN } else { (self.sum_sq / (self.n - 1.0)).sqrt() }
     }
 }

@@ -152,14 +152,17 @@ impl ExpansionBuilder {
     pub(super) fn task(&self) -> Option<Task> {
         let made = &self.made;
         let utility = self.utility;
+        // Without a ridge the coordinates make it the identity.
+        let inverse = (self.fit.ridge() > 0.0).then(|| made.inverse.clone());
         let third =
-            |turn| Task::Third { utility, spread: made.spread.clone(), inverse: made.inverse.clone(), turn };
+            |turn| Task::Third { utility, spread: made.spread.clone(), inverse: inverse.clone(), turn };
         Some(match self.stage {
             Stage::Second => Task::Second { utility },
             Stage::Third => third(self.early_turn()),
-            Stage::Smoothed => {
-                Task::Smoothed { centre: self.centre(), spread: faer::Scale(1.0 / made.size) * &made.spread }
-            }
+            Stage::Smoothed => Task::Smoothed {
+                centre: self.made.centre(&self.fit),
+                spread: faer::Scale(1.0 / made.size) * &made.spread,
+            },
             Stage::Turned => third(Some(made.turn.clone())),
             Stage::Closing => {
                 let g = &made.inverse;
@@ -175,10 +178,10 @@ impl ExpansionBuilder {
         let g = made.inverse.clone();
         self.stage = match self.stage {
             Stage::Second => {
-                made.noise = symmetric(sums.matrices.swap_remove(0)) - &made.pull * made.pull.transpose();
+                made.noise = mirrored(sums.matrices.swap_remove(0)) - &made.pull * made.pull.transpose();
                 made.spread = symmetric(&g * &made.noise * &g);
                 if self.utility == Utility::Brier {
-                    made.curvature = symmetric(sums.matrices.swap_remove(0));
+                    made.curvature = mirrored(sums.matrices.swap_remove(0));
                     made.slope = sums.vectors.swap_remove(0);
                     made.turn = &g * &made.slope;
                 }
@@ -193,7 +196,7 @@ impl ExpansionBuilder {
                 let is_turned = sums.matrices.len() == 2;
                 if is_turned {
                     (made.third, made.fourth) = (next(), next());
-                    let mut matrices = sums.matrices.into_iter().map(symmetric);
+                    let mut matrices = sums.matrices.into_iter().map(mirrored);
                     let mut next_matrix = || matrices.next().expect("a turned sweep has two matrices");
                     made.turned_skew = next_matrix();
                     made.net_curvature = &made.curvature - &made.turned_skew;
@@ -213,7 +216,7 @@ impl ExpansionBuilder {
                 }
             }
             Stage::Smoothed => {
-                made.curvature = symmetric(sums.matrices.swap_remove(0));
+                made.curvature = mirrored(sums.matrices.swap_remove(0));
                 made.slope = sums.vectors.swap_remove(0);
                 made.turn = &g * &made.slope;
                 Stage::Turned
@@ -240,18 +243,18 @@ impl ExpansionBuilder {
         };
         known.then(|| self.made.turn.clone())
     }
-
-    /// `β + b/s` in these coordinates: `zᵀLᵀβ/√n = xᵀβ`.
-    pub(super) fn centre(&self) -> Col<f64> {
-        let beta = self.fit.to_parts().beta;
-        let (lower, _) = self.fit.factors();
-        let root = (self.fit.n_rows() as f64).sqrt();
-        let target = lower.transpose() * Col::from_fn(beta.len(), |k| beta[k] / root);
-        target + faer::Scale(1.0 / self.made.size) * &self.made.bias
-    }
 }
 
 impl Expansion {
+    /// `β + b/s` in these coordinates: `zᵀLᵀβ/√n = xᵀβ`.
+    pub(super) fn centre(&self, fit: &LogisticFit) -> Col<f64> {
+        let beta = fit.to_parts().beta;
+        let (lower, _) = fit.factors();
+        let root = (fit.n_rows() as f64).sqrt();
+        let target = lower.transpose() * Col::from_fn(beta.len(), |k| beta[k] / root);
+        target + faer::Scale(1.0 / self.size) * &self.bias
+    }
+
     /// From `K[W − N]` and `h_D̃` to the end.
     fn close(&mut self, skew: &Col<f64>, feedback: &Col<f64>, utility: Utility) {
         let two = faer::Scale(2.0);
@@ -283,6 +286,11 @@ impl Expansion {
 
 fn symmetric(matrix: Mat<f64>) -> Mat<f64> {
     Mat::from_fn(matrix.nrows(), matrix.ncols(), |i, j| 0.5 * (matrix[(i, j)] + matrix[(j, i)]))
+}
+
+/// The symmetric matrix of a lower triangle.
+fn mirrored(lower: Mat<f64>) -> Mat<f64> {
+    Mat::from_fn(lower.nrows(), lower.ncols(), |i, j| lower[(i.max(j), i.min(j))])
 }
 
 fn trace(matrix: &Mat<f64>) -> f64 {

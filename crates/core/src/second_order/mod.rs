@@ -52,8 +52,11 @@
 //! where [`classification`](crate::classification) has 0.76 to 0.92; figures of
 //! the derivation). Use the `penalty`, or the values of
 //! [`classification`](crate::classification), for that. It is a truncated average,
-//! so values of rows do not add up to the utility of a dataset. More than two
-//! classes are not covered.
+//! so values of rows do not add up to the utility of a dataset.
+//!
+//! **More than two classes** are told apart by one softmax model under log-loss
+//! ([`SoftmaxValuer`]), or each from the others, values being summed
+//! ([`SecondOrderOneVsRest`]): that goes with every utility and with a ridge.
 //!
 //! ```
 //! use dshap::classification::{LogisticFit, LogisticOptions};
@@ -83,26 +86,37 @@
 //! | `expansion.rs` | moments, and what follows from them for every row |
 //! | `terms.rs`, `left_out.rs` | what a row is to an expansion, also left out |
 //! | `resummed.rs`, `nodes.rs` | the sum over set sizes: in closed form; at a few sizes |
-//! | `valuer.rs` | values |
+//! | `valuer.rs`, `row_value.rs` | values |
+//! | `parts.rs` | plain numbers, from which the same valuer is made again |
 //! | `bootstrap.rs` | standard errors, by drawing the reference again |
 //! | `shift.rs` | `κ`, measured |
+//! | `one_vs_rest.rs`, `softmax/` | more than two classes |
 
 mod bootstrap;
 mod expansion;
 mod left_out;
 mod nodes;
+mod one_vs_rest;
 mod options;
+mod parts;
 mod passes;
 mod resummed;
+mod row_value;
 mod shift;
+mod softmax;
 mod sums;
 mod terms;
 mod valuer;
 
 pub use bootstrap::BootstrapOptions;
 pub use expansion::Expansion;
+pub use one_vs_rest::SecondOrderOneVsRest;
 pub use options::{SecondOrderOptions, Spread, Utility};
+pub use parts::{NodeParts, SecondOrderParts};
 pub use passes::{SecondOrderPass, SecondOrderPasses, SecondOrderStep};
 pub use shift::{ShiftOptions, measured_shift};
+pub use softmax::{
+    SoftmaxFit, SoftmaxOptions, SoftmaxParts, SoftmaxPass, SoftmaxPasses, SoftmaxStep, SoftmaxValuer,
+};
 pub use terms::RowTerms;
 pub use valuer::SecondOrderValuer;

@@ -42,7 +42,8 @@ pub(super) struct NodeWeight {
 pub(super) struct SizeNodes {
     /// `s`, not always whole.
     pub(super) sizes: Vec<f64>,
-    pub(super) weights: Vec<NodeWeight>,
+    /// `log(s + 1)`, with all digits.
+    places: Vec<f64>,
 }
 
 impl SizeNodes {
@@ -56,8 +57,14 @@ impl SizeNodes {
         let angle = |j: usize| std::f64::consts::PI * (j as f64 + 0.5) / count as f64;
         let places: Vec<f64> =
             (0..count).map(|j| 0.5 * (low + high) - 0.5 * (high - low) * angle(j).cos()).collect();
-        let polynomial = Lagrange { places: &places };
-        let mut weights = vec![NodeWeight::default(); count];
+        Self { sizes: places.iter().map(|place| place.exp() - 1.0).collect(), places }
+    }
+
+    /// What each node counts for in the sum over `sizes`, which lie among those
+    /// that the nodes were chosen for, if there is more than one.
+    pub(super) fn weights_for(&self, sizes: Sizes) -> Vec<NodeWeight> {
+        let polynomial = Lagrange { places: &self.places };
+        let mut weights = vec![NodeWeight::default(); self.places.len()];
         let m = sizes.max() as f64;
         let rule = CountingRule::new(sizes.min() as u64 - 1, sizes.max() as u64 - 1);
         for node in rule.nodes() {
@@ -74,7 +81,7 @@ impl SizeNodes {
                 weight.mean_change += share * (here[j] - before[j]) / (2.0 * s);
             }
         }
-        Self { sizes: places.iter().map(|place| place.exp() - 1.0).collect(), weights }
+        weights
     }
 }
 
@@ -111,15 +118,15 @@ mod tests {
         ] {
             let shrink = |s: f64| if depends { 1.0 / (1.0 + 7.0 / (s + 1.0)) } else { 0.8 };
             let nodes = SizeNodes::new(Sizes::new(q, m), depends);
-            let found: f64 = nodes.sizes.iter().zip(&nodes.weights).map(|(s, w)| w.second * shrink(*s)).sum();
+            let weights = nodes.weights_for(Sizes::new(q, m));
+            let found: f64 = nodes.sizes.iter().zip(&weights).map(|(s, w)| w.second * shrink(*s)).sum();
             let plain: f64 =
                 (q - 1..m).map(|s| s as f64).map(|s| shrink(s) / (2.0 * (s + 1.0).powi(2))).sum();
             let error = found * m as f64 / plain - 1.0;
             println!("{q} {m}: {} nodes, {error:e}", nodes.sizes.len());
             // A polynomial through that many points, not the term itself.
             assert!(error.abs() < 2e-6, "{q} {m}: {error:e}");
-            let change: f64 =
-                nodes.sizes.iter().zip(&nodes.weights).map(|(s, w)| w.mean_change * shrink(*s)).sum();
+            let change: f64 = nodes.sizes.iter().zip(&weights).map(|(s, w)| w.mean_change * shrink(*s)).sum();
             let plain: f64 = (q - 1..m)
                 .map(|s| s as f64)
                 .map(|s| (shrink(s) - if depends { 1.0 / (1.0 + 7.0 / s) } else { 0.8 }) / (2.0 * s))
@@ -128,6 +135,21 @@ mod tests {
                 (change * m as f64 - plain).abs() <= 1e-4 * plain.abs() + 1e-15,
                 "{q} {m}: {change} {plain}"
             );
+        }
+    }
+
+    #[test]
+    fn nodes_sum_over_fewer_sizes_than_they_were_chosen_for() {
+        let shrink = |s: f64| 1.0 / (1.0 + 7.0 / (s + 1.0));
+        let nodes = SizeNodes::new(Sizes::new(20, 5000), true);
+        for (q, m) in [(20, 5000), (31, 700), (400, 400)] {
+            let weights = nodes.weights_for(Sizes::new(q, m));
+            let found: f64 = nodes.sizes.iter().zip(&weights).map(|(s, w)| w.second * shrink(*s)).sum();
+            let plain: f64 =
+                (q - 1..m).map(|s| s as f64).map(|s| shrink(s) / (2.0 * (s + 1.0).powi(2))).sum();
+            let error = found * m as f64 / plain - 1.0;
+            // A polynomial through nine points, as above.
+            assert!(error.abs() < 2e-6, "{q} {m}: {error:e}");
         }
     }
 }

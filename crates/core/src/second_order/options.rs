@@ -1,6 +1,8 @@
 //! What is valued, and what is trusted.
 
-use crate::Error;
+use super::nodes::SizeNodes;
+use crate::classification::LogisticFit;
+use crate::{Error, Sizes};
 
 /// What a refitted model is judged by, over the population that the reference
 /// stands for.
@@ -74,6 +76,21 @@ impl SecondOrderOptions {
         Ok(())
     }
 
+    /// Refuses set sizes for which the sums do not exist.
+    pub(super) fn check_sizes(&self, fit: &LogisticFit, sizes: Sizes) -> Result<(), Error> {
+        sizes.check(fit.dim(), least_size(self.shift, fit.dim()))
+    }
+
+    /// The sizes at which the expansion is made, one if it is the same for all.
+    pub(super) fn node_sizes(&self, ridge: f64, sizes: Sizes) -> Vec<f64> {
+        SizeNodes::new(sizes, self.depends_on_size(ridge)).sizes
+    }
+
+    /// `κ` for a model of `dim` columns.
+    pub(super) fn shift_for(&self, dim: usize) -> f64 {
+        self.shift.unwrap_or(dim as f64 + 1.0)
+    }
+
     /// Whether the sum over set sizes has the closed form with the shift.
     pub(super) fn is_resummed(&self, ridge: f64) -> bool {
         self.utility == Utility::LogLoss && ridge == 0.0
@@ -83,4 +100,11 @@ impl SecondOrderOptions {
     pub(super) fn depends_on_size(&self, ridge: f64) -> bool {
         self.utility == Utility::Accuracy || ridge > 0.0
     }
+}
+
+/// The smallest `q` for `dim` columns: `q − ½ − κ > 0`, and sets from which the
+/// coefficients follow at all.
+pub(super) fn least_size(shift: Option<f64>, dim: usize) -> usize {
+    let shift = shift.unwrap_or(dim as f64 + 1.0);
+    ((shift + 0.5).floor().max(0.0) as usize).saturating_add(1).max(dim + 1)
 }

@@ -7,12 +7,10 @@
 //! | two under log-loss, three with a ridge or under the Brier score, five under accuracy | moments of the expansion |
 
 use super::expansion::ExpansionBuilder;
-use super::nodes::SizeNodes;
 use super::options::SecondOrderOptions;
-use super::resummed::ShiftedSizes;
 use super::sums::JointSweep;
 use super::terms::RowForm;
-use super::valuer::{Form, SecondOrderValuer};
+use super::valuer::SecondOrderValuer;
 use crate::classification::blocks::{BlockSums, check_labels};
 use crate::classification::{Irls, LogisticFit, LogisticOptions, PassBuilder, Step};
 use crate::{Error, Rows, Sizes};
@@ -48,7 +46,8 @@ pub struct SecondOrderPasses {
     fit: Arc<LogisticFit>,
     sizes: Sizes,
     options: SecondOrderOptions,
-    nodes: SizeNodes,
+    /// At which the expansion is made.
+    node_sizes: Vec<f64>,
     n_passes: usize,
     /// Rows of a pass, those of weight 0 included.
     n_pushed: Option<usize>,
@@ -99,11 +98,8 @@ impl SecondOrderPasses {
     /// [`Error::BadOption`] for options that do not go together.
     pub fn new(fit: LogisticFit, sizes: Sizes, options: SecondOrderOptions) -> Result<Self, Error> {
         options.check(fit.ridge())?;
-        let shift = options.shift.unwrap_or(fit.dim() as f64 + 1.0);
-        // q − ½ − κ > 0, and sets from which the coefficients follow at all.
-        let least = ((shift + 0.5).floor().max(0.0) as usize).saturating_add(1);
-        sizes.check(fit.dim(), least.max(fit.dim() + 1))?;
-        let nodes = SizeNodes::new(sizes, options.depends_on_size(fit.ridge()));
+        options.check_sizes(&fit, sizes)?;
+        let node_sizes = options.node_sizes(fit.ridge(), sizes);
         let fit = Arc::new(fit);
         let phase = if fit.ridge() > 0.0 {
             // γ on the sum over a set of s + 1 rows is γ/(s + 1) on the mean.
@@ -114,12 +110,17 @@ impl SecondOrderPasses {
                     LogisticOptions { intercept: fit.intercept(), ridge, ..LogisticOptions::default() };
                 Ok(Refit::UnderWay(Box::new(Irls::new(fit.n_features(), logistic)?)))
             };
-            Phase::Refits(nodes.sizes.iter().map(refit).collect::<Result<_, Error>>()?)
+            Phase::Refits(node_sizes.iter().map(refit).collect::<Result<_, Error>>()?)
         } else {
             let build = |&s: &f64| ExpansionBuilder::new(Arc::clone(&fit), s, &options);
-            Phase::Sums(nodes.sizes.iter().map(build).collect::<Result<_, Error>>()?)
+            Phase::Sums(node_sizes.iter().map(build).collect::<Result<_, Error>>()?)
         };
-        Ok(Self { fit, sizes, options, nodes, n_passes: 0, n_pushed: None, phase })
+        Ok(Self { fit, sizes, options, node_sizes, n_passes: 0, n_pushed: None, phase })
+    }
+
+    /// Expansions that are made at once.
+    pub fn n_expansions(&self) -> usize {
+        self.node_sizes.len()
     }
 
     /// Passes that are finished.
@@ -197,24 +198,16 @@ impl SecondOrderPasses {
             return Ok(Phase::Refits(refits));
         };
         let build = |(fit, &s): (Arc<LogisticFit>, &f64)| ExpansionBuilder::new(fit, s, &self.options);
-        Ok(Phase::Sums(fits.into_iter().zip(&self.nodes.sizes).map(build).collect::<Result<_, _>>()?))
+        Ok(Phase::Sums(fits.into_iter().zip(&self.node_sizes).map(build).collect::<Result<_, _>>()?))
     }
 
     fn finish(&self, expansions: Vec<ExpansionBuilder>) -> SecondOrderValuer {
         let row_form = |builder: ExpansionBuilder| {
-            let centre = builder.centre();
             let (fit, expansion) = builder.finish();
-            RowForm::new(fit, expansion, centre, self.options)
+            RowForm::new(fit, expansion, self.options)
         };
-        let rows: Vec<RowForm> = expansions.into_iter().map(row_form).collect();
-        let form = if self.options.is_resummed(self.fit.ridge()) {
-            let shift = self.options.shift.unwrap_or(self.fit.dim() as f64 + 1.0);
-            let first = self.sizes.min() as f64 - 0.5 - shift;
-            Form::Resummed { sizes: ShiftedSizes::new(first, self.sizes.count()), shift }
-        } else {
-            Form::Nodes(self.nodes.weights.clone())
-        };
-        SecondOrderValuer::new(Arc::clone(&self.fit), self.sizes, self.options, rows, form)
+        let rows = expansions.into_iter().map(row_form).collect();
+        SecondOrderValuer::new(Arc::clone(&self.fit), self.sizes, self.options, rows)
     }
 }
 

@@ -13,6 +13,7 @@ use crate::classification::blocks::Sweep;
 use crate::classification::fit::PanelWork;
 use crate::linear::fit::PANEL_ROWS;
 use faer::linalg::matmul::matmul;
+use faer::linalg::matmul::triangular::{self, BlockStructure};
 use faer::{Accum, Col, Mat, MatRef, Par};
 use std::sync::Arc;
 
@@ -25,8 +26,9 @@ pub(super) enum Task {
     /// Slope and curvature of accuracy, smoothed by estimates with this mean
     /// and spread.
     Smoothed { centre: Col<f64>, spread: Mat<f64> },
-    /// Third moments contracted with `V`, `G = H⁻¹` and, if it is not 0, `r`.
-    Third { utility: Utility, spread: Mat<f64>, inverse: Mat<f64>, turn: Option<Col<f64>> },
+    /// Third moments contracted with `V`, `G = H⁻¹`, if it is not the identity, and
+    /// `r`, if it is not 0.
+    Third { utility: Utility, spread: Mat<f64>, inverse: Option<Mat<f64>>, turn: Option<Col<f64>> },
     /// `E[w₁(zᵀAz)z]` and `E[we(zᵀBz)z]`.
     Closing { a: Mat<f64>, b: Mat<f64> },
 }
@@ -36,6 +38,7 @@ pub(super) enum Task {
 #[derive(Debug)]
 pub(super) struct TaskSums {
     pub(super) vectors: Vec<Col<f64>>,
+    /// Lower triangles.
     pub(super) matrices: Vec<Mat<f64>>,
 }
 
@@ -104,7 +107,18 @@ impl JointSweep {
                     let cells = scaled.col_as_slice_mut(k).iter_mut().zip(work.panel.x.col_as_slice(k));
                     cells.zip(weights).for_each(|((scaled, z), weight)| *scaled = z * weight);
                 }
-                matmul(sum.as_mut(), Accum::Add, z.transpose(), scaled.as_ref(), 1.0, Par::Seq);
+                // Sums are symmetric: the lower triangle is all there is.
+                triangular::matmul(
+                    sum.as_mut(),
+                    BlockStructure::TriangularLower,
+                    Accum::Add,
+                    z.transpose(),
+                    BlockStructure::Rectangular,
+                    scaled.as_ref(),
+                    BlockStructure::Rectangular,
+                    1.0,
+                    Par::Seq,
+                );
             }
         }
         sums
@@ -151,7 +165,11 @@ impl JointSweep {
                 }
             }
             Task::Third { utility, spread, inverse, turn } => {
-                let (spread, inverse) = (quadratic(z, spread), quadratic(z, inverse));
+                let spread = quadratic(z, spread);
+                let inverse = match inverse {
+                    Some(inverse) => quadratic(z, inverse),
+                    None => work.spread.map(|norm_sq| norm_sq * n),
+                };
                 let turned = turn.as_ref().map(|turn| along(z, turn));
                 for i in 0..len {
                     let (w, w1, w2, e, _) = row(i);

@@ -97,12 +97,8 @@ pub(super) struct InfluenceWork {
 }
 
 impl RowForm {
-    pub(super) fn new(
-        fit: Arc<LogisticFit>,
-        expansion: Expansion,
-        centre: Col<f64>,
-        options: SecondOrderOptions,
-    ) -> Self {
+    pub(super) fn new(fit: Arc<LogisticFit>, expansion: Expansion, options: SecondOrderOptions) -> Self {
+        let centre = expansion.centre(&fit);
         let position = &expansion.position - &expansion.turned_position;
         let is_plain = (0..fit.dim()).all(|k| expansion.slope[k] == 0.0);
         let along_ridge = (options.small_ridge > 0.0)
@@ -139,10 +135,15 @@ impl RowForm {
             (0..out.len()).map(|i| logit_of(fit, panel, i, rows.y()[start + i], own(i))).collect();
         let z = panel.panel.x.as_ref();
         let surprise = |i: usize| logits[i].map_or(0.0, |row| row.surprise);
+        let e: [f64; PANEL_ROWS] = std::array::from_fn(|i| if i < out.len() { surprise(i) } else { 0.0 });
         let psi = self.influences(z, out.len(), surprise, influence);
-        let square = quadratic(psi, &expansion.net_curvature);
         let spread = quadratic(z, &expansion.spread);
-        let position = quadratic(z, &self.position);
+        // Log-loss without a ridge: D̃ is the identity and W is V.
+        let (square, position) = if self.options.is_resummed(fit.ridge()) {
+            (std::array::from_fn(|i| panel.spread[i] * n * e[i] * e[i]), spread)
+        } else {
+            (quadratic(psi, &expansion.net_curvature), quadratic(z, &self.position))
+        };
         let linear = along(psi, &expansion.along_influence);
         let none = [0.0; PANEL_ROWS];
         let when = |needed: bool, made: &dyn Fn() -> [f64; PANEL_ROWS]| if needed { made() } else { none };

@@ -1,16 +1,17 @@
 //! An expansion and a sum over set sizes: everything needed to value rows.
 
-use super::bootstrap::{BootstrapOptions, Deviations, replicates};
+use super::bootstrap::{BootstrapOptions, replicates, std_errors};
 use super::expansion::Expansion;
 use super::left_out::logit_of;
-use super::nodes::NodeWeight;
-use super::options::{SecondOrderOptions, Utility};
+use super::nodes::{NodeWeight, SizeNodes};
+use super::options::SecondOrderOptions;
 use super::passes::{SecondOrderPasses, SecondOrderStep};
 use super::resummed::ShiftedSizes;
+use super::row_value::{RowValue, collect};
 use super::terms::{RowForm, RowTerms, TermsWork};
-use crate::classification::LogisticFit;
 use crate::classification::blocks::check_labels;
 use crate::classification::fit::PanelWork;
+use crate::classification::{LogisticFit, LogisticOptions};
 use crate::linear::fit::PANEL_ROWS;
 use crate::values::{Note, Part, Values};
 use crate::{Error, Rows, Sizes, Valuer, Warning};
@@ -19,25 +20,39 @@ use std::sync::Arc;
 
 /// Values any row, seen or unseen, for a logistic model that is refitted on
 /// each set.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub struct SecondOrderValuer {
-    fit: Arc<LogisticFit>,
+    pub(super) fit: Arc<LogisticFit>,
+    /// The sizes that expansions were made for; those that are summed over are
+    /// among them where expansions change with the size.
+    pub(super) made_for: Sizes,
     sizes: Sizes,
-    options: SecondOrderOptions,
+    pub(super) options: SecondOrderOptions,
     /// One for each size at which the expansion was made.
-    rows: Vec<RowForm>,
+    pub(super) rows: Arc<[RowForm]>,
     form: Form,
     /// Valuers of drawn references, if standard errors were asked for.
-    replicates: Vec<SecondOrderValuer>,
+    replicates: Arc<[SecondOrderValuer]>,
 }
 
 /// How the sum over set sizes is made.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub(super) enum Form {
     /// Log-loss without the ridge of a fit.
     Resummed { sizes: ShiftedSizes, shift: f64 },
     /// What each expansion counts for.
     Nodes(Vec<NodeWeight>),
+}
+
+impl Form {
+    fn new(fit: &LogisticFit, made_for: Sizes, sizes: Sizes, options: SecondOrderOptions) -> Self {
+        if options.is_resummed(fit.ridge()) {
+            let shift = options.shift_for(fit.dim());
+            let first = sizes.min() as f64 - 0.5 - shift;
+            return Form::Resummed { sizes: ShiftedSizes::new(first, sizes.count()), shift };
+        }
+        Form::Nodes(SizeNodes::new(made_for, options.depends_on_size(fit.ridge())).weights_for(sizes))
+    }
 }
 
 impl SecondOrderValuer {
@@ -63,14 +78,35 @@ impl SecondOrderValuer {
         }
     }
 
+    /// From expansions that were made for `sizes`, which were checked.
     pub(super) fn new(
         fit: Arc<LogisticFit>,
         sizes: Sizes,
         options: SecondOrderOptions,
         rows: Vec<RowForm>,
-        form: Form,
     ) -> Self {
-        Self { fit, sizes, options, rows, form, replicates: Vec::new() }
+        let form = Form::new(&fit, sizes, sizes, options);
+        let replicates = Arc::from([]);
+        Self { fit, made_for: sizes, sizes, options, rows: rows.into(), form, replicates }
+    }
+
+    /// The same valuer for other set sizes, without standard errors. Where the
+    /// expansion changes with the size of the sets (accuracy, the ridge of a
+    /// fit) only sizes among those that it was made for can be summed over.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Sizes`] when the sums do not exist for these sizes,
+    /// [`Error::OtherSizes`] when the expansion was not made for them.
+    pub fn with_sizes(&self, sizes: Sizes) -> Result<Self, Error> {
+        self.options.check_sizes(&self.fit, sizes)?;
+        let made_for = self.made_for;
+        let is_within = sizes.min() >= made_for.min() && sizes.max() <= made_for.max();
+        if self.options.depends_on_size(self.fit.ridge()) && !is_within {
+            return Err(Error::OtherSizes { min: made_for.min(), max: made_for.max() });
+        }
+        let form = Form::new(&self.fit, made_for, sizes, self.options);
+        Ok(Self { sizes, form, replicates: Arc::from([]), ..self.clone() })
     }
 
     /// Reports standard errors too: the spread of values over references that
@@ -85,9 +121,35 @@ impl SecondOrderValuer {
     /// [`Error::BadOption`] for fewer than two, [`Error::NoRows`],
     /// [`Error::BadWeight`], and as for [`LogisticFit::of`] if more than one in
     /// ten drawn references has no fit.
-    pub fn with_std_error(mut self, reference: Rows<'_>, bootstrap: BootstrapOptions) -> Result<Self, Error> {
-        self.replicates = replicates(&self.fit, reference, self.sizes, self.options, bootstrap)?;
+    pub fn with_std_error(self, reference: Rows<'_>, bootstrap: BootstrapOptions) -> Result<Self, Error> {
+        self.with_std_error_of(reference, None, bootstrap)
+    }
+
+    /// The same from a sample of the reference, each row of which `stands_for`
+    /// so many rows: it is given the weight that so many rows have in a drawn
+    /// reference on average, and as much spread about it.
+    ///
+    /// # Errors
+    ///
+    /// As for [`with_std_error`](Self::with_std_error); [`Error::RowCount`] and
+    /// [`Error::BadOption`] unless there is a number from 1 on for each row.
+    pub fn with_std_error_of(
+        mut self,
+        sample: Rows<'_>,
+        stands_for: Option<&[f64]>,
+        bootstrap: BootstrapOptions,
+    ) -> Result<Self, Error> {
+        let logistic = self.logistic_options();
+        let (sizes, options) = (self.sizes, self.options);
+        let make = |rows: Rows<'_>| Self::of(LogisticFit::of(rows, logistic)?, rows, sizes, options);
+        self.replicates = replicates(sample, stands_for, bootstrap, make)?.into();
         Ok(self)
+    }
+
+    /// How a drawn reference is fitted.
+    fn logistic_options(&self) -> LogisticOptions {
+        let (intercept, ridge) = (self.fit.intercept(), self.fit.ridge());
+        LogisticOptions { intercept, ridge, ..LogisticOptions::default() }
     }
 
     /// The parts that values come with, in order: `value = potential − penalty
@@ -181,17 +243,8 @@ impl SecondOrderValuer {
         // Which panel fails first is chance; the cell that is named is not.
         valued.map_err(|_: Error| rows.explain_not_finite(0, rows.len()))?;
         let mut values = collect(&out);
-        if !self.replicates.is_empty() {
-            let mut deviations = vec![Deviations::default(); rows.len()];
-            for replicate in &self.replicates {
-                let drawn = replicate.value_rows(rows, left_out)?;
-                deviations.iter_mut().zip(drawn.value).for_each(|(all, value)| all.push(value));
-            }
-            let missing = |value: &f64| if value.is_nan() { f64::NAN } else { 1.0 };
-            let errors =
-                deviations.iter().zip(&values.value).map(|(all, value)| all.std_dev() * missing(value));
-            values.std_error = Some(errors.collect());
-        }
+        let drawn = self.replicates.iter().map(|drawn| Ok(drawn.value_rows(rows, left_out)?.value));
+        values.std_error = std_errors(&values.value, drawn)?;
         Ok(values)
     }
 
@@ -251,95 +304,5 @@ impl Valuer for SecondOrderValuer {
     /// [`Error::TooLarge`].
     fn values(&self, points: Rows<'_>) -> Result<Values, Error> {
         self.value_rows(points, false)
-    }
-}
-
-/// All that is known of a valued row.
-#[derive(Debug, Clone, Copy, Default)]
-struct RowValue {
-    potential: f64,
-    penalty: f64,
-    correction: f64,
-    dist_sq: f64,
-    prob: f64,
-    weight: f64,
-    note: Option<Note>,
-}
-
-impl RowValue {
-    fn value(&self) -> f64 {
-        self.potential - self.penalty + self.correction
-    }
-
-    /// Adds what one expansion contributes.
-    fn add(
-        &mut self,
-        node: usize,
-        terms: &RowTerms,
-        form: &Form,
-        row: &RowForm,
-        sizes: Sizes,
-        utility: Utility,
-    ) {
-        match form {
-            Form::Resummed { sizes: shifted, .. } => {
-                let m = sizes.max() as f64;
-                let (s1, s2) = shifted.sums(terms.dist_sq);
-                self.potential = 0.5 * terms.spread * (s1 + s2) / m;
-                self.penalty = -0.5 * terms.second_square * s2 / m;
-                self.correction = (0.5 * terms.third_linear + terms.ridge) * s2 / m;
-            }
-            Form::Nodes(weights) => {
-                let weight = &weights[node];
-                self.potential +=
-                    weight.third * terms.third_position - weight.mean_second * terms.mean_second;
-                self.potential += free_gain(row, weight, utility);
-                self.penalty -= weight.second * terms.second_square;
-                self.correction += weight.first * terms.first
-                    + weight.second * (terms.second_linear + 2.0 * terms.ridge)
-                    + weight.third * terms.third_linear;
-            }
-        }
-        if row.fit.ridge() == 0.0 {
-            (self.dist_sq, self.prob, self.weight) = (terms.dist_sq, terms.prob, terms.weight);
-        }
-    }
-}
-
-/// What every row gains alike because the ridge weighs less in a set that is
-/// one row larger: `U(β_λ)`, and the mean of what sets fall short of it, change
-/// from `λ = γ/s` to `γ/(s + 1)`. With `dU/dλ = rᵀPβ` the first is
-/// `−γrᵀPβ/(s(s + 1))`.
-fn free_gain(row: &RowForm, weight: &NodeWeight, utility: Utility) -> f64 {
-    let expansion = &row.expansion;
-    if row.fit.ridge() == 0.0 {
-        return 0.0;
-    }
-    let pull: f64 = expansion.turn.transpose() * &expansion.pull;
-    // Smoothed accuracy counts the spread of sets already.
-    let mean_change = if utility == Utility::Accuracy { 0.0 } else { weight.mean_change };
-    mean_change * expansion.mean_second - weight.target * (expansion.size + 1.0) * pull
-}
-
-fn collect(rows: &[RowValue]) -> Values {
-    let column = |field: fn(&RowValue) -> f64| -> Vec<f64> {
-        rows.iter().map(|row| if row.note.is_some() { f64::NAN } else { field(row) }).collect()
-    };
-    let parts = SecondOrderValuer::PARTS.map(|part| {
-        let cells = match part {
-            Part::Potential => column(|row| row.potential),
-            Part::Penalty => column(|row| row.penalty),
-            Part::Correction => column(|row| row.correction),
-            Part::DistSq => column(|row| row.dist_sq),
-            Part::Prob => rows.iter().map(|row| row.prob).collect(),
-            _ => rows.iter().map(|row| row.weight).collect(),
-        };
-        (part, cells)
-    });
-    Values {
-        value: column(RowValue::value),
-        parts: parts.into(),
-        notes: rows.iter().enumerate().filter_map(|(i, row)| Some((i, row.note?))).collect(),
-        ..Values::default()
     }
 }

@@ -51,7 +51,16 @@ pub(crate) fn learn_logistic(
         fits = fitting.finish_pass(pass).map_err(core)?;
     }
     let fits = fits.unwrap_or_default();
-    let model = LogisticModel { fits, options, columns, sample, distances: None, authors: None, rows: None };
+    let model = LogisticModel {
+        fits,
+        options,
+        columns,
+        sample,
+        distances: None,
+        authors: None,
+        rows: None,
+        second_order: None,
+    };
     Ok((model, even, counts, n_passes))
 }
 

@@ -1,6 +1,6 @@
 //! Classification: a logistic fit, or one for each class against the others.
 
-use super::{Drawer, Extras, RowValuer};
+use super::{Drawer, Extras, RowValuer, SecondOrderModel};
 use crate::Error;
 use crate::general::Held;
 use crate::memory::Budget;
@@ -16,6 +16,7 @@ use dshap::linear::{Bound, DistanceTable, GeneralOptions};
 use dshap::{Moments, Rows, Sizes};
 use dshap_io::Source;
 use dshap_table::Design;
+use std::sync::Arc;
 
 /// Logistic regression: of two classes one fit, of more one for each against
 /// all others.
@@ -33,6 +34,8 @@ pub(crate) struct LogisticModel {
     pub(crate) authors: Option<Vec<Moments>>,
     /// The reference rows, for values by drawing sets.
     pub(crate) rows: Option<Held>,
+    /// The expansion that second-order values are made of.
+    pub(crate) second_order: Option<Arc<SecondOrderModel>>,
 }
 
 /// Means and standard deviations over the reference, of the design columns and
@@ -158,6 +161,9 @@ impl LogisticModel {
         {
             return self.printed(design, bound, sizes, extras);
         }
+        if let Method::SecondOrder(choice) = method {
+            return self.second_order_valuer(design, choice, sizes, extras);
+        }
         let mut classes = Vec::with_capacity(self.fits.len());
         for (class, fit) in self.fits.iter().enumerate() {
             classes.push(self.of_class(class, fit.clone(), method, sizes, design)?);
@@ -201,6 +207,7 @@ impl LogisticModel {
             }
             Method::General(_)
             | Method::Algorithm3(_)
+            | Method::SecondOrder(_)
             | Method::Closed
             | Method::MonteCarlo(_)
             | Method::Knn { .. }
@@ -234,7 +241,7 @@ impl LogisticModel {
         Ok(RowValuer::PrintedOneVsRest(all))
     }
 
-    fn with_errors<T>(
+    pub(super) fn with_errors<T>(
         &self,
         then: impl FnOnce(Rows<'_>, &[f64]) -> Result<T, dshap::Error>,
     ) -> Result<T, dshap::Error> {

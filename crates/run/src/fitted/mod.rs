@@ -5,6 +5,7 @@
 //! | `linear.rs` | regression: moments and least squares |
 //! | `logistic.rs` | classification: a logistic fit, or one for each class |
 //! | `learn.rs` | the passes of a logistic fit |
+//! | `second_order.rs` | classification by models that are refitted on each set |
 //! | `density.rs`, `reservoir.rs` | density: a reference, or a sample of it, that is smoothed |
 //! | `neighbours.rs`, `hold.rs` | nearest neighbours: reference and test rows |
 //! | `row_valuer.rs` | row by row, or by drawing sets |
@@ -20,6 +21,7 @@ mod logistic;
 mod neighbours;
 mod reservoir;
 mod row_valuer;
+mod second_order;
 
 pub(crate) use density::{ColumnSums, DensityModel, smooth};
 pub(crate) use hold::Share;
@@ -29,6 +31,7 @@ pub(crate) use logistic::{ColumnStats, LogisticModel};
 pub(crate) use neighbours::{NeighbourModel, Tests};
 pub(crate) use reservoir::Reservoir;
 pub(crate) use row_valuer::{Drawer, Extras, RowValuer};
+pub(crate) use second_order::{SecondOrderEngine, SecondOrderModel};
 
 use crate::Error;
 use crate::general::Held;
@@ -41,6 +44,7 @@ use dshap::linear::GeneralOptions;
 use dshap::{Part, Rows, Sizes};
 use dshap_io::Source;
 use dshap_table::Design;
+use std::sync::Arc;
 
 /// A fit of a reference, and what methods need of it.
 #[derive(Debug, Clone)]
@@ -153,6 +157,10 @@ impl FittedModel {
 
     /// The parts that values come with, in order.
     pub(crate) fn parts(&self, method: Method, by_class: bool) -> Vec<Part> {
+        if let (Method::SecondOrder(_), FittedModel::Logistic(model)) = (method, self) {
+            let expanded = model.second_order.as_ref();
+            return expanded.map(|expanded| expanded.parts(model.fits.len(), by_class)).unwrap_or_default();
+        }
         let mut parts = Vec::new();
         if method.splits_values() {
             parts.extend([Part::Potential, Part::Penalty]);
@@ -211,6 +219,7 @@ impl FittedModel {
             (_, Method::Calibrated) => Some(ExtraPass::Calibration),
             (_, Method::General(_)) => Some(ExtraPass::Rows),
             (FittedModel::Logistic(_), method) if method.is_printed_bound() => Some(ExtraPass::Authors),
+            (FittedModel::Logistic(_), Method::SecondOrder(_)) => Some(ExtraPass::Expansion),
             _ => None,
         }
     }
@@ -219,11 +228,17 @@ impl FittedModel {
     pub(crate) fn complete(
         &mut self,
         method: Method,
+        sizes: Sizes,
         design: &Design,
         source: &Source,
         budget: Budget,
         observer: &dyn Observer,
     ) -> Result<(), Error> {
+        if let (Method::SecondOrder(choice), FittedModel::Logistic(model)) = (method, &mut *self) {
+            let expanded = model.expand(choice, sizes, source, design, budget, observer)?;
+            model.second_order = Some(Arc::new(expanded));
+            return Ok(());
+        }
         match (self.lacks(method), self) {
             (_, FittedModel::Neighbours(model)) => model.complete(design, budget, observer)?,
             (None, _) | (_, FittedModel::Density(_)) => {}
@@ -240,6 +255,16 @@ impl FittedModel {
             (Some(_), FittedModel::Logistic(model)) => model.calibrate(source, design, budget, observer)?,
         }
         Ok(())
+    }
+
+    /// Passes that completing it took, beyond the first.
+    pub(crate) fn n_more_passes(&self) -> usize {
+        match self {
+            FittedModel::Logistic(LogisticModel { second_order: Some(model), .. }) => {
+                model.n_passes.saturating_sub(1)
+            }
+            _ => 0,
+        }
     }
 
     /// What values rows, one by one.

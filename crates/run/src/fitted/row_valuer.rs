@@ -1,6 +1,7 @@
 //! What values rows, whatever was fitted.
 
 use super::density::DensityRows;
+use super::second_order::SecondOrderRows;
 use crate::warnings::in_words;
 use dshap::classification::{
     ClassificationValuer, GeneralClassificationValuer, GeneralOneVsRest, OneVsRest, PrintedOneVsRest,
@@ -28,6 +29,7 @@ pub(crate) enum RowValuer {
     OneVsRest(OneVsRest),
     PrintedOneVsRest(PrintedOneVsRest),
     Density(DensityRows),
+    SecondOrder(Box<SecondOrderRows>),
 }
 
 impl RowValuer {
@@ -50,6 +52,7 @@ impl RowValuer {
             (RowValuer::OneVsRest(valuer), false) => valuer.values(rows),
             (RowValuer::PrintedOneVsRest(valuer), true) => valuer.leave_one_out(rows),
             (RowValuer::PrintedOneVsRest(valuer), false) => valuer.values(rows),
+            (RowValuer::SecondOrder(valuer), _) => valuer.values(rows, leave_one_out),
             (RowValuer::Density(valuer), _) => valuer.values(rows, first_row, leave_one_out),
         }
     }
@@ -61,7 +64,10 @@ impl RowValuer {
             RowValuer::Linear(valuer) => valuer.doubt_gaussian(sample),
             RowValuer::Binary(valuer) => valuer.doubt_gaussian(sample),
             RowValuer::OneVsRest(valuer) => valuer.doubt_gaussian(sample),
-            RowValuer::Printed(_) | RowValuer::PrintedOneVsRest(_) | RowValuer::Density(_) => Ok(None),
+            RowValuer::Printed(_)
+            | RowValuer::PrintedOneVsRest(_)
+            | RowValuer::SecondOrder(_)
+            | RowValuer::Density(_) => Ok(None),
         }
     }
 
@@ -70,6 +76,7 @@ impl RowValuer {
         match self {
             RowValuer::Linear(valuer) => valuer.is_slow(),
             RowValuer::Density(_) => true,
+            RowValuer::SecondOrder(valuer) => valuer.is_slow(),
             _ => false,
         }
     }
@@ -84,6 +91,7 @@ impl RowValuer {
                 valuer.classes().first().expect("there are two classes at least").sizes()
             }
             RowValuer::PrintedOneVsRest(valuer) => valuer.sizes(),
+            RowValuer::SecondOrder(valuer) => valuer.sizes(),
             RowValuer::Density(valuer) => valuer.sizes,
         }
     }
@@ -96,12 +104,13 @@ impl RowValuer {
             RowValuer::Printed(valuer) => in_words(&valuer.warnings(), design),
             RowValuer::OneVsRest(valuer) => of_classes(valuer.warnings(), design),
             RowValuer::PrintedOneVsRest(valuer) => of_classes(valuer.warnings(), design),
+            RowValuer::SecondOrder(rows) => rows.warnings(design),
             RowValuer::Density(rows) => in_words(&rows.valuer.warnings(), design),
         }
     }
 }
 
-fn of_classes(warnings: Vec<(Option<usize>, Warning)>, design: &Design) -> Vec<String> {
+pub(super) fn of_classes(warnings: Vec<(Option<usize>, Warning)>, design: &Design) -> Vec<String> {
     let of_class = |(class, warning): (Option<usize>, Warning)| {
         let words = in_words(&[warning], design).pop().unwrap_or_default();
         match (class, design.labels()) {

@@ -8,6 +8,7 @@
 mod density;
 mod logistic;
 mod neighbours;
+mod second_order;
 
 use super::{SavedValuer, Step};
 use crate::Error;
@@ -25,6 +26,7 @@ use dshap_io::Container;
 use dshap_table::{Design, DesignParts};
 use logistic::LogisticDocument;
 use neighbours::NeighbourDocument;
+use second_order::SecondOrderMethod;
 use serde::{Deserialize, Serialize};
 use std::path::Path;
 
@@ -36,10 +38,10 @@ pub const FORMAT_VERSION: u32 = 4;
 /// The version that is written: the first that knew such valuers, so that an
 /// older dshap reads what it can.
 pub(super) fn version_for(task: Task, method: Method) -> u32 {
-    match task {
-        _ if method.neighbours().is_some() => 4,
-        Task::Regression | Task::Classification => 2,
-        Task::Density => 3,
+    match (task, method) {
+        (_, Method::SecondOrder(_) | Method::Knn { .. } | Method::KnnShapley { .. }) => 4,
+        (Task::Regression | Task::Classification, _) => 2,
+        (Task::Density, _) => 3,
     }
 }
 
@@ -105,6 +107,7 @@ enum MethodDocument {
         seed: u64,
     },
     Calibrated,
+    SecondOrder(SecondOrderMethod),
     General {
         ridge: f64,
         stop: f64,
@@ -345,7 +348,7 @@ pub(super) fn parse(container: &mut Container) -> Result<SavedValuer, String> {
         .map_err(|error| format!("its document cannot be read: {error}"))?;
     let format_version = container.version;
     let design = Design::from_parts(document.design.clone()).map_err(|error| error.to_string())?;
-    let method = Method::from(std::mem::replace(&mut document.method, MethodDocument::Calibrated));
+    let method = std::mem::replace(&mut document.method, MethodDocument::Calibrated).method()?;
     let mut arrays = Taking(container);
     let missing = |what: &str| format!("its document cannot be read: missing field `{what}`");
     let model = match document.task {
@@ -372,6 +375,9 @@ pub(super) fn parse(container: &mut Container) -> Result<SavedValuer, String> {
             FittedModel::Density(density::parse(&design, stored, &mut arrays)?)
         }
     };
+    if matches!(method, Method::SecondOrder(_)) && !matches!(model, FittedModel::Logistic(_)) {
+        return Err("its method is not one of its task".into());
+    }
     let values_densities = method.density().is_some();
     if values_densities != matches!(model, FittedModel::Density(_)) {
         return Err("its method is not one of its task".into());
@@ -459,6 +465,7 @@ impl From<Method> for MethodDocument {
                 convention: convention.into(),
             },
             Method::Calibrated => MethodDocument::Calibrated,
+            Method::SecondOrder(choice) => MethodDocument::SecondOrder(choice.into()),
             Method::Closed => MethodDocument::Closed,
             Method::MonteCarlo(Algorithm5 { seed }) => MethodDocument::MonteCarlo { seed },
             Method::Knn { k } => MethodDocument::Knn { k },
@@ -491,9 +498,10 @@ impl From<Method> for MethodDocument {
     }
 }
 
-impl From<MethodDocument> for Method {
-    fn from(method: MethodDocument) -> Self {
-        match method {
+impl MethodDocument {
+    /// The method, unless it has a word that is unknown.
+    fn method(self) -> Result<Method, String> {
+        Ok(match self {
             MethodDocument::Gaussian { constant, convention } => Method::Gaussian {
                 constant: match constant {
                     ConstantDocument::Gain => Constant::Gain,
@@ -503,6 +511,7 @@ impl From<MethodDocument> for Method {
                 convention: convention.into(),
             },
             MethodDocument::Calibrated => Method::Calibrated,
+            MethodDocument::SecondOrder(stored) => Method::SecondOrder(stored.choice()?),
             MethodDocument::Closed => Method::Closed,
             MethodDocument::MonteCarlo { seed } => Method::MonteCarlo(Algorithm5 { seed }),
             MethodDocument::Knn { k } => Method::Knn { k },
@@ -526,7 +535,7 @@ impl From<MethodDocument> for Method {
                     seed,
                 })
             }
-        }
+        })
     }
 }
 

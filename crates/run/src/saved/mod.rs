@@ -99,7 +99,11 @@ impl SavedValuer {
         budget: Budget,
         observer: &dyn Observer,
     ) -> Result<Self, Error> {
-        self.model.complete(self.method, &self.design, source, budget, observer)?;
+        let sizes = self.sizes(self.method, self.choice)?;
+        self.model.complete(self.method, sizes, &self.design, source, budget, observer)?;
+        if let Method::SecondOrder(_) = self.method {
+            self.row_valuer(self.method, self.choice, Extras::default())?;
+        }
         if let Method::General(options) = self.method {
             self.drawer(options, self.choice)?;
         }
@@ -222,6 +226,14 @@ impl SavedValuer {
                 return misplaced("the valuer is not of a density, which `closed` and `monte-carlo` are for");
             }
             _ => {}
+        }
+        if let Some(flag) = said.second_order.first_said() {
+            return misplaced(&format!("`{flag}` belongs to the fit, which the valuer has; leave it out"));
+        }
+        if said.name == Some(MethodName::SecondOrder) && self.task() == Task::Regression {
+            return misplaced(
+                "`--method second-order` is for classification, and the valuer is of a regression",
+            );
         }
         if self.task() == Task::Classification {
             if said.ridge.is_some() {

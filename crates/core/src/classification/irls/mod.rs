@@ -7,8 +7,8 @@
 //! | Newton's | loss, gradient, weighted products at the current coefficients | the next step; half of the last one if the loss grew |
 //! | two more, if steps do not become small | see `separation.rs` | [`Error::Separated`], or Newton's method goes on |
 
-pub(super) mod newton;
-mod setup;
+pub(crate) mod newton;
+pub(crate) mod setup;
 
 use super::blocks::{BlockSums, check_labels};
 use super::fit::{LogisticFit, Solution, WeightedFactor};
@@ -21,26 +21,26 @@ use std::sync::Arc;
 
 /// How far the coefficients may be from the maximum, as the square of a share
 /// of their own standard errors (the Newton decrement).
-const DECREMENT: f64 = 1e-25;
+pub(crate) const DECREMENT: f64 = 1e-25;
 
 /// Where rounding keeps the decrement from falling further, this will do.
-const DECREMENT_ROUNDED: f64 = 1e-13;
+pub(crate) const DECREMENT_ROUNDED: f64 = 1e-13;
 
 /// The last step may not have moved any row's predictor by more than this:
 /// under separation steps stay near 1 however small the decrement becomes.
-const LAST_MOVE: f64 = 1e-2;
+pub(crate) const LAST_MOVE: f64 = 1e-2;
 
 /// Steps that still move a predictor by this much after [`PATIENCE`] passes
 /// raise the suspicion of separation, and again each [`PATIENCE_MORE`] passes.
-const SUSPICIOUS_MOVE: f64 = 0.5;
-const PATIENCE: usize = 16;
-const PATIENCE_MORE: usize = 6;
+pub(crate) const SUSPICIOUS_MOVE: f64 = 0.5;
+pub(crate) const PATIENCE: usize = 16;
+pub(crate) const PATIENCE_MORE: usize = 6;
 
 /// A sum of losses may grow by this share of itself by rounding alone.
-const LOSS_NOISE: f64 = 1e-12;
+pub(crate) const LOSS_NOISE: f64 = 1e-12;
 
 /// A step that does no good however often it is halved does none at all.
-const MAX_HALVINGS: usize = 40;
+pub(crate) const MAX_HALVINGS: usize = 40;
 
 /// How a reference is fitted.
 ///

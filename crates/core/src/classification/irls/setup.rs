@@ -12,21 +12,21 @@ use std::sync::Arc;
 
 /// What the first pass settled.
 #[derive(Debug)]
-pub(super) struct Setup {
-    pub(super) design: Arc<Design>,
-    pub(super) dropped: Vec<usize>,
+pub(crate) struct Setup {
+    pub(crate) design: Arc<Design>,
+    pub(crate) dropped: Vec<usize>,
     /// Rows as they come, and those that count.
     pub(super) n_pushed: usize,
     pub(super) n_rows: usize,
     pub(super) n_labels: [usize; 2],
     /// What each squared coefficient of a column costs, halved.
     pub(super) penalty: Vec<f64>,
-    pub(super) weight_scale: f64,
-    pub(super) effective_rows: f64,
+    pub(crate) weight_scale: f64,
+    pub(crate) effective_rows: f64,
 }
 
 impl Setup {
-    pub(super) fn new(
+    pub(crate) fn new(
         moments: &Moments,
         n_labels: [usize; 2],
         n_pushed: usize,

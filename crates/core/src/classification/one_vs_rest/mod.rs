@@ -24,7 +24,7 @@ use crate::values::{Part, Values};
 use crate::{Error, Rows, Warning};
 
 /// The sum over classes of values of the same rows, by any method: values,
-/// potentials and penalties. A row without a value in one class has none.
+/// potentials, penalties and corrections. A row without a value in one class has none.
 ///
 /// Standard errors are not summed: the classes share their reference.
 pub fn sum_of_classes(by_class: &[Values]) -> Values {
@@ -42,7 +42,7 @@ pub fn sum_of_classes(by_class: &[Values]) -> Values {
     notes.dedup_by_key(|(row, _)| *row);
     Values {
         value: sum(&|values| Some(values.value.clone())).unwrap_or_default(),
-        parts: [Part::Potential, Part::Penalty].into_iter().filter_map(part).collect(),
+        parts: [Part::Potential, Part::Penalty, Part::Correction].into_iter().filter_map(part).collect(),
         notes,
         ..Values::default()
     }
@@ -58,7 +58,7 @@ pub fn with_class<T>(rows: Rows<'_>, class: usize, then: impl FnOnce(Rows<'_>) -
     })
 }
 
-pub(super) fn check_classes(rows: Rows<'_>, n_classes: usize) -> Result<(), Error> {
+pub(crate) fn check_classes(rows: Rows<'_>, n_classes: usize) -> Result<(), Error> {
     let is_class = |label: f64| label >= 0.0 && label < n_classes as f64 && label.fract() == 0.0;
     match rows.y().iter().position(|&label| !is_class(label)) {
         Some(row) if !rows.y()[row].is_finite() => Err(Error::NotFinite { row, column: rows.n_features() }),
@@ -69,7 +69,7 @@ pub(super) fn check_classes(rows: Rows<'_>, n_classes: usize) -> Result<(), Erro
 
 /// What explains a sum over classes: of each class its value and how likely it
 /// is.
-fn parts_of_classes(by_class: &[Values]) -> impl Iterator<Item = (Part, Vec<f64>)> {
+pub(crate) fn parts_of_classes(by_class: &[Values]) -> impl Iterator<Item = (Part, Vec<f64>)> {
     by_class.iter().enumerate().flat_map(|(class, values)| {
         let prob = values.part(Part::Prob).map(|prob| (Part::ProbOf(class), prob.to_vec()));
         [(Part::ValueOf(class), values.value.clone())].into_iter().chain(prob)
@@ -77,7 +77,7 @@ fn parts_of_classes(by_class: &[Values]) -> impl Iterator<Item = (Part, Vec<f64>
 }
 
 /// Refuses too few classes, and classes that are not of one reference.
-fn check_same<T: PartialEq>(what: impl ExactSizeIterator<Item = T>) -> Result<(), Error> {
+pub(crate) fn check_same<T: PartialEq>(what: impl ExactSizeIterator<Item = T>) -> Result<(), Error> {
     let what: Vec<T> = what.collect();
     if what.len() < 2 {
         return Err(Error::BadOption { what: "there must be two classes at least" });
@@ -89,7 +89,7 @@ fn check_same<T: PartialEq>(what: impl ExactSizeIterator<Item = T>) -> Result<()
 }
 
 /// Doubts of each class, with the class where they are not the same for all.
-fn warnings_of_classes(all: &[Vec<Warning>]) -> Vec<(Option<usize>, Warning)> {
+pub(crate) fn warnings_of_classes(all: &[Vec<Warning>]) -> Vec<(Option<usize>, Warning)> {
     let everywhere = |warning: &Warning| all.iter().all(|other| other.contains(warning));
     let mut out: Vec<(Option<usize>, Warning)> = Vec::new();
     for (class, warnings) in all.iter().enumerate() {

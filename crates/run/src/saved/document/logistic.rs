@@ -1,5 +1,6 @@
 //! What the valuer file of a classification holds.
 
+use super::second_order::{self, SecondOrderDocument};
 use super::{Arrays, MomentsDocument, Taking, named, write_moments};
 use crate::fitted::{ColumnStats, LogisticModel};
 use crate::request::Method;
@@ -7,6 +8,7 @@ use crate::sample::{LabelSample, RowSample, SampleCounts};
 use dshap::classification::{LogisticFit, LogisticOptions, LogisticParts};
 use dshap_table::Design;
 use serde::{Deserialize, Serialize};
+use std::sync::Arc;
 
 #[derive(Serialize, Deserialize)]
 pub(super) struct LogisticDocument {
@@ -27,10 +29,13 @@ pub(super) struct LogisticDocument {
     /// The same for each of several.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     authors_of_classes: Vec<MomentsDocument>,
+    /// For second-order values.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    second_order: Option<SecondOrderDocument>,
 }
 
 #[derive(Serialize, Deserialize)]
-struct LogisticFitDocument {
+pub(super) struct LogisticFitDocument {
     n_rows: usize,
     n_positive: usize,
     kept: Vec<usize>,
@@ -40,6 +45,9 @@ struct LogisticFitDocument {
     n_passes: usize,
     weight_scale: f64,
     effective_rows: f64,
+    /// `γ`, where it is not that of the valuer.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(super) ridge: Option<f64>,
 }
 
 pub(super) fn write(model: &LogisticModel) -> (LogisticDocument, Arrays) {
@@ -55,7 +63,8 @@ pub(super) fn write(model: &LogisticModel) -> (LogisticDocument, Arrays) {
     }
     let mut fits = Vec::with_capacity(model.fits.len());
     for (class, fit) in model.fits.iter().enumerate() {
-        let (document, parts) = write_fit(class, fit.to_parts());
+        let (document, parts) = write_fit(&prefix(class), fit.to_parts());
+        let document = LogisticFitDocument { ridge: None, ..document };
         fits.push(document);
         arrays.extend(parts);
     }
@@ -73,7 +82,22 @@ pub(super) fn write(model: &LogisticModel) -> (LogisticDocument, Arrays) {
         _ => (None, authors),
     };
     let LogisticOptions { ridge, max_passes, .. } = model.options;
-    (LogisticDocument { ridge, max_passes, fits, sample: None, samples, authors, authors_of_classes }, arrays)
+    let second_order = model.second_order.as_ref().map(|expanded| {
+        let (document, parts) = second_order::write(expanded);
+        arrays.extend(parts);
+        document
+    });
+    let document = LogisticDocument {
+        ridge,
+        max_passes,
+        fits,
+        sample: None,
+        samples,
+        authors,
+        authors_of_classes,
+        second_order,
+    };
+    (document, arrays)
 }
 
 /// What the arrays of the authors' moments are called.
@@ -81,8 +105,13 @@ fn authors_prefix(class: usize, n_fits: usize) -> String {
     if n_fits == 1 { "authors".into() } else { format!("authors.{class}") }
 }
 
-fn write_fit(class: usize, parts: LogisticParts) -> (LogisticFitDocument, Arrays) {
-    let name = |array: &str| format!("logistic.{class}.{array}");
+/// What the arrays of the fit of a class are called.
+fn prefix(class: usize) -> String {
+    format!("logistic.{class}")
+}
+
+pub(super) fn write_fit(prefix: &str, parts: LogisticParts) -> (LogisticFitDocument, Arrays) {
+    let name = |array: &str| format!("{prefix}.{array}");
     let mut arrays = vec![
         (name("beta"), parts.beta),
         (name("factor"), parts.lower),
@@ -101,6 +130,7 @@ fn write_fit(class: usize, parts: LogisticParts) -> (LogisticFitDocument, Arrays
         n_passes: parts.n_passes,
         weight_scale: parts.weight_scale,
         effective_rows: parts.effective_rows,
+        ridge: Some(parts.ridge),
     };
     (document, arrays)
 }
@@ -120,11 +150,20 @@ pub(super) fn parse(
     if stored.fits.len() != n_fits {
         return Err("its labels are not those of its fit".into());
     }
-    let LogisticDocument { ridge, max_passes, sample, samples, authors, authors_of_classes, .. } = stored;
+    let LogisticDocument {
+        ridge,
+        max_passes,
+        sample,
+        samples,
+        authors,
+        authors_of_classes,
+        second_order,
+        ..
+    } = stored;
     let options = LogisticOptions { intercept, ridge, allow_dependent, max_passes };
     let mut fits = Vec::with_capacity(n_fits);
     for (class, stored) in stored.fits.into_iter().enumerate() {
-        fits.push(parse_fit(class, stored, design.n_columns(), options, arrays)?);
+        fits.push(parse_fit(&prefix(class), stored, design.n_columns(), options, arrays)?);
     }
     let n_rows = fits[0].n_rows();
     if fits.iter().any(|fit| fit.n_rows() != n_rows) {
@@ -177,17 +216,24 @@ pub(super) fn parse(
         return Err("the moments of the authors' variables are not of its rows".into());
     }
     let authors = (!authors.is_empty()).then_some(authors);
-    Ok(LogisticModel { fits, options, columns, sample, distances, authors, rows })
+    let second_order = match method {
+        Method::SecondOrder(choice) => {
+            let stored = second_order.ok_or("its moments of refitted models are missing")?;
+            Some(Arc::new(second_order::parse(&fits, choice, stored, options, arrays)?))
+        }
+        _ => None,
+    };
+    Ok(LogisticModel { fits, options, columns, sample, distances, authors, rows, second_order })
 }
 
-fn parse_fit(
-    class: usize,
+pub(super) fn parse_fit(
+    prefix: &str,
     stored: LogisticFitDocument,
     n_features: usize,
     options: LogisticOptions,
     arrays: &mut Taking<'_>,
 ) -> Result<LogisticFit, String> {
-    let mut take = |array: &str| arrays.take(&format!("logistic.{class}.{array}"));
+    let mut take = |array: &str| arrays.take(&format!("{prefix}.{array}"));
     LogisticFit::from_parts(LogisticParts {
         n_rows: stored.n_rows,
         n_positive: stored.n_positive,

@@ -1,0 +1,201 @@
+//! `--method second-order`.
+
+mod common;
+
+use common::{Csv, Folder};
+use insta::assert_snapshot;
+use std::fmt::Write as _;
+
+/// Two features and a label that follows them but for chance.
+fn labelled(n: usize) -> String {
+    let mut draws = dshap_testkit::Draws::new(29);
+    let mut csv = String::from("a,b,y\n");
+    for _ in 0..n {
+        let (a, b) = (draws.normal(), draws.normal());
+        let label = if a - 0.6 * b + 1.4 * draws.normal() > 0.2 { "yes" } else { "no" };
+        let _ = writeln!(csv, "{a:.6},{b:.6},{label}");
+    }
+    csv
+}
+
+fn folder() -> Folder {
+    Folder::with("t.csv", labelled(300))
+}
+
+#[test]
+fn second_order_values_are_said_with_their_parts() {
+    assert_snapshot!(folder().run("dshap value t.csv --target y --method second-order --top 2 --stderr"), @"
+    $ dshap value t.csv --target y --method second-order --top 2 --stderr
+    exit 0
+    --- stdout
+    row,value,stderr,potential,penalty,correction,dist_sq,prob,weight,note
+    297,0.00346852,0.00109074,0.000571547,0.00528497,0.00818194,1.92286,0.0621071,0.0582498,
+    119,0.00342481,0.00089889,0.000758082,0.00254287,0.00520961,2.35333,0.132662,0.115063,
+    --- stderr
+    classification (guessed) of `y`, method second-order: 300 rows, each valued against the others
+    labels `no` (160), `yes` (140); `prob` is that of `yes`
+    refitted on each set, judged by log-loss; spread from the sandwich, κ = p + 1 = 4
+    p = 3, q = 13, m = 300
+    the table was read 11 times: labels, steps of the logistic fit and moments of refitted models take passes of their own
+    values from -0.00031885 to 0.0034685; 25.7 % of rows are expected to harm
+    ");
+    assert_snapshot!(folder().run("dshap value t.csv --target y --method second-order --utility accuracy --ridge 1 --bottom 1"), @"
+    $ dshap value t.csv --target y --method second-order --utility accuracy --ridge 1 --bottom 1
+    exit 0
+    --- stdout
+    row,value,potential,penalty,correction,dist_sq,prob,weight,note
+    157,-0.00108431,0.000239687,0.00107653,-0.000247463,2.02966,0.04742,0.0451713,
+    --- stderr
+    classification (guessed) of `y`, method second-order: 300 rows, each valued against the others
+    labels `no` (160), `yes` (140); `prob` is that of `yes`; ridge 1
+    refitted on each set, judged by accuracy; spread from the sandwich
+    p = 3, q = 13, m = 300
+    the table was read 21 times: labels, steps of the logistic fit and moments of refitted models take passes of their own
+    values from -0.0010843 to 0.00066655; 24.0 % of rows are expected to harm
+    ");
+    assert_snapshot!(folder().run("dshap value t.csv --target y --method second-order --spread model --small-ridge 0.5 --shift 6.5 --top 1"), @"
+    $ dshap value t.csv --target y --method second-order --spread model --small-ridge 0.5 --shift 6.5 --top 1
+    exit 0
+    --- stdout
+    row,value,potential,penalty,correction,dist_sq,prob,weight,note
+    72,0.00222251,0.00311979,0.000581179,-0.000316105,13.6968,0.672739,0.220161,
+    --- stderr
+    classification (guessed) of `y`, method second-order: 300 rows, each valued against the others
+    labels `no` (160), `yes` (140); `prob` is that of `yes`
+    refitted on each set, judged by log-loss; spread from the model, small ridge 0.5, κ = 6.5000 (given)
+    p = 3, q = 13, m = 300
+    the table was read 10 times: labels, steps of the logistic fit and moments of refitted models take passes of their own
+    values from -0.0051126 to 0.0022225; 2.0 % of rows are expected to harm
+    ");
+}
+
+#[test]
+fn every_utility_is_a_value_of_its_own() {
+    let folder = folder();
+    let values = |flags: &str| {
+        let line = format!("dshap value t.csv --target y --method second-order {flags}");
+        Csv::parse(&folder.stdout(&line)).numbers("value")
+    };
+    let plain = values("");
+    for flags in ["--utility accuracy", "--utility brier", "--spread model", "--ridge 1", "--small-ridge 1"] {
+        assert!(values(flags).iter().zip(&plain).all(|(value, plain)| value != plain), "{flags}");
+    }
+    assert_eq!(values("--utility log-loss --spread sandwich --shift 4"), plain, "the defaults, p + 1 = 4");
+}
+
+#[test]
+fn second_order_bits_do_not_depend_on_threads_or_memory() {
+    let folder = Folder::with("t.csv", labelled(9000));
+    let line = "dshap value t.csv --target y --method second-order --utility brier --ridge 2";
+    let expected = folder.stdout(line);
+    for flags in ["--threads 1", "--threads 3", "--memory 64MB --threads 2"] {
+        assert_eq!(folder.stdout(&format!("{line} {flags}")), expected, "{flags}");
+    }
+}
+
+#[test]
+fn a_second_order_valuer_is_saved_and_shown() {
+    let folder = folder();
+    assert_snapshot!(folder.run("dshap fit t.csv --target y --method second-order --utility brier -o v.dshap"), @"
+    $ dshap fit t.csv --target y --method second-order --utility brier -o v.dshap
+    exit 0
+    --- stderr
+    classification (guessed) of `y`, method second-order: a reference of 300 rows
+    labels `no` (160), `yes` (140); `prob` is that of `yes`
+    refitted on each set, judged by brier; spread from the sandwich
+    p = 3, q = 13, m = 300, fitted in 7 passes
+    saved to `v.dshap` (13 kB)
+    ");
+    let shown = folder.stdout("dshap inspect v.dshap");
+    assert!(shown.contains("format          version 4"), "{shown}");
+    assert!(shown.contains("judged by brier; spread from the sandwich"), "{shown}");
+    let direct =
+        folder.stdout("dshap value t.csv --reference t.csv --target y --method second-order --utility brier");
+    assert_eq!(folder.stdout("dshap value t.csv --valuer v.dshap"), direct);
+}
+
+#[test]
+fn three_labels_are_told_apart_by_one_model_and_that_is_said() {
+    let mut draws = dshap_testkit::Draws::new(31);
+    let mut csv = String::from("a,b,animal\n");
+    for _ in 0..300 {
+        let (a, b) = (draws.normal(), draws.normal());
+        let score = a + 0.5 * b + 1.5 * draws.normal();
+        let _ = writeln!(
+            csv,
+            "{a:.6},{b:.6},{}",
+            ["ant", "bee", "cat"][((score + 1.0).max(0.0) as usize).min(2)]
+        );
+    }
+    let folder = Folder::with("t.csv", csv);
+    assert_snapshot!(folder.run("dshap value t.csv --target animal --method second-order --top 1 --per-class"), @"
+    $ dshap value t.csv --target animal --method second-order --top 1 --per-class
+    exit 0
+    --- stdout
+    row,value,potential,penalty,correction,dist_sq,prob_ant,prob_bee,prob_cat,note
+    14,0.00486294,0.00142534,0.00542467,0.00886226,4.58223,0.783733,0.162711,0.053556,
+    --- stderr
+    classification (guessed) of `animal`, method second-order: 300 rows, each valued against the others
+    labels `ant` (149), `bee` (61), `cat` (90); one softmax model tells them apart
+    refitted on each set, judged by log-loss; spread from the sandwich, κ = p + 1 = 4
+    p = 3, q = 13, m = 300
+    the table was read 19 times: labels, steps of the logistic fit and moments of refitted models take passes of their own
+    values from -0.00071603 to 0.0048629; 25.3 % of rows are expected to harm
+    ");
+    assert_snapshot!(folder.run("dshap value t.csv --target animal --method second-order --utility brier --bottom 1 --per-class"), @"
+    $ dshap value t.csv --target animal --method second-order --utility brier --bottom 1 --per-class
+    exit 0
+    --- stdout
+    row,value,potential,penalty,correction,value_ant,prob_ant,value_bee,prob_bee,value_cat,prob_cat,note
+    244,-0.000725471,0.000916668,0.00168969,4.7553e-5,-0.000242517,0.795036,-0.000571575,0.181484,8.86211e-5,0.0581412,
+    --- stderr
+    classification (guessed) of `animal`, method second-order: 300 rows, each valued against the others
+    labels `ant` (149), `bee` (61), `cat` (90); each is told from all others, and the values are summed
+    refitted on each set, judged by brier; spread from the sandwich; one model of all labels goes with log-loss without a ridge only
+    p = 3, q = 13, m = 300
+    the table was read 12 times: labels, steps of the logistic fit and moments of refitted models take passes of their own
+    values from -0.00072547 to 0.0016003; 12.3 % of rows are expected to harm
+    ");
+}
+
+#[test]
+fn second_order_flags_that_do_not_fit_are_wrong_usage() {
+    let folder = folder().and("numbers.csv", common::many_rows(50));
+    folder.stdout("dshap fit t.csv --target y --method second-order -o v.dshap");
+    for (line, words) in [
+        ("value t.csv --target y --utility brier", "`--utility` goes with `--method second-order` only"),
+        ("value t.csv --target y --method general --shift measured", "`--shift` goes with"),
+        ("value numbers.csv --target y --method second-order", "is for classification"),
+        ("value t.csv --target y --method second-order --refit-intercept", "`--refit-intercept` goes with"),
+        ("value t.csv --target y --method second-order --samples 5", "`--samples` goes with"),
+        ("value t.csv --target y --method second-order --ridge 1 --spread model", "leave `--spread` out"),
+        ("value t.csv --target y --method second-order --utility brier --shift 3", "`--shift` goes with"),
+        ("value t.csv --valuer v.dshap --utility brier", "`--utility` is fixed by the valuer"),
+        ("value t.csv --target y --method second-order --shift soon", "expected measured or a number"),
+    ] {
+        let block = folder.run(&format!("dshap {line}"));
+        assert!(block.contains("exit 2") && block.contains(words), "{block}");
+    }
+}
+
+#[test]
+fn set_sizes_too_small_for_the_sum_are_refused() {
+    assert_snapshot!(folder().run("dshap value t.csv --target y --method second-order --q 4"), @"
+    $ dshap value t.csv --target y --method second-order --q 4
+    exit 1
+    --- stderr
+    error: cannot value `t.csv`
+      caused by: set sizes q = 4, m = 300 are impossible for 3 design columns: 5 ≤ q ≤ m is needed
+
+    hint: give a `--q` between 5 and 300, or none
+    ");
+    assert_snapshot!(folder().run("dshap value t.csv --target y --method second-order --shift 40"), @"
+    $ dshap value t.csv --target y --method second-order --shift 40
+    exit 1
+    --- stderr
+    error: cannot value `t.csv`
+      caused by: set sizes q = 13, m = 300 are impossible for 3 design columns: 41 ≤ q ≤ m is needed
+
+    hint: give a `--q` between 41 and 300, or none
+    ");
+}

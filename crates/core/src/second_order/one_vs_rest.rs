@@ -1,0 +1,180 @@
+//! More than two classes, each told from all others.
+
+use super::bootstrap::{BootstrapOptions, replicates, std_errors};
+use super::options::SecondOrderOptions;
+use super::valuer::SecondOrderValuer;
+use crate::classification::one_vs_rest::{check_classes, check_same, parts_of_classes, warnings_of_classes};
+use crate::classification::{LogisticFit, LogisticOptions, sum_of_classes, with_class};
+use crate::values::Values;
+use crate::{Error, Rows, Sizes, Valuer, Warning};
+use std::sync::Arc;
+
+/// Values rows of any of several classes: the sum over classes of the value for
+/// models, refitted on each set, that tell that class from all others.
+#[derive(Debug, Clone)]
+pub struct SecondOrderOneVsRest {
+    classes: Vec<SecondOrderValuer>,
+    parts_by_class: bool,
+    /// The classes of each drawn reference, if standard errors were asked for.
+    replicates: Arc<[Vec<SecondOrderValuer>]>,
+}
+
+impl SecondOrderOneVsRest {
+    /// A valuer from one per class, all with the same options.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::BadOption`] for fewer than two, [`Error::Contradiction`] for
+    /// valuers of different references, sizes or utilities.
+    pub fn of(classes: Vec<SecondOrderValuer>) -> Result<Self, Error> {
+        check_same(classes.iter().map(|class| {
+            let fit = class.fit();
+            (fit.n_features(), fit.n_rows(), class.sizes(), class.options().utility, class.options().spread)
+        }))?;
+        Ok(Self { classes, parts_by_class: false, replicates: Arc::from([]) })
+    }
+
+    /// Fits and values rows that are in memory.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::NotAClass`], [`Error::InClass`], and as for [`SecondOrderValuer::of`].
+    pub fn of_rows(
+        reference: Rows<'_>,
+        n_classes: usize,
+        logistic: LogisticOptions,
+        sizes: Sizes,
+        options: SecondOrderOptions,
+    ) -> Result<Self, Error> {
+        Self::of(valuers(reference, n_classes, logistic, sizes, options)?)
+    }
+
+    /// The same valuer for other set sizes, without standard errors; see
+    /// [`SecondOrderValuer::with_sizes`].
+    ///
+    /// # Errors
+    ///
+    /// As there.
+    pub fn with_sizes(&self, sizes: Sizes) -> Result<Self, Error> {
+        let classes = self.classes.iter().map(|class| class.with_sizes(sizes));
+        Ok(Self {
+            classes: classes.collect::<Result<_, _>>()?,
+            replicates: Arc::from([]),
+            parts_by_class: self.parts_by_class,
+        })
+    }
+
+    /// Tells what each class contributes, and how likely it is.
+    pub fn with_parts_by_class(mut self) -> Self {
+        self.parts_by_class = true;
+        self
+    }
+
+    /// Reports standard errors too: the spread of the sums over references that
+    /// are drawn from `sample`, the same for all classes; see
+    /// [`SecondOrderValuer::with_std_error_of`].
+    ///
+    /// # Errors
+    ///
+    /// As there, and [`Error::NotAClass`].
+    pub fn with_std_error_of(
+        mut self,
+        sample: Rows<'_>,
+        stands_for: Option<&[f64]>,
+        bootstrap: BootstrapOptions,
+    ) -> Result<Self, Error> {
+        check_classes(sample, self.classes.len())?;
+        let first = &self.classes[0];
+        let logistic = LogisticOptions {
+            intercept: first.fit().intercept(),
+            ridge: first.fit().ridge(),
+            ..LogisticOptions::default()
+        };
+        let (sizes, options) = (first.sizes(), first.options());
+        let make = |rows: Rows<'_>| valuers(rows, self.classes.len(), logistic, sizes, options);
+        self.replicates = replicates(sample, stands_for, bootstrap, make)?.into();
+        Ok(self)
+    }
+
+    /// The valuers of the classes.
+    pub fn classes(&self) -> &[SecondOrderValuer] {
+        &self.classes
+    }
+
+    /// The set sizes averaged over.
+    pub fn sizes(&self) -> Sizes {
+        self.classes[0].sizes()
+    }
+
+    /// What is doubtful before a single row was valued, with the class where
+    /// it is not the same for all.
+    pub fn warnings(&self) -> Vec<(Option<usize>, Warning)> {
+        let all: Vec<Vec<Warning>> = self.classes.iter().map(SecondOrderValuer::warnings).collect();
+        warnings_of_classes(&all)
+    }
+
+    /// Values `rows`, which are some or all of the reference rows themselves;
+    /// see [`SecondOrderValuer::leave_one_out`].
+    ///
+    /// # Errors
+    ///
+    /// As for [`values`](Valuer::values).
+    pub fn leave_one_out(&self, rows: Rows<'_>) -> Result<Values, Error> {
+        self.value_rows(rows, true)
+    }
+
+    fn value_rows(&self, rows: Rows<'_>, left_out: bool) -> Result<Values, Error> {
+        check_classes(rows, self.classes.len())?;
+        let by_class = by_class(&self.classes, rows, left_out)?;
+        let mut sum = sum_of_classes(&by_class);
+        if self.parts_by_class {
+            sum.parts.extend(parts_of_classes(&by_class));
+        }
+        let drawn = self
+            .replicates
+            .iter()
+            .map(|classes| Ok(sum_of_classes(&self::by_class(classes, rows, left_out)?).value));
+        sum.std_error = std_errors(&sum.value, drawn)?;
+        Ok(sum)
+    }
+}
+
+impl Valuer for SecondOrderOneVsRest {
+    /// Values `points`, whose targets are classes.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::FeatureCount`], [`Error::NotAClass`], [`Error::NotFinite`] and
+    /// [`Error::TooLarge`].
+    fn values(&self, points: Rows<'_>) -> Result<Values, Error> {
+        self.value_rows(points, false)
+    }
+}
+
+/// A valuer for each class.
+fn valuers(
+    reference: Rows<'_>,
+    n_classes: usize,
+    logistic: LogisticOptions,
+    sizes: Sizes,
+    options: SecondOrderOptions,
+) -> Result<Vec<SecondOrderValuer>, Error> {
+    check_classes(reference, n_classes)?;
+    let of_class = |class: usize| {
+        with_class(reference, class, |rows| {
+            SecondOrderValuer::of(LogisticFit::of(rows, logistic)?, rows, sizes, options)
+        })
+        .map_err(|error| Error::InClass { class, error: Box::new(error) })
+    };
+    (0..n_classes).map(of_class).collect()
+}
+
+fn by_class(classes: &[SecondOrderValuer], rows: Rows<'_>, left_out: bool) -> Result<Vec<Values>, Error> {
+    let of_class = |(class, valuer): (usize, &SecondOrderValuer)| {
+        with_class(rows, class, |rows| match left_out {
+            true => valuer.leave_one_out(rows),
+            false => valuer.values(rows),
+        })
+    };
+    classes.iter().enumerate().map(of_class).collect()
+}

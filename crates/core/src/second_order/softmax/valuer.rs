@@ -1,0 +1,365 @@
+//! Values of rows for a softmax model that is refitted on each set.
+
+use super::fit::{ClassProbabilities, SoftmaxFit, predictors};
+use super::passes::{SoftmaxOptions, SoftmaxPasses, SoftmaxStep};
+use super::row::{RowForms, Small, Split};
+use super::sums::{forms, pair};
+use crate::classification::design::DesignPanel;
+use crate::classification::one_vs_rest::check_classes;
+use crate::linear::fit::PANEL_ROWS;
+use crate::second_order::bootstrap::{BootstrapOptions, replicates, std_errors};
+use crate::second_order::options::least_size;
+use crate::second_order::resummed::ShiftedSizes;
+use crate::values::{Note, Part, Values};
+use crate::{Error, Rows, Sizes, Valuer, Warning};
+use faer::Mat;
+use rayon::prelude::*;
+use std::sync::Arc;
+
+/// Values rows of any of several classes, seen or unseen, for a softmax model
+/// that is refitted on each set and judged by log-loss.
+///
+/// ```
+/// use dshap::second_order::{SoftmaxOptions, SoftmaxValuer};
+/// use dshap::{Rows, Sizes, Valuer};
+/// use faer::mat;
+///
+/// // Every class at both places, once more at its own: 0 on the left, 2 on the right.
+/// let x = mat![[-1.0], [-1.0], [-1.0], [-1.0], [1.0], [1.0], [1.0], [1.0_f64]];
+/// let y = [0.0, 0.0, 1.0, 2.0, 0.0, 1.0, 2.0, 2.0];
+/// let rows = Rows::new(x.as_ref(), &y)?;
+/// let valuer = SoftmaxValuer::of(rows, 3, Sizes::new(50, 200), SoftmaxOptions::default())?;
+/// // The log-odds of 2 against 0 go from −log 2 to log 2.
+/// let coef = valuer.fit().coef(2).unwrap_or_default();
+/// assert!((coef[0] - 2.0_f64.ln()).abs() < 1e-12);
+/// // By symmetry a 0 on the right is worth what a 2 on the left is.
+/// let values = valuer.values(Rows::new(mat![[1.0], [-1.0_f64]].as_ref(), &[0.0, 2.0])?)?;
+/// assert!((values.value[0] / values.value[1] - 1.0).abs() < 1e-9);
+/// # Ok::<(), dshap::Error>(())
+/// ```
+#[derive(Debug, Clone)]
+pub struct SoftmaxValuer {
+    pub(super) fit: Arc<SoftmaxFit>,
+    pub(super) moments: Arc<SoftmaxMoments>,
+    pub(super) sizes: Sizes,
+    pub(super) options: SoftmaxOptions,
+    shifted: ShiftedSizes,
+    parts_by_class: bool,
+    replicates: Arc<[SoftmaxValuer]>,
+}
+
+/// What is known of estimates from sets.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) struct SoftmaxMoments {
+    /// `H⁻¹`.
+    pub(super) inverse: Mat<f64>,
+    /// `V`.
+    pub(super) spread: Mat<f64>,
+    /// `b`, class by class.
+    pub(super) bias: Vec<f64>,
+}
+
+impl SoftmaxValuer {
+    /// A valuer of rows against `reference`, which is in memory. See
+    /// [`SoftmaxPasses`] for others.
+    ///
+    /// # Errors
+    ///
+    /// As for [`SoftmaxPasses`].
+    pub fn of(
+        reference: Rows<'_>,
+        n_classes: usize,
+        sizes: Sizes,
+        options: SoftmaxOptions,
+    ) -> Result<Self, Error> {
+        let mut passes = SoftmaxPasses::new(reference.n_features(), n_classes, sizes, options)?;
+        loop {
+            let mut pass = passes.begin_pass();
+            pass.push(reference)?;
+            if let SoftmaxStep::Done(valuer) = passes.finish_pass(pass)? {
+                return Ok(*valuer);
+            }
+        }
+    }
+
+    pub(super) fn new(
+        fit: SoftmaxFit,
+        inverse: Mat<f64>,
+        spread: Mat<f64>,
+        bias: Vec<f64>,
+        sizes: Sizes,
+        options: SoftmaxOptions,
+    ) -> Result<Self, Error> {
+        Self::check_sizes(fit.dim(), options.shift, sizes)?;
+        let shifted = shifted(fit.dim(), options, sizes);
+        let (fit, moments) = (Arc::new(fit), Arc::new(SoftmaxMoments { inverse, spread, bias }));
+        let replicates = Arc::from([]);
+        Ok(Self { fit, moments, sizes, options, shifted, parts_by_class: false, replicates })
+    }
+
+    pub(super) fn check_sizes(dim: usize, shift: Option<f64>, sizes: Sizes) -> Result<(), Error> {
+        sizes.check(dim, least_size(shift, dim))
+    }
+
+    /// The same valuer for other set sizes, without standard errors.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Sizes`] when the sums do not exist for these sizes.
+    pub fn with_sizes(&self, sizes: Sizes) -> Result<Self, Error> {
+        Self::check_sizes(self.fit.dim(), self.options.shift, sizes)?;
+        let shifted = shifted(self.fit.dim(), self.options, sizes);
+        Ok(Self { sizes, shifted, replicates: Arc::from([]), ..self.clone() })
+    }
+
+    /// Tells how likely each class is.
+    pub fn with_parts_by_class(mut self) -> Self {
+        self.parts_by_class = true;
+        self
+    }
+
+    /// Reports standard errors too: the spread of values over references that
+    /// are drawn from `sample`, each row of which `stands_for` so many rows of the
+    /// reference, or for itself; see
+    /// [`SecondOrderValuer::with_std_error_of`](crate::second_order::SecondOrderValuer::with_std_error_of).
+    ///
+    /// # Errors
+    ///
+    /// As there, and [`Error::NotAClass`].
+    pub fn with_std_error_of(
+        mut self,
+        sample: Rows<'_>,
+        stands_for: Option<&[f64]>,
+        bootstrap: BootstrapOptions,
+    ) -> Result<Self, Error> {
+        let (n_classes, sizes, options) = (self.fit.n_classes(), self.sizes, self.options);
+        check_classes(sample, n_classes)?;
+        let make = |rows: Rows<'_>| Self::of(rows, n_classes, sizes, options);
+        self.replicates = replicates(sample, stands_for, bootstrap, make)?.into();
+        Ok(self)
+    }
+
+    /// The parts that values come with, in order, without those of classes:
+    /// `value = potential − penalty + correction`.
+    pub const PARTS: [Part; 4] = [Part::Potential, Part::Penalty, Part::Correction, Part::DistSq];
+
+    /// The fit of the reference.
+    pub fn fit(&self) -> &SoftmaxFit {
+        &self.fit
+    }
+
+    /// The set sizes averaged over.
+    pub fn sizes(&self) -> Sizes {
+        self.sizes
+    }
+
+    /// How values are computed.
+    pub fn options(&self) -> SoftmaxOptions {
+        self.options
+    }
+
+    /// `κ`.
+    pub fn shift(&self) -> f64 {
+        self.options.shift.unwrap_or(self.fit.dim() as f64 + 1.0)
+    }
+
+    /// `b_k`: `b/s` is the bias of an estimate from `s` rows, for the columns of
+    /// the fit, which are recombined to be uncorrelated.
+    pub fn bias(&self) -> &[f64] {
+        &self.moments.bias
+    }
+
+    /// What is doubtful before a single row was valued.
+    pub fn warnings(&self) -> Vec<Warning> {
+        let mut warnings = self.fit.warnings();
+        warnings.extend(self.sizes.warning());
+        warnings
+    }
+
+    /// `c` of rows that are not part of the reference: the expected gain of
+    /// joining sets of `s` rows is `c/s² + O(s⁻³)`.
+    ///
+    /// # Errors
+    ///
+    /// As for [`values`](Valuer::values).
+    pub fn coefficients(&self, points: Rows<'_>) -> Result<Vec<f64>, Error> {
+        self.check(points)?;
+        let mut out = Vec::with_capacity(points.len());
+        let mut work = Work::new(&self.fit);
+        for start in (0..points.len()).step_by(PANEL_ROWS) {
+            let len = PANEL_ROWS.min(points.len() - start);
+            self.solve(points, start, len, &mut work)?;
+            out.extend((0..len).map(|i| {
+                let row = ClassProbabilities::new(work.eta.iter().map(|eta| eta[i]));
+                let axes = work.forms(i).axes(&row, points.y()[start + i] as usize);
+                axes.iter().map(|axis| axis.spread - axis.surprise + axis.bias).sum::<f64>()
+            }));
+        }
+        Ok(out)
+    }
+
+    /// Values `rows`, which are some or all of the reference rows themselves:
+    /// each is valued against the reference without it, by one step of Newton's
+    /// method for its own probabilities. Moments of the others stay, which is a
+    /// matter of `1/n`.
+    ///
+    /// # Errors
+    ///
+    /// As for [`values`](Valuer::values).
+    pub fn leave_one_out(&self, rows: Rows<'_>) -> Result<Values, Error> {
+        self.value_rows(rows, true)
+    }
+
+    fn check(&self, rows: Rows<'_>) -> Result<(), Error> {
+        self.fit.check(rows)?;
+        check_classes(rows, self.fit.n_classes())
+    }
+
+    fn value_rows(&self, rows: Rows<'_>, left_out: bool) -> Result<Values, Error> {
+        self.check(rows)?;
+        let mut out: Vec<RowValue> = vec![RowValue::default(); rows.len()];
+        let valued = out.par_chunks_mut(PANEL_ROWS).enumerate().try_for_each_init(
+            || Work::new(&self.fit),
+            |work, (panel, out)| self.value_panel(rows, panel * PANEL_ROWS, left_out, work, out),
+        );
+        // Which panel fails first is chance; the cell that is named is not.
+        valued.map_err(|_: Error| rows.explain_not_finite(0, rows.len()))?;
+        let mut values = self.collect(&out);
+        let drawn = self.replicates.iter().map(|drawn| Ok(drawn.value_rows(rows, left_out)?.value));
+        values.std_error = std_errors(&values.value, drawn)?;
+        Ok(values)
+    }
+
+    fn value_panel(
+        &self,
+        rows: Rows<'_>,
+        start: usize,
+        left_out: bool,
+        work: &mut Work,
+        out: &mut [RowValue],
+    ) -> Result<(), Error> {
+        self.solve(rows, start, out.len(), work)?;
+        let n = self.fit.n_rows() as f64;
+        let m = self.sizes.max() as f64;
+        for (i, out) in out.iter_mut().enumerate() {
+            let label = rows.y()[start + i] as usize;
+            let eta: Vec<f64> = work.eta.iter().map(|eta| eta[i]).collect();
+            let row = ClassProbabilities::new(eta.iter().copied());
+            let forms = work.forms(i);
+            if self.parts_by_class {
+                out.prob = row.prob.clone();
+            }
+            // A row of weight 0 is in the table but not in the reference.
+            let own = rows.weights().map_or(1.0, |weights| weights[start + i]) * self.fit.weight_scale;
+            let row = if left_out && own > 0.0 {
+                forms.left_out(&eta, &row, label, own / n).map(|eta| ClassProbabilities::new(eta.into_iter()))
+            } else {
+                Some(row)
+            };
+            match row {
+                Some(row) => out.split = Split::of(&forms.axes(&row, label), &self.shifted, m),
+                None => out.note = Some(Note::LeverageOne),
+            }
+            if !out.split.value().is_finite() {
+                return Err(Error::TooLarge);
+            }
+        }
+        Ok(())
+    }
+
+    /// Leaves predictors and forms of `len ≤ PANEL_ROWS` rows in `work`.
+    fn solve(&self, rows: Rows<'_>, start: usize, len: usize, work: &mut Work) -> Result<(), Error> {
+        let Work { panel, eta, inverse, spread, bias } = work;
+        self.fit.columns.fill(rows, start, len, panel);
+        predictors(panel, &self.fit.theta, eta);
+        *inverse = forms(panel, &self.moments.inverse);
+        *spread = forms(panel, &self.moments.spread);
+        let dim = self.fit.dim();
+        for (a, bias) in bias.iter_mut().enumerate() {
+            panel.times(&self.moments.bias[a * dim..(a + 1) * dim], bias);
+        }
+        let finite = |columns: &[[f64; PANEL_ROWS]]| {
+            columns.iter().all(|column| column[..len].iter().all(|cell| cell.is_finite()))
+        };
+        if finite(eta) && finite(inverse) && finite(spread) { Ok(()) } else { Err(Error::TooLarge) }
+    }
+
+    fn collect(&self, rows: &[RowValue]) -> Values {
+        let column = |field: fn(&Split) -> f64| -> Vec<f64> {
+            rows.iter().map(|row| if row.note.is_some() { f64::NAN } else { field(&row.split) }).collect()
+        };
+        let mut parts = vec![
+            (Part::Potential, column(|split| split.potential)),
+            (Part::Penalty, column(|split| split.penalty)),
+            (Part::Correction, column(|split| split.correction)),
+            (Part::DistSq, column(|split| split.dist_sq)),
+        ];
+        if self.parts_by_class {
+            let prob = |class: usize| rows.iter().map(|row| row.prob[class]).collect();
+            parts.extend((0..self.fit.n_classes()).map(|class| (Part::ProbOf(class), prob(class))));
+        }
+        Values {
+            value: column(Split::value),
+            parts,
+            notes: rows.iter().enumerate().filter_map(|(i, row)| Some((i, row.note?))).collect(),
+            ..Values::default()
+        }
+    }
+}
+
+impl Valuer for SoftmaxValuer {
+    /// Values `points`, whose targets are classes.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::FeatureCount`], [`Error::NotAClass`], [`Error::NotFinite`] and
+    /// [`Error::TooLarge`].
+    fn values(&self, points: Rows<'_>) -> Result<Values, Error> {
+        self.value_rows(points, false)
+    }
+}
+
+fn shifted(dim: usize, options: SoftmaxOptions, sizes: Sizes) -> ShiftedSizes {
+    let shift = options.shift.unwrap_or(dim as f64 + 1.0);
+    ShiftedSizes::new(sizes.min() as f64 - 0.5 - shift, sizes.count())
+}
+
+/// All that is known of a valued row.
+#[derive(Debug, Clone, Default)]
+struct RowValue {
+    split: Split,
+    prob: Vec<f64>,
+    note: Option<Note>,
+}
+
+/// Buffers of one thread.
+struct Work {
+    panel: DesignPanel,
+    eta: Vec<[f64; PANEL_ROWS]>,
+    inverse: Vec<[f64; PANEL_ROWS]>,
+    spread: Vec<[f64; PANEL_ROWS]>,
+    bias: Vec<[f64; PANEL_ROWS]>,
+}
+
+impl Work {
+    fn new(fit: &SoftmaxFit) -> Self {
+        let zeros = vec![[0.0; PANEL_ROWS]; fit.n_classes() - 1];
+        Self {
+            panel: fit.columns.design.panel(),
+            eta: zeros.clone(),
+            inverse: Vec::new(),
+            spread: Vec::new(),
+            bias: zeros,
+        }
+    }
+
+    /// What the moments say about where row `i` of the panel is.
+    fn forms(&self, i: usize) -> RowForms {
+        let n = self.eta.len();
+        RowForms {
+            inverse: Small::from_fn(n, |a, b| self.inverse[pair(a, b)][i]),
+            spread: Small::from_fn(n, |a, b| self.spread[pair(a, b)][i]),
+            bias: self.bias.iter().map(|bias| bias[i]).collect(),
+        }
+    }
+}
