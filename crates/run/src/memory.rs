@@ -37,6 +37,11 @@ impl Budget {
         Self { reserved: bytes, ..self }
     }
 
+    /// The same budget with so many bytes more set aside.
+    pub(crate) fn reserving_more(self, bytes: u64) -> Self {
+        self.reserving(self.reserved.saturating_add(bytes))
+    }
+
     /// The same budget for so many fits at once.
     pub(crate) fn for_fits(self, n_fits: usize) -> Self {
         Self { n_fits: n_fits as u64, ..self }

@@ -152,6 +152,12 @@ impl NeighbourModel {
         }
     }
 
+    /// Test rows from which on there are standard errors: no test row tells of
+    /// itself.
+    pub(crate) fn fewest_for_errors(&self) -> u64 {
+        2 + u64::from(matches!(self.tests, Tests::Reference(_)))
+    }
+
     /// Reads the test rows that are still to be read, and keeps them.
     pub(crate) fn complete(
         &mut self,
