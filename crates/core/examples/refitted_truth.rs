@@ -1,7 +1,7 @@
 //! What every classification value has to do with models that are really refitted.
 //!
 //! ```text
-//! refitted_truth [SETS]      prints Markdown; SETS sets are drawn for each design (20 000)
+//! refitted_truth [SETS]      prints Markdown; SETS sets are drawn for each design (8000)
 //! ```
 //!
 //! A design is a population of 400 rows that stands for the distribution of the data and is
@@ -181,9 +181,9 @@ fn truth(population: &Population, ridge: f64, n_sets: usize, seed: u64) -> (Vec<
                 let mut set: Vec<usize> = (0..SET_SIZE).map(draw).collect();
                 let Some(own) = refit(population, &set, ridge, &target) else { continue };
                 let before = worth(population, &own);
-                let mut gains = [0, 1, 2].map(|_| vec![0.0; N_POINTS]);
+                let mut gains = vec![[0.0; 3]; N_POINTS];
                 let mut is_fitted = true;
-                for point in 0..N_POINTS {
+                for (point, gain) in gains.iter_mut().enumerate() {
                     set.push(point);
                     let with = refit(population, &set, ridge, &own);
                     set.pop();
@@ -192,12 +192,12 @@ fn truth(population: &Population, ridge: f64, n_sets: usize, seed: u64) -> (Vec<
                         break;
                     };
                     let after = worth(population, &with);
-                    (0..3).for_each(|u| gains[u][point] = after[u] - before[u]);
+                    *gain = std::array::from_fn(|utility| after[utility] - before[utility]);
                 }
                 if is_fitted {
                     n_fitted += 1;
-                    for (sums, gains) in sums.iter_mut().zip(&gains) {
-                        sums.iter_mut().zip(gains).for_each(|(sum, gain)| *sum += gain);
+                    for (utility, sums) in sums.iter_mut().enumerate() {
+                        sums.iter_mut().zip(&gains).for_each(|(sum, gain)| *sum += gain[utility]);
                     }
                 }
             }
@@ -279,7 +279,7 @@ fn mean_without(groups: &[[Vec<f64>; 3]], utility: usize, left_out: Option<usize
 }
 
 fn main() -> Outcome<()> {
-    let n_sets = std::env::args().nth(1).map_or(Ok(20_000), |sets| sets.parse())?;
+    let n_sets = std::env::args().nth(1).map_or(Ok(8000), |sets| sets.parse())?;
     let populations = Population::all();
     for ridge in [0.0, RIDGE] {
         let mut columns = Vec::new();

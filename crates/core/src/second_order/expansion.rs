@@ -6,7 +6,7 @@
 //! conditioned than the ridge makes it.
 
 use super::options::{SecondOrderOptions, Spread, Utility};
-use super::sums::{Task, TaskSums};
+use super::sums::{Spreading, Task, TaskSums};
 use crate::Error;
 use crate::classification::LogisticFit;
 use faer::linalg::solvers::DenseSolveCore;
@@ -154,8 +154,12 @@ impl ExpansionBuilder {
         let utility = self.utility;
         // Without a ridge the coordinates make it the identity.
         let inverse = (self.fit.ridge() > 0.0).then(|| made.inverse.clone());
-        let third =
-            |turn| Task::Third { utility, spread: made.spread.clone(), inverse: inverse.clone(), turn };
+        let third = |turn| Task::Third {
+            utility,
+            spread: Spreading::new(&made.spread),
+            inverse: inverse.clone(),
+            turn,
+        };
         Some(match self.stage {
             Stage::Second => Task::Second { utility },
             Stage::Third => third(self.early_turn()),

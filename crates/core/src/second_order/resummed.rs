@@ -45,12 +45,8 @@ impl ShiftedSizes {
         let a = self.first + head as f64;
         let b = self.first + (self.count - 1) as f64;
         let (at_a, at_b) = (Term::new(a, t), Term::new(b, t));
-        let (mut tail1, mut tail2) = (0.0, 0.0);
-        for (k, weight) in EULER_MACLAURIN.iter().enumerate().rev() {
-            let j = 2 * k as i32 + 1;
-            tail1 += weight * (at_b.derivative1(j) - at_a.derivative1(j));
-            tail2 += weight * (at_b.derivative2(j) - at_a.derivative2(j));
-        }
+        let ((a1, a2), (b1, b2)) = (at_a.derivatives(), at_b.derivatives());
+        let (mut tail1, mut tail2) = (b1 - a1, b2 - a2);
         let u = t * (b - a) / (a * (b + t));
         let log_share = if u > 0.0 { u.ln_1p() / u } else { 1.0 };
         tail1 += 0.5 * (at_a.both() + at_b.both()) + log_share * (b - a) / (a * (b + t));
@@ -78,21 +74,24 @@ impl Term {
         self.y * self.y
     }
 
-    /// The derivative of odd order `j` of `1/(n(n + t))`: with
-    /// `xy = (x − y)/t`, a difference of powers over `t`, divided out.
-    fn derivative1(&self, j: i32) -> f64 {
-        let powers: f64 = (0..=j).map(|i| self.x.powi(i) * self.y.powi(j - i)).sum();
-        -factorial(j) * self.both() * powers
+    /// Derivatives of odd order of `1/(n(n + t))` and of `1/(n + t)²`, each times its
+    /// share in Euler's and Maclaurin's formula. With `xy = (x − y)/t` the first are
+    /// differences of powers over `t`, divided out: `−j!·xy·Σ xⁱyʲ⁻ⁱ`.
+    fn derivatives(&self) -> (f64, f64) {
+        let (mut factorial, mut power, mut powers) = (1.0, 1.0, 1.0);
+        let (mut both, mut square) = (0.0, 0.0);
+        for (j, order) in (1..=9).enumerate() {
+            factorial *= f64::from(order);
+            power *= self.y;
+            powers = self.x * powers + power;
+            if j % 2 == 0 {
+                let share = EULER_MACLAURIN[j / 2] * factorial;
+                both -= share * powers;
+                square -= share * f64::from(order + 1) * power;
+            }
+        }
+        (both * self.both(), square * self.square())
     }
-
-    /// The same of `1/(n + t)²`.
-    fn derivative2(&self, j: i32) -> f64 {
-        -factorial(j + 1) * self.y.powi(j + 2)
-    }
-}
-
-fn factorial(j: i32) -> f64 {
-    (2..=j).map(f64::from).product()
 }
 
 #[cfg(test)]

@@ -14,7 +14,7 @@ use crate::classification::fit::PanelWork;
 use crate::linear::fit::PANEL_ROWS;
 use faer::linalg::matmul::matmul;
 use faer::linalg::matmul::triangular::{self, BlockStructure};
-use faer::{Accum, Col, Mat, MatRef, Par};
+use faer::{Accum, Col, Mat, MatRef, Par, Side};
 use std::sync::Arc;
 
 /// What one expansion needs of a pass.
@@ -28,7 +28,7 @@ pub(super) enum Task {
     Smoothed { centre: Col<f64>, spread: Mat<f64> },
     /// Third moments contracted with `V`, `G = H⁻¹`, if it is not the identity, and
     /// `r`, if it is not 0.
-    Third { utility: Utility, spread: Mat<f64>, inverse: Option<Mat<f64>>, turn: Option<Col<f64>> },
+    Third { utility: Utility, spread: Spreading, inverse: Option<Mat<f64>>, turn: Option<Col<f64>> },
     /// `E[w₁(zᵀAz)z]` and `E[we(zᵀBz)z]`.
     Closing { a: Mat<f64>, b: Mat<f64> },
 }
@@ -165,7 +165,7 @@ impl JointSweep {
                 }
             }
             Task::Third { utility, spread, inverse, turn } => {
-                let spread = quadratic(z, spread);
+                let spread = spread.forms(z);
                 let inverse = match inverse {
                     Some(inverse) => quadratic(z, inverse),
                     None => work.spread.map(|norm_sq| norm_sq * n),
@@ -223,6 +223,45 @@ pub(super) fn whiten(work: &mut PanelWork, n: f64) {
     let root = n.sqrt();
     for k in 0..work.panel.x.ncols() {
         work.panel.x.col_as_slice_mut(k).iter_mut().for_each(|cell| *cell *= root);
+    }
+}
+
+/// `V`, to be contracted with rows: by its triangular root, which takes half as long, if
+/// it has one.
+#[derive(Debug, Clone)]
+pub(super) enum Spreading {
+    Root(Mat<f64>),
+    Whole(Mat<f64>),
+}
+
+impl Spreading {
+    pub(super) fn new(spread: &Mat<f64>) -> Self {
+        match spread.llt(Side::Lower) {
+            Ok(factor) => Spreading::Root(factor.L().to_owned()),
+            // Rounding may leave it a little less than nothing along some direction.
+            Err(_) => Spreading::Whole(spread.clone()),
+        }
+    }
+
+    /// `zᵀVz` of each row of a panel.
+    pub(super) fn forms(&self, z: MatRef<'_, f64>) -> [f64; PANEL_ROWS] {
+        let root = match self {
+            Spreading::Root(root) => root,
+            Spreading::Whole(spread) => return quadratic(z, spread),
+        };
+        let mut turned = Mat::zeros(PANEL_ROWS, root.ncols());
+        triangular::matmul(
+            turned.as_mut(),
+            BlockStructure::Rectangular,
+            Accum::Replace,
+            z,
+            BlockStructure::Rectangular,
+            root.as_ref(),
+            BlockStructure::TriangularLower,
+            1.0,
+            Par::Seq,
+        );
+        products(turned.as_ref(), turned.as_ref())
     }
 }
 

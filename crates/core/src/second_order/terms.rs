@@ -3,7 +3,7 @@
 use super::expansion::Expansion;
 use super::left_out::logit_of;
 use super::options::SecondOrderOptions;
-use super::sums::{along, cells, products, quadratic, whiten};
+use super::sums::{Spreading, along, cells, products, quadratic, whiten};
 use crate::classification::LogisticFit;
 use crate::classification::fit::PanelWork;
 use crate::classification::logit::Logit;
@@ -71,6 +71,8 @@ impl RowTerms {
 pub(super) struct RowForm {
     pub(super) fit: Arc<LogisticFit>,
     pub(super) expansion: Expansion,
+    /// `V`.
+    spread: Spreading,
     /// `W − N`, as they appear together.
     position: Mat<f64>,
     /// Whether `q` and `r` are 0, so that all they multiply is, too.
@@ -103,7 +105,8 @@ impl RowForm {
         let is_plain = (0..fit.dim()).all(|k| expansion.slope[k] == 0.0);
         let along_ridge = (options.small_ridge > 0.0)
             .then(|| &expansion.net_curvature * &expansion.penalty_slope + penalised(&fit, &expansion.turn));
-        Self { fit, position, is_plain, options, centre, along_ridge, expansion }
+        let spread = Spreading::new(&expansion.spread);
+        Self { fit, spread, position, is_plain, options, centre, along_ridge, expansion }
     }
 
     pub(super) fn work(&self) -> TermsWork {
@@ -137,7 +140,7 @@ impl RowForm {
         let surprise = |i: usize| logits[i].map_or(0.0, |row| row.surprise);
         let e: [f64; PANEL_ROWS] = std::array::from_fn(|i| if i < out.len() { surprise(i) } else { 0.0 });
         let psi = self.influences(z, out.len(), surprise, influence);
-        let spread = quadratic(z, &expansion.spread);
+        let spread = self.spread.forms(z);
         // Log-loss without a ridge: D̃ is the identity and W is V.
         let (square, position) = if self.options.is_resummed(fit.ridge()) {
             (std::array::from_fn(|i| panel.spread[i] * n * e[i] * e[i]), spread)

@@ -120,10 +120,10 @@ impl ClassKinds {
                     let (a, j) = (k / p + 1, k % p);
                     let y = f64::from(u8::from(self.class[i] == a));
                     gradient[k] += count * (y - prob[a]) * self.x[i][j];
-                    for l in 0..size {
+                    for (l, cell) in hessian[k].iter_mut().enumerate() {
                         let (b, m) = (l / p + 1, l % p);
                         let weight = if a == b { prob[a] * (1.0 - prob[a]) } else { -prob[a] * prob[b] };
-                        hessian[k][l] += count * weight * self.x[i][j] * self.x[i][m];
+                        *cell += count * weight * self.x[i][j] * self.x[i][m];
                     }
                 }
             }

@@ -35,7 +35,6 @@ pub(crate) struct SecondOrderModel {
 
 /// Which models are refitted on each set.
 #[derive(Debug, Clone)]
-#[expect(clippy::large_enum_variant, reason = "a run has one or two of them")]
 pub(crate) enum SecondOrderEngine {
     /// Two labels.
     Binary(SecondOrderValuer),

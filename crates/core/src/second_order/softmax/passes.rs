@@ -88,7 +88,7 @@ pub struct SoftmaxPass {
 #[derive(Debug)]
 enum Pass {
     First { moments: Box<MomentsBuilder>, counts: Vec<usize>, shares: Vec<f64> },
-    Sums(BlockSums<ClassSweep>),
+    Sums(Box<BlockSums<ClassSweep>>),
 }
 
 #[derive(Debug)]
@@ -144,7 +144,8 @@ impl SoftmaxPasses {
     pub fn begin_pass(&self) -> SoftmaxPass {
         let sums = |columns: &Arc<Whitened>, theta: Mat<f64>, weight_scale: f64, task: ClassTask| {
             let columns = Arc::clone(columns);
-            Pass::Sums(BlockSums::new(self.n_features, ClassSweep { columns, theta, weight_scale, task }))
+            let sweep = ClassSweep { columns, theta, weight_scale, task };
+            Pass::Sums(Box::new(BlockSums::new(self.n_features, sweep)))
         };
         let kind = match &self.phase {
             Phase::Newton(newton) => {

@@ -61,9 +61,9 @@ impl Small {
     /// `L⁻¹v` for a lower triangle.
     fn solve(&self, v: &[f64]) -> Vec<f64> {
         let mut out: Vec<f64> = Vec::with_capacity(self.n);
-        for i in 0..self.n {
+        for (i, right) in v.iter().enumerate() {
             let known: f64 = (0..i).map(|k| self.at(i, k) * out[k]).sum();
-            out.push((v[i] - known) / self.at(i, i));
+            out.push((right - known) / self.at(i, i));
         }
         out
     }
