@@ -5,6 +5,7 @@ use crate::Error;
 use crate::data::{Split, Task};
 use crate::valuing::{Terms, density_fit};
 use dshap::density::Kernel;
+use dshap::linear::{FitOptions, LinearFit};
 use dshap::{Rows, Sizes};
 use dshap_baselines::{
     Centre, KernelDensity, LeastSquares, LeastSquaresOptions, Logistic, LogisticOptions, ReferenceRows,
@@ -14,6 +15,14 @@ use dshap_baselines::{
 /// The values of the points of `split`, in their order. It stops by the rule of
 /// its authors, or after 10 000 iterations.
 pub(crate) fn values(terms: Terms, split: &Split) -> Result<Vec<f64>, Error> {
+    if terms.task == Task::Regression {
+        let fit = LinearFit::of(split.reference.rows()?, FitOptions::default());
+        let fit = fit.map_err(Error::valuing("fit the reference"))?;
+        if !fit.dropped().is_empty() {
+            // Least squares on a set has no answer with columns that depend on others.
+            return values(terms, &split.with_columns(fit.kept()));
+        }
+    }
     let test = split.test.rows()?;
     let reference = split.reference.rows()?;
     let found = match terms.task {

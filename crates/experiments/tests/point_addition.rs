@@ -34,12 +34,12 @@ fn every_curve_starts_from_the_same_model_at_a_hundred_per_cent() {
         assert!(folder.path().join(format!("fig2.{extension}")).metadata().unwrap().len() > 100);
     }
     let summary = std::fs::read_to_string(folder.path().join("fig2.md")).unwrap();
-    assert!(summary.contains("| gaussian-r | regression | 2 |"));
+    assert!(summary.contains("| gaussian-r | regression |"));
 }
 
 #[test]
 fn a_run_that_was_killed_ends_with_the_same_files() {
-    let settings = tiny("gaussian-c");
+    let settings = tiny("gaussian-r");
     let whole = done(Experiment::Fig2, &settings);
     let text = std::fs::read_to_string(whole.path().join("fig2.csv")).unwrap();
     for cut in [0, 10, text.len() / 3, text.len() / 2 + 7, text.len() - 1] {

@@ -55,7 +55,8 @@ impl Curves {
             margins.push(gaps[1..].iter().sum::<f64>() / n as f64);
             last.push(gaps[n]);
         }
-        Some(Margin { overall: MeanEstimate::of(&margins), last: MeanEstimate::of(&last) })
+        let n_right = margins.iter().filter(|margin| **margin > 0.0).count();
+        Some(Margin { overall: MeanEstimate::of(&margins), last: MeanEstimate::of(&last), n_right })
     }
 }
 
@@ -66,11 +67,36 @@ pub(crate) struct Margin {
     pub(crate) overall: MeanEstimate,
     /// With all points added.
     pub(crate) last: MeanEstimate,
+    /// Repetitions in which it lies on its side.
+    pub(crate) n_right: usize,
+}
+
+impl Margin {
+    /// Whether it is positive beyond doubt: by more than three standard errors, or
+    /// in so many repetitions that tossed coins would be three standard deviations
+    /// away. Either happens by chance once in 700 times. The count is for margins
+    /// with tails so long that few repetitions make the mean.
+    pub(crate) fn is_sure(&self) -> bool {
+        let n = self.overall.n as f64;
+        self.overall.z() > 3.0 || (2.0 * self.n_right as f64 - n) / n.sqrt() > 3.0
+    }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_margin_is_sure_by_its_mean_or_by_its_sign() {
+        let estimate = |mean, std_error, n| MeanEstimate { mean, std_error, n };
+        let margin = |overall, n_right| Margin { overall, last: overall, n_right };
+        assert!(margin(estimate(3.1, 1.0, 10), 6).is_sure());
+        assert!(!margin(estimate(2.9, 1.0, 10), 9).is_sure());
+        // 10 of 10 are √10 deviations; 36 of 50 are 3.1.
+        assert!(margin(estimate(1.0, 1.0, 10), 10).is_sure());
+        assert!(margin(estimate(1.0, 1.0, 50), 36).is_sure());
+        assert!(!margin(estimate(1.0, 1.0, 50), 35).is_sure());
+    }
 
     #[test]
     fn margins_are_counted_from_the_random_curve_of_the_same_repetition() {
@@ -95,6 +121,7 @@ mod tests {
         assert!((largest.overall.mean - 2.0).abs() < 1e-12);
         // Two repetitions with gaps 1 and 3: standard error 1.
         assert!((largest.overall.std_error - 1.0).abs() < 1e-12);
+        assert_eq!((largest.n_right, largest.is_sure()), (2, false));
         let smallest = curves.margin("a", "closed", Order::Smallest).unwrap();
         assert!((smallest.last.mean - 4.0).abs() < 1e-12);
         assert!(curves.margin("a", "d-shapley", Order::Largest).is_none());

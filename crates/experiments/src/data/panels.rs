@@ -93,8 +93,8 @@ const fn panel(name: &'static str, task: Task, dataset: &'static str, q: usize, 
     Panel { name, task, dataset, as_in_paper: dataset, q, n_test: n_apart, n_held_out: n_apart, n_start: 100 }
 }
 
-/// All panels, in the order of the figure. The authors' code names nine of these
-/// sets and sizes; that the fourth density is CIFAR10 is inferred from Table 1.
+/// All panels, in the order of the figure. Sizes and q are those of the authors'
+/// code. Which density the twelfth panel shows is inferred: CIFAR10.
 pub(crate) const PANELS: [Panel; 12] = [
     panel("gaussian-r", Task::Regression, "gaussian-r", 50, 1000),
     panel("abalone", Task::Regression, "abalone", 20, 1000),

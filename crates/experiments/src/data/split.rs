@@ -82,6 +82,20 @@ impl Split {
             held_out: part(&others),
         })
     }
+
+    /// The same rows with some of the features.
+    pub(crate) fn with_columns(&self, columns: &[usize]) -> Split {
+        let part = |part: &Part| Part {
+            x: Mat::from_fn(part.x.nrows(), columns.len(), |i, j| part.x[(i, columns[j])]),
+            y: part.y.clone(),
+        };
+        Split {
+            reference: part(&self.reference),
+            points: part(&self.points),
+            test: part(&self.test),
+            held_out: part(&self.held_out),
+        }
+    }
 }
 
 /// Means and deviations of the reference.
