@@ -1,10 +1,14 @@
 //! What can be typed.
 
+mod baseline;
 mod density;
+mod evaluate;
 mod formula;
 mod shared;
 
+pub(crate) use baseline::BaselineArgs;
 pub(crate) use density::{DensityArgs, SetArgs};
+pub(crate) use evaluate::{BenchArgs, CompareArgs, EvaluateArgs};
 pub(crate) use formula::{
     BoundFormulaArgs, ClassificationFormulaArgs, DensityFormulaArgs, FormulaCommand, FormulaOutput,
     RegressionFormulaArgs, SynergyFormulaArgs,
@@ -47,6 +51,8 @@ impl Args {
             Command::Value(args) => args.memory.memory,
             Command::Fit(args) => args.memory.memory,
             Command::Update(args) => args.memory.memory,
+            Command::Evaluate(args) => args.bench.memory.memory,
+            Command::Compare(args) => args.bench.memory.memory,
             _ => None,
         }
     }
@@ -60,6 +66,8 @@ pub(crate) enum Command {
     Update(UpdateArgs),
     Merge(MergeArgs),
     Inspect(InspectArgs),
+    Evaluate(Box<EvaluateArgs>),
+    Compare(Box<CompareArgs>),
     /// Evaluate a closed form for given numbers.
     #[command(subcommand)]
     Formula(FormulaCommand),

@@ -1,6 +1,9 @@
 //! One file per command: what was typed becomes what was meant, and runs.
 
+mod baseline;
+mod compare;
 mod demo;
+mod evaluate;
 mod finish;
 mod fit;
 mod formula;
@@ -20,6 +23,8 @@ pub(crate) fn run(args: Args) -> Result<(), Failure> {
         Some(Command::Update(args)) => fit::update(&args),
         Some(Command::Merge(args)) => fit::merge(&args),
         Some(Command::Inspect(args)) => inspect::run(&args),
+        Some(Command::Evaluate(args)) => evaluate::run(&args),
+        Some(Command::Compare(args)) => compare::run(&args),
         Some(Command::Formula(FormulaCommand::Regression(args))) => formula::regression(&args),
         Some(Command::Formula(FormulaCommand::Classification(args))) => formula::classification(&args),
         Some(Command::Formula(FormulaCommand::Bounds(args))) => formula::bounds(&args),

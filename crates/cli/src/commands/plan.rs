@@ -9,8 +9,8 @@ use dshap::density::{Kernel, Scaling};
 use dshap::linear::{Convention, FitOptions};
 use dshap_io::{Destination, Format};
 use dshap_run::{
-    Against, Arrange, CheckpointFile, DensityChoice, FitRequest, MethodChoice, MethodName, Model, Overrides,
-    Resources, SetsRequest, SizeChoice, Task, ValueRequest,
+    Against, Arrange, CheckpointFile, DensityChoice, FitRequest, Method, MethodChoice, MethodName, Model,
+    Overrides, Resources, SetsRequest, SizeChoice, Task, ValueRequest,
 };
 use dshap_table::{Missing, Selection, Unseen};
 use std::io::IsTerminal;
@@ -131,7 +131,7 @@ fn is_same_file(one: &Path, other: &Path) -> bool {
     !is_device && (one == other || place(one).is_some() && place(one) == place(other))
 }
 
-fn refuse_second_standard_input(inputs: &[&String]) -> Result<(), Failure> {
+pub(crate) fn refuse_second_standard_input(inputs: &[&String]) -> Result<(), Failure> {
     match inputs.iter().filter(|name| **name == "-").count() {
         0 | 1 => Ok(()),
         _ => Err(Failure::usage("standard input `-` can be read only once")),
@@ -169,7 +169,11 @@ fn refuse_what_the_valuer_fixes(
     Ok(())
 }
 
-fn resources(memory: &MemoryArgs, args: &CheckpointArgs, inputs: &[&String]) -> Result<Resources, Failure> {
+pub(crate) fn resources(
+    memory: &MemoryArgs,
+    args: &CheckpointArgs,
+    inputs: &[&String],
+) -> Result<Resources, Failure> {
     let checkpoint = args.checkpoint.as_ref().map(|path| CheckpointFile {
         path: path.clone(),
         every: Duration::from_secs_f64(args.checkpoint_every),
@@ -181,20 +185,10 @@ fn resources(memory: &MemoryArgs, args: &CheckpointArgs, inputs: &[&String]) -> 
 }
 
 fn model(columns: &ColumnArgs, method: &MethodArgs, keep: &[String]) -> Result<Model, Failure> {
-    let task = match method.task {
-        None => None,
-        Some(TaskArg::Regression) => Some(Task::Regression),
-        Some(TaskArg::Classification) => Some(Task::Classification),
-        Some(TaskArg::Density) => Some(Task::Density),
-    };
+    refuse_flags_of_baselines(method)?;
+    let plain = plain_model(columns, method, keep);
+    let (task, mut density) = (plain.task, plain.density);
     let mut choice = choice_of(method);
-    let mut density = DensityChoice {
-        kernel: method.density.kernel.map(Kernel::from),
-        bandwidth: method.density.bandwidth,
-        scaling: method.density.scale.map(Scaling::from),
-        every_row: method.density.every_row,
-        ..DensityChoice::default()
-    };
     if task == Some(Task::Density) {
         // Here samples are reference rows, whatever the method.
         density.samples = choice.samples.take().map(|rows| usize::try_from(rows).unwrap_or(usize::MAX));
@@ -207,7 +201,36 @@ fn model(columns: &ColumnArgs, method: &MethodArgs, keep: &[String]) -> Result<M
         // The task may turn out to be classification, where every fit takes a ridge.
         _ => choice.settle_beside_ridge().map_err(Failure::usage)?,
     };
-    Ok(Model {
+    Ok(Model { method: method_said.unwrap_or_default(), ridge, density, ..plain })
+}
+
+/// What baselines alone have, or are.
+fn refuse_flags_of_baselines(method: &MethodArgs) -> Result<(), Failure> {
+    if let Some(baseline) = method.method.and_then(MethodArg::baseline) {
+        return Err(Failure::usage(format!(
+            "`--method {}` has no valuer that could be saved: every value is about the rows at hand; use \
+             `dshap value`",
+            baseline.word()
+        )));
+    }
+    let said =
+        [("--test", !method.baseline.test.is_empty()), ("--utility", method.baseline.utility.is_some())];
+    match said.into_iter().find(|(_, given)| *given) {
+        Some((flag, _)) => Err(Failure::usage(format!(
+            "`{flag}` goes with `--method d-shapley`, `tmc-shapley`, `exact-shapley` and `loo` only"
+        ))),
+        None => Ok(()),
+    }
+}
+
+/// What was said about columns and the fit, whatever the method.
+pub(crate) fn plain_model(columns: &ColumnArgs, method: &MethodArgs, keep: &[String]) -> Model {
+    let task = method.task.map(|task| match task {
+        TaskArg::Regression => Task::Regression,
+        TaskArg::Classification => Task::Classification,
+        TaskArg::Density => Task::Density,
+    });
+    Model {
         selection: Selection {
             target: columns.target.clone(),
             features: columns.features.clone(),
@@ -221,8 +244,8 @@ fn model(columns: &ColumnArgs, method: &MethodArgs, keep: &[String]) -> Result<M
         missing: columns.missing.map(missing).unwrap_or_default(),
         unseen: columns.unseen.map(unseen).unwrap_or_default(),
         task,
-        method: method_said.unwrap_or_default(),
-        ridge,
+        method: Method::default(),
+        ridge: None,
         positive: columns.positive.clone(),
         n_components: columns.pca,
         sizes: sizes(&method.sizes),
@@ -231,8 +254,14 @@ fn model(columns: &ColumnArgs, method: &MethodArgs, keep: &[String]) -> Result<M
             refit_intercept: method.refit_intercept,
             allow_dependent: columns.dependent != Some(DependentArg::Error),
         },
-        density,
-    })
+        density: DensityChoice {
+            kernel: method.density.kernel.map(Kernel::from),
+            bandwidth: method.density.bandwidth,
+            scaling: method.density.scale.map(Scaling::from),
+            every_row: method.density.every_row,
+            ..DensityChoice::default()
+        },
+    }
 }
 
 /// Neither way of treating dependent columns says anything about a density.
@@ -264,15 +293,21 @@ fn unseen(arg: UnseenArg) -> Unseen {
 /// What was said about the method.
 fn choice_of(args: &MethodArgs) -> MethodChoice {
     MethodChoice {
-        name: args.method.map(|name| match name {
-            MethodArg::Gaussian => MethodName::Gaussian,
-            MethodArg::Calibrated => MethodName::Calibrated,
-            MethodArg::General => MethodName::General,
-            MethodArg::Lower => MethodName::Lower,
-            MethodArg::Upper => MethodName::Upper,
-            MethodArg::Algorithm3 => MethodName::Algorithm3,
-            MethodArg::Closed => MethodName::Closed,
-            MethodArg::MonteCarlo => MethodName::MonteCarlo,
+        name: args.method.and_then(|name| match name {
+            MethodArg::Gaussian => Some(MethodName::Gaussian),
+            MethodArg::Calibrated => Some(MethodName::Calibrated),
+            MethodArg::General => Some(MethodName::General),
+            MethodArg::Lower => Some(MethodName::Lower),
+            MethodArg::Upper => Some(MethodName::Upper),
+            MethodArg::Algorithm3 => Some(MethodName::Algorithm3),
+            MethodArg::Closed => Some(MethodName::Closed),
+            MethodArg::MonteCarlo => Some(MethodName::MonteCarlo),
+            // Baselines have no valuer and a command file of their own.
+            MethodArg::DShapley
+            | MethodArg::TmcShapley
+            | MethodArg::ExactShapley
+            | MethodArg::Loo
+            | MethodArg::Random => None,
         }),
         ridge: args.ridge,
         bound_c: args.bound_c,
