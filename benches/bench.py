@@ -303,6 +303,7 @@ PARTS = {
     "python": python,
     "density": of_module("density"),
     "label-noise": of_module("label_noise"),
+    "baselines": of_module("baselines"),
 }
 
 machine()

@@ -191,10 +191,16 @@ impl<'a> Bench<'a> {
         observer: &dyn Observer,
     ) -> Result<Timed, Error> {
         let model = &self.request.model;
-        let method = MethodChoice { name: Some(name), seed: Some(seed), ..MethodChoice::default() }
-            .settle()
-            .map_err(|what| Error::Misplaced { what })?
-            .unwrap_or_default();
+        // In regression some methods take a ridge, in classification every fit does.
+        let takes_ridge = matches!(name, MethodName::General | MethodName::Lower | MethodName::Upper);
+        let of_fit = self.task == Task::Classification;
+        let ridge = self.request.options.ridge;
+        let of_method = ridge.filter(|_| takes_ridge && !of_fit);
+        let method =
+            MethodChoice { name: Some(name), seed: Some(seed), ridge: of_method, ..MethodChoice::default() }
+                .settle()
+                .map_err(|what| Error::Misplaced { what })?
+                .unwrap_or_default();
         // Rows are numbers already, so that nothing is left of text and gaps.
         let plain = Model {
             selection: Selection {
@@ -203,6 +209,7 @@ impl<'a> Bench<'a> {
             },
             task: Some(self.task),
             method,
+            ridge: ridge.filter(|_| of_fit),
             sizes: model.sizes,
             fit: model.fit,
             density: model.density,

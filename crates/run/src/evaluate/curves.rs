@@ -1,15 +1,14 @@
-//! `evaluate`: point addition and removal, detection of wrong targets.
+//! Point addition and removal, and detection of wrong targets.
 
-use super::bench::{AnyMethod, Bench, BenchRequest, Timed};
+use super::bench::{AnyMethod, Bench, Timed};
+use super::evaluation::Trial;
 use crate::Error;
 use crate::baseline::{AnyUtility, Baseline};
 use crate::general::Held;
 use crate::observer::Observer;
 use crate::receiver::Receiver;
-use crate::request::Task;
 use arrow_array::{ArrayRef, Float64Array, RecordBatch, StringArray, UInt64Array};
 use dshap_evaluate::{Detection, inject, ranking, shuffled};
-use serde::Serialize;
 use std::sync::Arc;
 
 /// Points of a curve, at most.
@@ -21,73 +20,8 @@ const RANDOM_ORDERS: u64 = 10;
 /// Keeps the seeds of orders, halves and noise apart.
 const APART: u64 = 1_000_003;
 
-/// What is tried.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Trial {
-    /// Share of the targets that are made wrong, to be detected.
-    pub noise: f64,
-    /// So many times, with other rows each time; curves are means.
-    pub repeats: usize,
-}
-
-/// What an evaluation found.
-#[derive(Debug, Clone, PartialEq, Serialize)]
-pub struct Evaluation {
-    /// The version of dshap.
-    pub version: &'static str,
-    /// `regression`, `classification` or `density`.
-    pub task: &'static str,
-    /// Whether the task was guessed from the target.
-    pub task_guessed: bool,
-    /// What sets are worth: `squared-error`, `accuracy`, `log-loss` or
-    /// `integrated-squared-error`.
-    pub utility: &'static str,
-    /// What all rows are worth.
-    pub utility_of_all: f64,
-    /// Rows valued.
-    pub n_rows: usize,
-    /// Rows that utility is measured on.
-    pub n_test: usize,
-    /// Where those come from: `test` or `points`.
-    pub test_from: &'static str,
-    /// Share of targets made wrong; absent for densities, which have none.
-    pub noise: Option<f64>,
-    /// So many times.
-    pub repeats: usize,
-    /// Method by method, chance last.
-    pub methods: Vec<MethodResult>,
-    /// Doubts.
-    pub warnings: Vec<String>,
-}
-
-/// How a method did. Curves are summed up by the mean of their utility, as a share
-/// of that of all rows.
-#[derive(Debug, Clone, PartialEq, Serialize)]
-pub struct MethodResult {
-    /// The method.
-    pub method: &'static str,
-    /// Half of the rows, and then the others from the highest value down.
-    pub addition_high: f64,
-    /// The same from the lowest up.
-    pub addition_low: f64,
-    /// All rows less those of the highest value.
-    pub removal_high: f64,
-    /// All rows less those of the lowest.
-    pub removal_low: f64,
-    /// How well low values point at wrong targets: area under the ROC curve.
-    pub auc: Option<f64>,
-    /// F1 of flagging as many rows as are wrong.
-    pub f1: Option<f64>,
-    /// The same by large penalties, where values have them.
-    pub penalty_auc: Option<f64>,
-    /// F1 by large penalties.
-    pub penalty_f1: Option<f64>,
-    /// How long all valuations took.
-    pub seconds: f64,
-}
-
 /// A curve of the output.
-struct Curve {
+pub(super) struct Curve {
     experiment: &'static str,
     method: &'static str,
     order: &'static str,
@@ -96,103 +30,37 @@ struct Curve {
     found: Option<Vec<f64>>,
 }
 
-/// Evaluates every method of a request, and chance; tidy rows, one for each point
-/// of each curve, go to `receiver`.
-///
-/// # Errors
-///
-/// [`Error`], with nothing written that was not completed.
-pub fn evaluate(
-    request: &BenchRequest,
-    trial: Trial,
-    observer: &dyn Observer,
-    receiver: &mut dyn Receiver,
-) -> Result<Evaluation, Error> {
-    let misplaced = |what: &str| Err(Error::Misplaced { what: what.into() });
-    if !(trial.noise > 0.0 && trial.noise < 1.0) {
-        return misplaced("`--noise` must be a number between 0 and 1");
-    }
-    if trial.repeats == 0 {
-        return misplaced("`--repeats` must be 1 at least");
-    }
-    let chance = AnyMethod::Baseline(Baseline::Random);
-    let others = request.methods.iter().copied().filter(|method| *method != chance);
-    let bench = Bench::read(request, observer)?;
-    let (utility, seen, utility_name) = bench.utility(&bench.parts.players)?;
-    let stage = Curves { bench: &bench, utility, seen, trial, seed: request.options.seed, observer };
-    let whole = stage.whole()?;
-
-    let (mut curves, mut methods, mut warnings) = (Vec::new(), Vec::new(), Vec::new());
-    for method in others.chain([chance]) {
-        let timed = bench.values(method, &bench.parts.players, request.options.seed, observer)?;
-        warnings.extend(timed.warnings.iter().map(|words| format!("{}: {words}", method.word())));
-        let mut found = Detected { seconds: timed.seconds, ..Detected::default() };
-        if bench.task != Task::Density {
-            stage.detect(method, &mut found, &mut curves)?;
-        }
-        let [addition_high, addition_low, removal_high, removal_low] =
-            stage.orders(method, &timed, whole, &mut curves)?;
-        methods.push(MethodResult {
-            method: method.word(),
-            addition_high,
-            addition_low,
-            removal_high,
-            removal_low,
-            auc: found.mean(found.auc),
-            f1: found.mean(found.f1),
-            penalty_auc: found.mean(found.penalty_auc).filter(|_| found.has_penalty),
-            penalty_f1: found.mean(found.penalty_f1).filter(|_| found.has_penalty),
-            seconds: found.seconds,
-        });
-    }
-    hand_over(&curves, whole, receiver)?;
-    Ok(Evaluation {
-        version: env!("CARGO_PKG_VERSION"),
-        task: bench.task.name(),
-        task_guessed: bench.task_guessed,
-        utility: utility_name,
-        utility_of_all: whole,
-        n_rows: bench.parts.players.n_rows(),
-        n_test: bench.parts.test.n_rows(),
-        test_from: bench.parts.test_from,
-        noise: (bench.task != Task::Density).then_some(trial.noise),
-        repeats: trial.repeats,
-        methods,
-        warnings,
-    })
-}
-
 /// Sums over repeats.
 #[derive(Default)]
-struct Detected {
-    n: f64,
-    auc: f64,
-    f1: f64,
-    penalty_auc: f64,
-    penalty_f1: f64,
-    has_penalty: bool,
-    seconds: f64,
+pub(super) struct Detected {
+    pub(super) n: f64,
+    pub(super) auc: f64,
+    pub(super) f1: f64,
+    pub(super) penalty_auc: f64,
+    pub(super) penalty_f1: f64,
+    pub(super) has_penalty: bool,
+    pub(super) seconds: f64,
 }
 
 impl Detected {
-    fn mean(&self, sum: f64) -> Option<f64> {
+    pub(super) fn mean(&self, sum: f64) -> Option<f64> {
         (self.n > 0.0).then(|| sum / self.n)
     }
 }
 
-struct Curves<'a> {
-    bench: &'a Bench<'a>,
-    utility: AnyUtility,
+pub(super) struct Curves<'a> {
+    pub(super) bench: &'a Bench<'a>,
+    pub(super) utility: AnyUtility,
     /// The rows as the utility sees them.
-    seen: Held,
-    trial: Trial,
-    seed: u64,
-    observer: &'a dyn Observer,
+    pub(super) seen: Held,
+    pub(super) trial: Trial,
+    pub(super) seed: u64,
+    pub(super) observer: &'a dyn Observer,
 }
 
 impl Curves<'_> {
     /// What all rows are worth.
-    fn whole(&self) -> Result<f64, Error> {
+    pub(super) fn whole(&self) -> Result<f64, Error> {
         let all: Vec<usize> = (0..self.seen.n_rows()).collect();
         Ok(self.along(&all, &[], &[0])?[0])
     }
@@ -208,7 +76,7 @@ impl Curves<'_> {
 
     /// Adds rows to a random half, and takes rows away from all, by their values
     /// from either end; chance in random orders. Returns the means of the curves.
-    fn orders(
+    pub(super) fn orders(
         &self,
         method: AnyMethod,
         timed: &Timed,
@@ -275,7 +143,12 @@ impl Curves<'_> {
     }
 
     /// Makes targets wrong and looks for them among low values.
-    fn detect(&self, method: AnyMethod, found: &mut Detected, curves: &mut Vec<Curve>) -> Result<(), Error> {
+    pub(super) fn detect(
+        &self,
+        method: AnyMethod,
+        found: &mut Detected,
+        curves: &mut Vec<Curve>,
+    ) -> Result<(), Error> {
         let n = self.bench.parts.players.n_rows();
         let marks = marks(n);
         let mut by_value = vec![0.0; marks.len()];
@@ -339,12 +212,12 @@ fn mean(numbers: &[f64]) -> f64 {
     numbers.iter().sum::<f64>() / numbers.len() as f64
 }
 
-fn hand_over(curves: &[Curve], whole: f64, receiver: &mut dyn Receiver) -> Result<(), Error> {
+pub(super) fn hand_over(curves: &[Curve], whole: f64, receiver: &mut dyn Receiver) -> Result<(), Error> {
     let lengths = || curves.iter().map(|curve| curve.n_rows.len());
     let words = |word: fn(&Curve) -> &'static str| -> ArrayRef {
         let cells =
             curves.iter().zip(lengths()).flat_map(|(curve, len)| std::iter::repeat_n(word(curve), len));
-        Arc::new(StringArray::from_iter_values(cells))
+        Arc::new(StringArray::from(cells.collect::<Vec<_>>()))
     };
     let numbers = |of: &dyn Fn(&Curve, usize) -> Option<f64>| -> ArrayRef {
         let cells = curves.iter().flat_map(|curve| (0..curve.n_rows.len()).map(move |i| (curve, i)));

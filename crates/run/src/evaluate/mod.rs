@@ -3,13 +3,14 @@
 //! | file | holds |
 //! |---|---|
 //! | `bench.rs` | rows in memory, and values of them by any method |
-//! | `curves.rs` | `evaluate`: point addition and removal, detection of wrong targets |
+//! | `evaluation.rs`, `curves.rs` | `evaluate`: point addition and removal, detection of wrong targets |
 //! | `compare.rs` | `compare`: values, agreement of rankings, time |
 
 mod bench;
 mod compare;
 mod curves;
+mod evaluation;
 
 pub use bench::{AnyMethod, BenchRequest, Timed};
 pub use compare::{Compared, Comparison, Pair, compare};
-pub use curves::{Evaluation, MethodResult, Trial, evaluate};
+pub use evaluation::{Evaluation, MethodResult, Trial, evaluate};
