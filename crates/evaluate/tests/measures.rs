@@ -91,15 +91,15 @@ proptest! {
         let changed = inject(&y, Kind::Labels(3), share, seed);
         let n_wrong = changed.is_wrong.iter().filter(|wrong| **wrong).count();
         prop_assert_eq!(n_wrong, ((share * n as f64).round() as usize).clamp(1, n - 1));
-        for i in 0..n {
-            prop_assert_eq!(changed.is_wrong[i], changed.y[i] != y[i]);
-            prop_assert!((0.0..3.0).contains(&changed.y[i]));
+        for ((&before, &after), &wrong) in y.iter().zip(&changed.y).zip(&changed.is_wrong) {
+            prop_assert_eq!(wrong, before != after);
+            prop_assert!((0.0..3.0).contains(&after));
         }
         let numbers: Vec<f64> = (0..n).map(|i| i as f64 * 1.5).collect();
         let changed = inject(&numbers, Kind::Numbers, share, seed);
-        for i in 0..n {
-            prop_assert_eq!(changed.is_wrong[i], changed.y[i] != numbers[i]);
-            prop_assert!(numbers.contains(&changed.y[i]), "it is the number of another row");
+        for ((&before, &after), &wrong) in numbers.iter().zip(&changed.y).zip(&changed.is_wrong) {
+            prop_assert_eq!(wrong, before != after);
+            prop_assert!(numbers.contains(&after), "it is the number of another row");
         }
     }
 }

@@ -96,7 +96,7 @@ fn methods(args: &BenchArgs) -> Result<Vec<AnyMethod>, Failure> {
         let Some(method) = AnyMethod::parse(word) else {
             let known: Vec<String> = <MethodArg as clap::ValueEnum>::value_variants()
                 .iter()
-                .filter_map(|method| clap::ValueEnum::to_possible_value(method))
+                .filter_map(clap::ValueEnum::to_possible_value)
                 .map(|value| format!("`{}`", value.get_name()))
                 .collect();
             return Err(Failure::usage(format!(
