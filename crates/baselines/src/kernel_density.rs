@@ -15,7 +15,7 @@ use dshap::density::{BANDWIDTH_RANGE, Kernel};
 use faer::MatRef;
 
 /// A density smoothed by a kernel, as a function of the place.
-pub type Smoothed = dyn Fn(&[f64]) -> f64 + Sync;
+pub type Smoothed<'a> = dyn Fn(&[f64]) -> f64 + Sync + 'a;
 
 /// `∫p(z) k_h(x − z) dz`, the density smoothed by the kernel.
 #[derive(Clone, Copy)]
@@ -23,7 +23,7 @@ pub enum SmoothedDensity<'a> {
     /// A mean over test rows.
     Rows(MatRef<'a, f64>),
     /// A known function.
-    Known(&'a Smoothed),
+    Known(&'a Smoothed<'a>),
 }
 
 /// The utility: integrated squared error saved.
@@ -31,7 +31,7 @@ pub struct KernelDensity<'a> {
     kernel: Kernel,
     bandwidth: f64,
     dim: usize,
-    known: Option<&'a Smoothed>,
+    known: Option<&'a Smoothed<'a>>,
     /// Test rows, one after the other.
     test: Vec<f64>,
     /// `k_h(0)` and `(k*k)_h(0)`.
@@ -94,7 +94,7 @@ impl<'a> KernelDensity<'a> {
         dim: usize,
         kernel: Kernel,
         bandwidth: f64,
-        known: Option<&'a Smoothed>,
+        known: Option<&'a Smoothed<'a>>,
         test: Vec<f64>,
     ) -> Result<Self, Error> {
         if !BANDWIDTH_RANGE.contains(&bandwidth) {

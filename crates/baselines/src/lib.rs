@@ -60,7 +60,7 @@ mod symmetric;
 mod tmc_shapley;
 mod utility;
 
-pub use along::{utility_along, utility_of};
+pub use along::{utility_along, utility_at, utility_of};
 pub use d_shapley::{d_shapley, d_shapley_of_reference};
 pub use error::Error;
 pub use exact::{MOST_ROWS, exact_density_shapley, exact_shapley};

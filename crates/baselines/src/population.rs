@@ -77,6 +77,15 @@ pub(crate) fn below(rng: &mut dyn Rng, n: usize) -> usize {
 /// `len` of `0..n` in random order, without replacement (Fisher and Yates).
 pub(crate) fn sample(n: usize, len: usize, rng: &mut dyn Rng) -> Vec<usize> {
     let len = len.min(n);
+    if 4 * len > n {
+        let mut order: Vec<usize> = (0..n).collect();
+        for i in 0..len {
+            let other = i + below(rng, n - i);
+            order.swap(i, other);
+        }
+        order.truncate(len);
+        return order;
+    }
     // Of a long list only the places that were swapped are written down.
     let mut moved: HashMap<usize, usize> = HashMap::with_capacity(len);
     let mut order = Vec::with_capacity(len);
@@ -103,6 +112,16 @@ mod tests {
         }
         assert_eq!(counts.len(), 24);
         assert!(counts.values().all(|count: &i32| (count - 1000).abs() < 190), "{counts:?}");
+    }
+
+    /// A short sample of a long list is the beginning of a long one: both ways of
+    /// swapping are the same.
+    #[test]
+    fn short_samples_begin_as_long_ones_do() {
+        for seed in 0..20 {
+            let long = sample(400, 400, &mut stream(seed, 1));
+            assert_eq!(sample(400, 60, &mut stream(seed, 1)), long[..60]);
+        }
     }
 
     #[test]

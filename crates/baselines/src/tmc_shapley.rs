@@ -2,7 +2,14 @@
 //!
 //! Every iteration adds all rows to the empty set in a random order; a row gains
 //! what the utility grows by. The mean over orders is the Shapley value of the row
-//! in this finite dataset. A chain is truncated when its utility has come so near
+//! in this finite dataset.
+//!
+//! Sets of fewer than `q` rows may be worth 0 whatever they hold
+//! ([`Utility::least_rows`]). Then the `q`-th row of a chain would gain all that the
+//! first model brings, and be any of the first `q` rows with the same probability:
+//! they share it alike, which has the same mean and far less noise.
+//!
+//! A chain is truncated when its utility has come so near
 //! to that of all rows that what is left cannot matter: the remaining rows gain
 //! nothing in that iteration.
 
@@ -70,8 +77,17 @@ pub fn tmc_shapley<U: Utility>(
             Iteration { gains: vec![0.0; rows.len()], n_evaluated: 0, n_sets: 0, n_undetermined: 0 };
         let mut x = rows.scratch();
         let mut set = utility.empty();
-        let (mut worth, mut n_near) = (0.0, 0);
-        for &row in &order {
+        let (first, others) = order.split_at(utility.least_rows().clamp(1, order.len()));
+        for &row in first {
+            utility.push(&mut set, rows.row(row, &mut x));
+        }
+        let mut worth = utility.value(&mut set);
+        first.iter().for_each(|&row| chain.gains[row] = worth / first.len() as f64);
+        chain.n_evaluated = first.len();
+        chain.n_sets = 1;
+        chain.n_undetermined = usize::from(utility.is_undetermined(&set));
+        let mut n_near = usize::from((whole - worth).abs() < near);
+        for &row in others {
             if chain.n_evaluated.is_multiple_of(PATIENCE) && !go_on() {
                 return None;
             }

@@ -25,6 +25,11 @@ pub trait Utility: Sync {
     /// Features of a row.
     fn n_features(&self) -> usize;
 
+    /// Sets of fewer rows are worth 0, whatever the rows.
+    fn least_rows(&self) -> usize {
+        1
+    }
+
     /// Refuses rows that the utility can make nothing of, beside those of another
     /// width and those that are not finite.
     ///

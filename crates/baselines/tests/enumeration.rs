@@ -13,7 +13,7 @@ use dshap::neighbours::{NeighbourOptions, NeighbourTask, NeighbourValuer, Scale,
 use dshap_baselines::{
     KernelDensity, LeastSquares, LeastSquaresOptions, Logistic, LogisticOptions, MonteCarlo, ReferenceRows,
     Score, SmoothedDensity, Stopping, TmcOptions, Utility, d_shapley, d_shapley_of_reference,
-    exact_density_shapley, exact_shapley, leave_one_out, tmc_shapley, utility_along, utility_of,
+    exact_density_shapley, exact_shapley, leave_one_out, tmc_shapley, utility_along, utility_at, utility_of,
 };
 use dshap_testkit::{MAX_ABS_Z, seeds};
 
@@ -150,6 +150,11 @@ fn utility_along_an_order_is_that_of_each_set() {
         })
         .collect();
     assert_all_near(&found, &expected, 1e-10, "along an order");
+    let some = utility_at(&least_squares(&test), table.rows(), &start, &order, &[1, 3], &patient).unwrap();
+    assert_all_near(&some, &[expected[1], expected[3]], 1e-10, "at marks");
+    for wrong in [[3, 1], [0, 4]] {
+        assert!(utility_at(&least_squares(&test), table.rows(), &start, &order, &wrong, &patient).is_err());
+    }
 }
 
 /// Two-sided false-alarm rate 6e-7 for each of some forty comparisons. Power:

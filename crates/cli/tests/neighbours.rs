@@ -419,7 +419,7 @@ fn what_neighbours_cannot_do_is_told_with_what_to_do_instead() {
     $ dshap value goods.csv --target price --test goods.csv
     exit 2
     --- stderr
-    error: `--test` goes with `--method knn` and `knn-shapley` only
+    error: `--test` goes with `--method knn`, `knn-shapley`, `d-shapley`, `tmc-shapley`, `exact-shapley` and `loo` only
 
     For more information, try '--help'.
     ");

@@ -19,6 +19,7 @@ mod dense;
 mod density_choice;
 mod density_facts;
 mod error;
+mod evaluate;
 mod fit;
 mod fitted;
 mod formula;
@@ -53,6 +54,10 @@ pub use choice::{MethodChoice, MethodName, parse_constant};
 pub use density_choice::{DEFAULT_SAMPLES, DensityChoice, parse_bandwidth};
 pub use density_facts::DensityFacts;
 pub use error::Error;
+pub use evaluate::{
+    AnyMethod, BenchRequest, Compared, Comparison, Evaluation, MethodResult, Pair, Timed, Trial, compare,
+    evaluate,
+};
 pub use fit::{Fitted, fit, fit_source, fit_with_test, merge, merge_valuers, update, update_valuer};
 pub use formula::{
     BoundCase, BoundForms, ClassificationCase, ClassificationForms, DensityCase, RegressionCase,

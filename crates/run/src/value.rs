@@ -50,15 +50,25 @@ pub fn value(
 ) -> Result<Summary, Error> {
     let points = Source::open(&request.points)?;
     refuse_overwriting(&points, &request.outputs)?;
-    let prepared = prepare(request, &points, observer)?;
+    value_source(request, &points, observer, receiver)
+}
+
+/// The same with the points at hand.
+pub(crate) fn value_source(
+    request: &ValueRequest,
+    points: &Source,
+    observer: &dyn Observer,
+    receiver: &mut dyn Receiver,
+) -> Result<Summary, Error> {
+    let prepared = prepare(request, points, observer)?;
     let task = prepared.valuer.task();
     if request.per_class && task != Task::Classification {
         let what = format!("`--per-class` is for classification: a {} has no labels", task.name());
         return Err(Error::Misplaced { what });
     }
     match &request.sets {
-        None => value_prepared(request, &points, &prepared, observer, receiver),
-        Some(sets) => summary_of_sets(request, sets, &points, &prepared, observer, receiver),
+        None => value_prepared(request, points, &prepared, observer, receiver),
+        Some(sets) => summary_of_sets(request, sets, points, &prepared, observer, receiver),
     }
 }
 

@@ -212,6 +212,10 @@ impl Utility for LeastSquares {
         self.n_features
     }
 
+    fn least_rows(&self) -> usize {
+        self.options.least_rows
+    }
+
     fn empty(&self) -> LeastSquaresSet {
         LeastSquaresSet::new(self.dim())
     }

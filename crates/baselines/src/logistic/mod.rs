@@ -232,6 +232,10 @@ impl Utility for Logistic {
         self.n_features
     }
 
+    fn least_rows(&self) -> usize {
+        self.options.least_rows
+    }
+
     fn check(&self, rows: Rows<'_>) -> Result<(), dshap::Error> {
         check_labels(rows, self.options.n_classes)
     }

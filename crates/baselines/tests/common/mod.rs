@@ -172,14 +172,13 @@ pub(crate) fn squared_error_saved(set: &Table, test: &Table, least_rows: usize, 
     if set.len() < least_rows {
         return 0.0;
     }
-    let mut a = vec![vec![0.0; p + 1]; p];
-    for i in 0..p {
-        for j in 0..p {
-            a[i][j] = (0..set.len()).map(|r| set.x[(r, i)] * set.x[(r, j)]).sum();
-        }
-        a[i][i] += ridge;
-        a[i][p] = (0..set.len()).map(|r| set.x[(r, i)] * set.y[r]).sum();
-    }
+    let sum = |of: &dyn Fn(usize) -> f64| (0..set.len()).map(of).sum::<f64>();
+    let equation = |i: usize| -> Vec<f64> {
+        let penalty = |j: usize| if i == j { ridge } else { 0.0 };
+        let products = (0..p).map(|j| sum(&|r| set.x[(r, i)] * set.x[(r, j)]) + penalty(j));
+        products.chain([sum(&|r| set.x[(r, i)] * set.y[r])]).collect()
+    };
+    let a = (0..p).map(equation).collect();
     let Some(beta) = eliminate(a) else { return 0.0 };
     let mean = |error: &dyn Fn(usize) -> f64| (0..test.len()).map(error).sum::<f64>() / test.len() as f64;
     let fitted = |r: usize| (0..p).map(|j| test.x[(r, j)] * beta[j]).sum::<f64>();
@@ -197,9 +196,8 @@ pub(crate) fn eliminate(mut a: Vec<Vec<f64>>) -> Option<Vec<f64>> {
         }
         for i in (0..p).filter(|&i| i != k) {
             let factor = a[i][k] / a[k][k];
-            for j in k..=p {
-                a[i][j] -= factor * a[k][j];
-            }
+            let pivot = a[k].clone();
+            a[i].iter_mut().zip(&pivot).for_each(|(cell, pivot)| *cell -= factor * pivot);
         }
     }
     Some((0..p).map(|k| a[k][p] / a[k][k]).collect())

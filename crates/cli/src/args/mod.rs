@@ -1,13 +1,17 @@
 //! What can be typed.
 
+mod baseline;
 mod density;
+mod evaluate;
 mod experiment;
 mod formula;
 mod neighbours;
 mod second_order;
 mod shared;
 
+pub(crate) use baseline::{UtilityArg, UtilityArgs};
 pub(crate) use density::{DensityArgs, SetArgs};
+pub(crate) use evaluate::{BenchArgs, CompareArgs, EvaluateArgs};
 pub(crate) use experiment::{DatasetArgs, ExperimentArg, ExperimentArgs, HandlingArg};
 pub(crate) use formula::{
     BoundFormulaArgs, ClassificationFormulaArgs, DensityFormulaArgs, FormulaCommand, FormulaOutput,
@@ -53,6 +57,8 @@ impl Args {
             Command::Value(args) => args.memory.memory,
             Command::Fit(args) => args.memory.memory,
             Command::Update(args) => args.memory.memory,
+            Command::Evaluate(args) => args.bench.memory.memory,
+            Command::Compare(args) => args.bench.memory.memory,
             _ => None,
         }
     }
@@ -66,6 +72,8 @@ pub(crate) enum Command {
     Update(UpdateArgs),
     Merge(MergeArgs),
     Inspect(InspectArgs),
+    Evaluate(Box<EvaluateArgs>),
+    Compare(Box<CompareArgs>),
     Experiment(ExperimentArgs),
     Dataset(DatasetArgs),
     /// Evaluate a closed form for given numbers.

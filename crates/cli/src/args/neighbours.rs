@@ -1,7 +1,7 @@
 //! Flags of `--method knn` and `--method knn-shapley`.
 
 use super::shared::parse_size;
-use clap::{ArgAction, Args as ClapArgs, ValueEnum};
+use clap::{Args as ClapArgs, ValueEnum};
 use dshap::neighbours::Metric;
 
 #[derive(Debug, ClapArgs)]
@@ -14,11 +14,6 @@ pub(crate) struct NeighbourArgs {
     /// the mean of the reference, or from 0 with --scale none. Default: euclidean.
     #[arg(long)]
     pub(crate) metric: Option<MetricArg>,
-    /// knn, knn-shapley: rows that the nearest are to predict, with the columns of the reference;
-    /// repeat for several files. Default: the reference rows, each by the others, or a sample of
-    /// them (--samples).
-    #[arg(long, value_name = "FILE", action = ArgAction::Append)]
-    pub(crate) test: Vec<String>,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]

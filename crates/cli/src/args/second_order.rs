@@ -1,5 +1,6 @@
 //! Flags of `--method second-order`.
 
+use super::UtilityArg;
 use clap::{Args as ClapArgs, ValueEnum};
 use dshap::second_order::{Spread, Utility};
 use dshap_run::{SecondOrderSaid, Shift, parse_shift};
@@ -7,9 +8,6 @@ use dshap_run::{SecondOrderSaid, Shift, parse_shift};
 #[derive(Debug, ClapArgs)]
 #[command(next_help_heading = "Second-order values")]
 pub(crate) struct SecondOrderArgs {
-    /// What a model that is refitted on each set is judged by. Default: log-loss.
-    #[arg(long, value_name = "WHAT")]
-    pub(crate) utility: Option<UtilityArg>,
     /// How the spread of its coefficients is known: from the residuals of the reference, which is
     /// right also where the logistic model is not, or from the model, which has less noise.
     /// Default: sandwich.
@@ -26,13 +24,6 @@ pub(crate) struct SecondOrderArgs {
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub(crate) enum UtilityArg {
-    LogLoss,
-    Accuracy,
-    Brier,
-}
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(crate) enum SpreadArg {
     Sandwich,
     Model,
@@ -40,9 +31,9 @@ pub(crate) enum SpreadArg {
 
 impl SecondOrderArgs {
     /// What was said.
-    pub(crate) fn said(&self) -> SecondOrderSaid {
+    pub(crate) fn said(&self, utility: Option<UtilityArg>) -> SecondOrderSaid {
         SecondOrderSaid {
-            utility: self.utility.map(|utility| match utility {
+            utility: utility.map(|utility| match utility {
                 UtilityArg::LogLoss => Utility::LogLoss,
                 UtilityArg::Accuracy => Utility::Accuracy,
                 UtilityArg::Brier => Utility::Brier,

@@ -1,6 +1,6 @@
 //! Flags that several commands have.
 
-use super::{DensityArgs, NeighbourArgs, SecondOrderArgs};
+use super::{DensityArgs, NeighbourArgs, SecondOrderArgs, UtilityArgs};
 use clap::{Args as ClapArgs, ValueEnum};
 use dshap::linear::Constant;
 use dshap_run::parse_constant;
@@ -61,6 +61,8 @@ pub(crate) struct MethodArgs {
     /// neighbours (knn), also as Shapley values of a finite dataset (knn-shapley). Default: gaussian.
     /// Labels: also for a model that is refitted on each set (second-order).
     /// Densities: in closed form, or by the paper's Monte Carlo. Default: closed.
+    /// Baselines, for every task, with all rows in memory: d-shapley, tmc-shapley, exact-shapley
+    /// (up to 20 rows), loo (leave-one-out), random (docs/baselines.md).
     #[arg(long, value_name = "NAME")]
     pub(crate) method: Option<MethodArg>,
     #[command(flatten)]
@@ -93,6 +95,7 @@ pub(crate) struct MethodArgs {
     pub(crate) convention: Option<ConventionArg>,
     /// algorithm-3: stop when the sum moves by less (ρ₂), 0 never; default 0.005. general: errors
     /// wanted, as a share of the spread of values; default 0.02. Printed bounds: Algorithm 4's rule, 0.005 in the paper; without it, full sums.
+    /// d-shapley, tmc-shapley: stop when means move by less in a hundred iterations; default 0.05.
     #[arg(long, value_name = "RHO", value_parser = parse_tolerance)]
     pub(crate) stop: Option<f64>,
     /// algorithm-3: stop drawing when the mean moves by less (ρ₁). Default: 0.01.
@@ -100,7 +103,8 @@ pub(crate) struct MethodArgs {
     pub(crate) stop_draws: Option<f64>,
     /// algorithm-3: at most so many draws per set size (T); default 1000. general: rounds; default
     /// 4096. Density: reference rows, of more so many are drawn; default 20000. knn, knn-shapley:
-    /// reference rows that are test rows, of more so many are drawn; default 10000.
+    /// reference rows that are test rows, of more so many are drawn; default 10000. d-shapley,
+    /// tmc-shapley: iterations; default 10000.
     #[arg(long, value_name = "T", value_parser = clap::value_parser!(u64).range(1..))]
     pub(crate) samples: Option<u64>,
     /// Seed of random methods, of standard errors by drawing the reference again (second-order), and of a
@@ -113,6 +117,8 @@ pub(crate) struct MethodArgs {
     pub(crate) density: DensityArgs,
     #[command(flatten)]
     pub(crate) neighbours: NeighbourArgs,
+    #[command(flatten)]
+    pub(crate) utility: UtilityArgs,
 }
 
 /// The set sizes averaged over.
@@ -221,6 +227,11 @@ pub(crate) enum MethodArg {
     MonteCarlo,
     Knn,
     KnnShapley,
+    DShapley,
+    TmcShapley,
+    ExactShapley,
+    Loo,
+    Random,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]

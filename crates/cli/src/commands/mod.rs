@@ -1,7 +1,10 @@
 //! One file per command: what was typed becomes what was meant, and runs.
 
+mod baseline;
+mod compare;
 mod dataset;
 mod demo;
+mod evaluate;
 mod experiment;
 mod finish;
 mod fit;
@@ -24,6 +27,8 @@ pub(crate) fn run(args: Args) -> Result<(), Failure> {
         Some(Command::Inspect(args)) => inspect::run(&args),
         Some(Command::Experiment(args)) => experiment::run(&args),
         Some(Command::Dataset(args)) => dataset::run(&args),
+        Some(Command::Evaluate(args)) => evaluate::run(&args),
+        Some(Command::Compare(args)) => compare::run(&args),
         Some(Command::Formula(FormulaCommand::Regression(args))) => formula::regression(&args),
         Some(Command::Formula(FormulaCommand::Classification(args))) => formula::classification(&args),
         Some(Command::Formula(FormulaCommand::Bounds(args))) => formula::bounds(&args),

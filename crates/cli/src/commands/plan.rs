@@ -10,7 +10,7 @@ use dshap::linear::{Convention, FitOptions};
 use dshap::neighbours::{Metric, Scale};
 use dshap_io::{Destination, Format};
 use dshap_run::{
-    Against, Arrange, CheckpointFile, DensityChoice, FitRequest, MethodChoice, MethodName, Model,
+    Against, Arrange, CheckpointFile, DensityChoice, FitRequest, Method, MethodChoice, MethodName, Model,
     NeighbourChoice, Overrides, Resources, SetsRequest, SizeChoice, Task, ValueRequest,
 };
 use dshap_table::{Missing, Selection, Unseen};
@@ -22,7 +22,7 @@ use std::time::Duration;
 pub(crate) fn value_request(args: &ValueArgs) -> Result<ValueRequest, Failure> {
     let ValueArgs { points, reference, valuer, columns, method, sets, output, checkpoint, memory, run } =
         args;
-    let tests = &method.neighbours.test;
+    let tests = &method.utility.test;
     let all_inputs: Vec<&String> = points.iter().chain(reference.iter().flatten()).chain(tests).collect();
     refuse_second_standard_input(&all_inputs)?;
     let has_no_errors = matches!(
@@ -84,7 +84,7 @@ fn sets_request(args: &SetArgs) -> Result<Option<SetsRequest>, Failure> {
 /// The request behind `dshap fit`.
 pub(crate) fn fit_request(args: &FitArgs) -> Result<FitRequest, Failure> {
     let FitArgs { reference, output, columns, method, checkpoint, memory, run } = args;
-    let all_inputs: Vec<&String> = reference.iter().chain(&method.neighbours.test).collect();
+    let all_inputs: Vec<&String> = reference.iter().chain(&method.utility.test).collect();
     refuse_second_standard_input(&all_inputs)?;
     Ok(FitRequest {
         reference: reference.clone(),
@@ -133,7 +133,7 @@ fn is_same_file(one: &Path, other: &Path) -> bool {
     !is_device && (one == other || place(one).is_some() && place(one) == place(other))
 }
 
-fn refuse_second_standard_input(inputs: &[&String]) -> Result<(), Failure> {
+pub(crate) fn refuse_second_standard_input(inputs: &[&String]) -> Result<(), Failure> {
     match inputs.iter().filter(|name| **name == "-").count() {
         0 | 1 => Ok(()),
         _ => Err(Failure::usage("standard input `-` can be read only once")),
@@ -160,8 +160,8 @@ fn refuse_what_the_valuer_fixes(
         ("--scale", method.density.scale.is_some()),
         ("--every-row", method.density.every_row),
         ("--metric", method.neighbours.metric.is_some()),
-        ("--test", !method.neighbours.test.is_empty()),
-        ("--utility", method.second_order.utility.is_some()),
+        ("--test", !method.utility.test.is_empty()),
+        ("--utility", method.utility.utility.is_some()),
         ("--spread", method.second_order.spread.is_some()),
         ("--small-ridge", method.second_order.small_ridge.is_some()),
         ("--shift", method.second_order.shift.is_some()),
@@ -177,7 +177,11 @@ fn refuse_what_the_valuer_fixes(
     Ok(())
 }
 
-fn resources(memory: &MemoryArgs, args: &CheckpointArgs, inputs: &[&String]) -> Result<Resources, Failure> {
+pub(crate) fn resources(
+    memory: &MemoryArgs,
+    args: &CheckpointArgs,
+    inputs: &[&String],
+) -> Result<Resources, Failure> {
     let checkpoint = args.checkpoint.as_ref().map(|path| CheckpointFile {
         path: path.clone(),
         every: Duration::from_secs_f64(args.checkpoint_every),
@@ -189,25 +193,11 @@ fn resources(memory: &MemoryArgs, args: &CheckpointArgs, inputs: &[&String]) -> 
 }
 
 fn model(columns: &ColumnArgs, method: &MethodArgs, keep: &[String]) -> Result<Model, Failure> {
-    let task = match method.task {
-        None => None,
-        Some(TaskArg::Regression) => Some(Task::Regression),
-        Some(TaskArg::Classification) => Some(Task::Classification),
-        Some(TaskArg::Density) => Some(Task::Density),
-    };
+    refuse_baselines(method)?;
+    let plain = plain_model(columns, method, keep);
+    let (task, mut density) = (plain.task, plain.density);
     let mut choice = choice_of(method);
-    let mut density = DensityChoice {
-        kernel: method.density.kernel.map(Kernel::from),
-        bandwidth: method.density.bandwidth,
-        scaling: method.density.scale.map(Scaling::from),
-        every_row: method.density.every_row,
-        ..DensityChoice::default()
-    };
-    let mut neighbours = NeighbourChoice {
-        metric: method.neighbours.metric.map(Metric::from),
-        test: method.neighbours.test.clone(),
-        ..NeighbourChoice::default()
-    };
+    let mut neighbours = plain.neighbours.clone();
     if matches!(method.method, Some(MethodArg::Knn | MethodArg::KnnShapley)) {
         // Here they say how neighbours are found, and samples are test rows.
         density.scaling = None;
@@ -227,7 +217,39 @@ fn model(columns: &ColumnArgs, method: &MethodArgs, keep: &[String]) -> Result<M
         // The task may turn out to be classification, where every fit takes a ridge.
         _ => choice.settle_beside_ridge().map_err(Failure::usage)?,
     };
-    Ok(Model {
+    Ok(Model { method: method_said.unwrap_or_default(), ridge, density, neighbours, ..plain })
+}
+
+/// Baselines are no models that could be fitted, and measure sets in ways of their own.
+fn refuse_baselines(method: &MethodArgs) -> Result<(), Failure> {
+    if let Some(baseline) = method.method.and_then(MethodArg::baseline) {
+        return Err(Failure::usage(format!(
+            "`--method {}` has no valuer that could be saved: every value is about the rows at hand; use \
+             `dshap value`",
+            baseline.word()
+        )));
+    }
+    let is_neighbours = matches!(method.method, Some(MethodArg::Knn | MethodArg::KnnShapley));
+    let of_baselines = "`d-shapley`, `tmc-shapley`, `exact-shapley` and `loo`";
+    if !method.utility.test.is_empty() && !is_neighbours {
+        let what = format!("`--test` goes with `--method knn`, `knn-shapley`, {of_baselines} only");
+        return Err(Failure::usage(what));
+    }
+    if method.utility.utility.is_some() && method.method != Some(MethodArg::SecondOrder) {
+        let what = format!("`--utility` goes with `--method second-order`, {of_baselines} only");
+        return Err(Failure::usage(what));
+    }
+    Ok(())
+}
+
+/// What was said about columns and the fit, whatever the method.
+pub(crate) fn plain_model(columns: &ColumnArgs, method: &MethodArgs, keep: &[String]) -> Model {
+    let task = method.task.map(|task| match task {
+        TaskArg::Regression => Task::Regression,
+        TaskArg::Classification => Task::Classification,
+        TaskArg::Density => Task::Density,
+    });
+    Model {
         selection: Selection {
             target: columns.target.clone(),
             features: columns.features.clone(),
@@ -241,8 +263,8 @@ fn model(columns: &ColumnArgs, method: &MethodArgs, keep: &[String]) -> Result<M
         missing: columns.missing.map(missing).unwrap_or_default(),
         unseen: columns.unseen.map(unseen).unwrap_or_default(),
         task,
-        method: method_said.unwrap_or_default(),
-        ridge,
+        method: Method::default(),
+        ridge: None,
         positive: columns.positive.clone(),
         n_components: columns.pca,
         sizes: sizes(&method.sizes),
@@ -251,9 +273,19 @@ fn model(columns: &ColumnArgs, method: &MethodArgs, keep: &[String]) -> Result<M
             refit_intercept: method.refit_intercept,
             allow_dependent: columns.dependent != Some(DependentArg::Error),
         },
-        density,
-        neighbours,
-    })
+        density: DensityChoice {
+            kernel: method.density.kernel.map(Kernel::from),
+            bandwidth: method.density.bandwidth,
+            scaling: method.density.scale.map(Scaling::from),
+            every_row: method.density.every_row,
+            ..DensityChoice::default()
+        },
+        neighbours: NeighbourChoice {
+            metric: method.neighbours.metric.map(Metric::from),
+            test: method.utility.test.clone(),
+            ..NeighbourChoice::default()
+        },
+    }
 }
 
 /// Neither way of treating dependent columns says anything about distances.
@@ -285,18 +317,24 @@ fn unseen(arg: UnseenArg) -> Unseen {
 /// What was said about the method.
 fn choice_of(args: &MethodArgs) -> MethodChoice {
     MethodChoice {
-        name: args.method.map(|name| match name {
-            MethodArg::Gaussian => MethodName::Gaussian,
-            MethodArg::Calibrated => MethodName::Calibrated,
-            MethodArg::General => MethodName::General,
-            MethodArg::Lower => MethodName::Lower,
-            MethodArg::Upper => MethodName::Upper,
-            MethodArg::Algorithm3 => MethodName::Algorithm3,
-            MethodArg::SecondOrder => MethodName::SecondOrder,
-            MethodArg::Closed => MethodName::Closed,
-            MethodArg::MonteCarlo => MethodName::MonteCarlo,
-            MethodArg::Knn => MethodName::Knn,
-            MethodArg::KnnShapley => MethodName::KnnShapley,
+        name: args.method.and_then(|name| match name {
+            MethodArg::Gaussian => Some(MethodName::Gaussian),
+            MethodArg::Calibrated => Some(MethodName::Calibrated),
+            MethodArg::General => Some(MethodName::General),
+            MethodArg::Lower => Some(MethodName::Lower),
+            MethodArg::Upper => Some(MethodName::Upper),
+            MethodArg::Algorithm3 => Some(MethodName::Algorithm3),
+            MethodArg::SecondOrder => Some(MethodName::SecondOrder),
+            MethodArg::Closed => Some(MethodName::Closed),
+            MethodArg::MonteCarlo => Some(MethodName::MonteCarlo),
+            MethodArg::Knn => Some(MethodName::Knn),
+            MethodArg::KnnShapley => Some(MethodName::KnnShapley),
+            // Baselines have no valuer and a command file of their own.
+            MethodArg::DShapley
+            | MethodArg::TmcShapley
+            | MethodArg::ExactShapley
+            | MethodArg::Loo
+            | MethodArg::Random => None,
         }),
         ridge: args.ridge,
         bound_c: args.bound_c,
@@ -312,7 +350,7 @@ fn choice_of(args: &MethodArgs) -> MethodChoice {
         seed: args.seed,
         refit_intercept: args.refit_intercept,
         k: args.neighbours.k,
-        second_order: args.second_order.said(),
+        second_order: args.second_order.said(args.utility.utility),
     }
 }
 

@@ -3,7 +3,7 @@
 use super::finish::{Saying, begin_summary, conclude, in_pool};
 use super::inspect::components;
 use super::plan::{self, Target};
-use crate::args::ValueArgs;
+use crate::args::{MethodArg, ValueArgs};
 use crate::failure::Failure;
 use crate::progress::Progress;
 use crate::table::{LONG_TABLE, grouped, render, significant};
@@ -14,6 +14,9 @@ use dshap_run::{Arrange, ClassFacts, Collected, ExtraPass, Facts, Summary, Writt
 const SHOWN_LABELS: usize = 12;
 
 pub(crate) fn run(args: &ValueArgs) -> Result<(), Failure> {
+    if let Some(baseline) = args.method.method.and_then(MethodArg::baseline) {
+        return super::baseline::run(args, baseline);
+    }
     let request = plan::value_request(args)?;
     let target = plan::target(args.output.output.as_deref(), args.output.format)?;
     let arrange = plan::arrange(&args.output)?;

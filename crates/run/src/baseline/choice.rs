@@ -118,6 +118,10 @@ impl BaselineChoice {
         }
     }
 
+    pub(crate) fn max_iterations(&self) -> usize {
+        self.stopping().max_iterations
+    }
+
     pub(super) fn tmc(&self) -> TmcOptions {
         TmcOptions { stopping: self.stopping(), ..TmcOptions::default() }
     }

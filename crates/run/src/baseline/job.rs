@@ -3,11 +3,11 @@
 use super::choice::{Baseline, BaselineChoice};
 use super::frame::AnyUtility;
 use crate::general::Held;
-use crate::observer::Observer;
+use crate::observer::{Observer, Stage};
 use dshap::{Sizes, Values};
 use dshap_baselines::{
     Error, MonteCarlo, ReferenceRows, Utility, d_shapley, d_shapley_of_reference, exact_density_shapley,
-    exact_shapley, leave_one_out, random, tmc_shapley, utility_along,
+    exact_shapley, leave_one_out, random, tmc_shapley, utility_at,
 };
 
 /// A baseline, and all it needs.
@@ -48,7 +48,20 @@ impl Outcome {
 }
 
 impl Job<'_> {
+    /// Values the points, or the players, watched.
     pub(crate) fn run(&self, observer: &dyn Observer) -> Result<Outcome, Error> {
+        let n = self.players.n_rows();
+        let n_steps = match self.choice.baseline {
+            Baseline::DShapley | Baseline::TmcShapley => self.choice.max_iterations(),
+            Baseline::ExactShapley | Baseline::LeaveOneOut | Baseline::Random => n,
+        };
+        observer.begin(Stage::Draw, n_steps as u64);
+        let outcome = self.run_watched(observer)?;
+        observer.end();
+        Ok(outcome)
+    }
+
+    fn run_watched(&self, observer: &dyn Observer) -> Result<Outcome, Error> {
         match self.utility {
             AnyUtility::LeastSquares(utility) => self.by(utility, observer),
             AnyUtility::Logistic(utility) => self.by(utility, observer),
@@ -90,20 +103,21 @@ impl Job<'_> {
 }
 
 impl AnyUtility {
-    /// What sets of `rows` are worth as they grow along an order.
-    pub(crate) fn along(
+    /// What sets of `rows` are worth as they grow along an order, at some marks.
+    pub(crate) fn at(
         &self,
         rows: &Held,
         start: &[usize],
         order: &[usize],
+        marks: &[usize],
         observer: &dyn Observer,
     ) -> Result<Vec<f64>, Error> {
         let watch = |_: usize, _: usize| !observer.is_interrupted();
         let rows = rows.rows()?;
         match self {
-            AnyUtility::LeastSquares(utility) => utility_along(utility, rows, start, order, &watch),
-            AnyUtility::Logistic(utility) => utility_along(utility, rows, start, order, &watch),
-            AnyUtility::Density(utility) => utility_along(utility, rows, start, order, &watch),
+            AnyUtility::LeastSquares(utility) => utility_at(utility, rows, start, order, marks, &watch),
+            AnyUtility::Logistic(utility) => utility_at(utility, rows, start, order, marks, &watch),
+            AnyUtility::Density(utility) => utility_at(utility, rows, start, order, marks, &watch),
         }
     }
 }

@@ -22,7 +22,7 @@ pub(crate) use job::{Job, Outcome};
 use crate::Error;
 use crate::general::Held;
 use crate::memory::Budget;
-use crate::observer::{Observer, Stage};
+use crate::observer::Observer;
 use crate::output::OutputTable;
 use crate::overwriting::refuse_overwriting;
 use crate::receiver::Receiver;
@@ -30,10 +30,10 @@ use crate::reference::learn_design;
 use crate::request::{Model, Resources, Task};
 use crate::summary::{InputFile, Spread};
 use dshap::neighbours::sample_rows;
-use dshap::{Note, Sizes, Values};
+use dshap::{Note, Values};
 use dshap_io::Source;
 use dshap_table::Design;
-use points::Points;
+pub(crate) use points::Points;
 use serde::Serialize;
 use std::path::PathBuf;
 
@@ -160,9 +160,7 @@ pub fn value_by_baseline(
     let players = frame.see(&parts.players);
     let unseen = given.as_ref().map(|_| frame.see(&at_hand.rows));
     let job = Job { choice, utility: &utility, players: &players, points: unseen.as_ref(), sizes };
-    observer.begin(Stage::Draw, 1);
     let outcome = job.run(observer).map_err(|error| Error::baseline(error, &design))?;
-    observer.end();
 
     let values = match &parts.numbers {
         None => outcome.values.clone(),
@@ -207,18 +205,18 @@ pub fn value_by_baseline(
 }
 
 /// Who plays, and who watches.
-struct Parts {
+pub(crate) struct Parts {
     /// Rows that sets are made of.
-    players: Held,
+    pub(crate) players: Held,
     /// Rows that utility is measured on.
-    test: Held,
-    test_from: &'static str,
+    pub(crate) test: Held,
+    pub(crate) test_from: &'static str,
     /// Which of the points the players are, if they are not all of them.
-    numbers: Option<Vec<usize>>,
+    pub(crate) numbers: Option<Vec<usize>>,
 }
 
 impl Parts {
-    fn split(
+    pub(crate) fn split(
         points: &Held,
         reference: Option<&Held>,
         test: Option<Held>,

@@ -13,28 +13,28 @@ use dshap_io::Source;
 use dshap_table::{Design, Selection};
 
 /// All rows of a table.
-pub(super) struct Points {
+pub(crate) struct Points {
     /// Those without a missing cell, as numbers.
-    pub(super) rows: Held,
+    pub(crate) rows: Held,
     /// Rows read.
-    pub(super) n_rows: u64,
+    pub(crate) n_rows: u64,
     /// Columns carried through.
-    pub(super) carried: Vec<Field>,
+    pub(crate) carried: Vec<Field>,
     places: Vec<Place>,
 }
 
 /// A batch without its numbers.
-pub(super) struct Place {
-    pub(super) first_row: u64,
-    pub(super) n_rows: usize,
-    pub(super) carried: Vec<ArrayRef>,
+pub(crate) struct Place {
+    pub(crate) first_row: u64,
+    pub(crate) n_rows: usize,
+    pub(crate) carried: Vec<ArrayRef>,
     /// Rows that have numbers, where some do not.
-    pub(super) remaining: Option<Vec<usize>>,
-    n_usable: usize,
+    pub(crate) remaining: Option<Vec<usize>>,
+    pub(crate) n_usable: usize,
 }
 
 impl Points {
-    pub(super) fn read(
+    pub(crate) fn read(
         source: &Source,
         design: &Design,
         selection: &Selection,
@@ -69,8 +69,13 @@ impl Points {
         Ok(Self { rows, n_rows, carried, places })
     }
 
+    /// The batches.
+    pub(crate) fn places(&self) -> &[Place] {
+        &self.places
+    }
+
     /// Hands values over, batch by batch.
-    pub(super) fn hand_over(
+    pub(crate) fn hand_over(
         &self,
         values: &Values,
         mut each: impl FnMut(&Place, &Values) -> Result<(), Error>,

@@ -1,0 +1,106 @@
+//! Flags of `dshap evaluate` and `dshap compare`.
+
+use super::shared::parse_size;
+use super::{ColumnArgs, FormatArg, MemoryArgs, MethodArgs, RunArgs};
+use clap::Args as ClapArgs;
+use std::path::PathBuf;
+
+/// What both commands have.
+#[derive(Debug, ClapArgs)]
+pub(crate) struct BenchArgs {
+    /// Files with the rows; `-` is standard input.
+    #[arg(required = true, value_name = "POINTS")]
+    pub(crate) points: Vec<String>,
+    /// The methods, separated by commas: any that `dshap value` has. Default: gaussian,loo;
+    /// closed,loo for densities.
+    #[arg(long, value_name = "A,B", value_delimiter = ',')]
+    pub(crate) methods: Vec<String>,
+    /// Input columns to carry through to the output of compare.
+    #[arg(long, value_name = "A,B", value_delimiter = ',')]
+    pub(crate) keep: Vec<String>,
+    /// Write to a file (.csv, .json, .ndjson, .parquet, .arrow), which appears whole or not at all.
+    #[arg(short, long, value_name = "FILE")]
+    pub(crate) output: Option<PathBuf>,
+    /// Format of the output. Default: by the name of the file; a table on a terminal, CSV in a pipe.
+    #[arg(long)]
+    pub(crate) format: Option<FormatArg>,
+
+    #[command(flatten)]
+    pub(crate) columns: ColumnArgs,
+    #[command(flatten)]
+    pub(crate) method: MethodArgs,
+    #[command(flatten)]
+    pub(crate) memory: MemoryArgs,
+    #[command(flatten)]
+    pub(crate) run: RunArgs,
+}
+
+/// Try methods on a table of one's own: do high values help, do low ones point at mistakes.
+///
+/// Point addition: a model of half of the rows, chosen at random, to which the
+/// others are added from the highest value down, or from the lowest up. Point
+/// removal: a model of all rows, from which they are taken away in the same
+/// orders. Detection: a share of the targets is made wrong (a label becomes
+/// another, a number that of another row), rows are valued anew, and the lowest
+/// values, or the largest penalties, are looked at first. Random orders are always
+/// among the methods.
+///
+/// What a model is worth is measured on test rows that have no part in it:
+/// `--test FILE`, or else one row in five.
+///
+/// The output is one row for each point of each curve: experiment, method, order,
+/// n_rows (added, removed or looked at), utility, relative (to that of all rows)
+/// and found (the share of wrong rows). On a terminal it is one line for each
+/// method.
+#[derive(Debug, ClapArgs)]
+#[command(
+    allow_negative_numbers = true,
+    after_help = "\
+Examples:
+  dshap evaluate wine.csv --target quality
+  dshap evaluate patients.csv --target diabetic --methods gaussian,d-shapley,loo --noise 0.15
+  dshap evaluate wine.csv --target quality --repeats 20 --figure wine.svg -o wine-curves.csv"
+)]
+pub(crate) struct EvaluateArgs {
+    #[command(flatten)]
+    pub(crate) bench: BenchArgs,
+    /// Share of the targets that are made wrong, to be detected.
+    #[arg(long, value_name = "SHARE", default_value_t = 0.1, value_parser = parse_share, help_heading = "Trial")]
+    pub(crate) noise: f64,
+    /// Repeat with other halves and other wrong targets; curves are means.
+    #[arg(long, value_name = "N", default_value_t = 1, value_parser = parse_size, help_heading = "Trial")]
+    pub(crate) repeats: usize,
+    /// Draw the curves as SVG.
+    #[arg(long, value_name = "FILE", help_heading = "Output")]
+    pub(crate) figure: Option<PathBuf>,
+}
+
+/// Value rows by several methods, side by side, and say how much they agree.
+///
+/// The output has a row for each row and a column for each method. How much each
+/// two methods agree (Spearman's and Kendall's correlations, and the share of the
+/// best rows that they have in common) and how long each took is said beside it,
+/// and is in `--summary`.
+#[derive(Debug, ClapArgs)]
+#[command(
+    allow_negative_numbers = true,
+    after_help = "\
+Examples:
+  dshap compare wine.csv --target quality --methods gaussian,calibrated,general
+  dshap compare wine.csv --target quality --methods gaussian,d-shapley,tmc-shapley --samples 2000 -o values.csv
+  dshap compare cells.csv --task density --methods closed,d-shapley --test held-out.csv"
+)]
+pub(crate) struct CompareArgs {
+    #[command(flatten)]
+    pub(crate) bench: BenchArgs,
+    /// So many rows of highest value count as the best. Default: a tenth.
+    #[arg(long, value_name = "N", value_parser = parse_size, help_heading = "Output")]
+    pub(crate) top: Option<usize>,
+}
+
+fn parse_share(text: &str) -> Result<f64, String> {
+    match text.parse::<f64>() {
+        Ok(share) if share > 0.0 && share < 1.0 => Ok(share),
+        _ => Err("expected a number between 0 and 1".into()),
+    }
+}

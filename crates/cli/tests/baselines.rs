@@ -1,0 +1,200 @@
+//! `dshap value` by baselines.
+
+mod common;
+
+use common::{Csv, Folder, goods, many_rows};
+use dshap_testkit::{Draws, assert_close, assert_same_bits};
+use std::fmt::Write as _;
+
+/// Labels that lean on two features; every seventh is wrong.
+fn labelled(seed: u64, n: usize) -> String {
+    let mut draws = Draws::new(seed);
+    let mut csv = String::from("a,b,kind\n");
+    for row in 0..n {
+        let (a, b) = (draws.normal(), draws.normal());
+        let is_yes = (a + 0.5 * b + 0.5 * draws.normal() > 0.0) != (row % 7 == 3);
+        let _ = writeln!(csv, "{a:.6},{b:.6},{}", if is_yes { "yes" } else { "no" });
+    }
+    csv
+}
+
+fn values(folder: &Folder, line: &str) -> Vec<f64> {
+    Csv::parse(&folder.stdout(line)).numbers("value")
+}
+
+/// Spearman's correlation, of numbers without ties.
+fn rank_correlation(a: &[f64], b: &[f64]) -> f64 {
+    let ranks = |numbers: &[f64]| {
+        let mut order: Vec<usize> = (0..numbers.len()).collect();
+        order.sort_by(|&i, &j| numbers[i].total_cmp(&numbers[j]));
+        let mut ranks = vec![0.0; numbers.len()];
+        order.iter().enumerate().for_each(|(rank, &i)| ranks[i] = rank as f64);
+        ranks
+    };
+    let n = a.len() as f64;
+    let sum: f64 = ranks(a).iter().zip(ranks(b)).map(|(a, b)| (a - b).powi(2)).sum();
+    1.0 - 6.0 * sum / (n * (n * n - 1.0))
+}
+
+#[test]
+fn d_shapley_ranks_rows_as_the_closed_form_does() {
+    let folder = Folder::with("t.csv", many_rows(120)).and("test.csv", many_rows(400));
+    let common = "dshap value t.csv --target y --m 60 --q 12";
+    let exact = values(&folder, common);
+    let line = format!("{common} --method d-shapley --test test.csv --stop 0 --samples 3000 --stderr");
+    let csv = Csv::parse(&folder.stdout(&line));
+    let drawn = csv.numbers("value");
+    // The standard errors of 3000 draws are a few per cent of the spread.
+    let agreement = rank_correlation(&exact, &drawn);
+    assert!(agreement > 0.9, "{agreement}");
+    assert!(csv.numbers("stderr").iter().all(|error| *error > 0.0));
+    assert_same_bits(&values(&folder, &format!("{line} --threads 1")), &drawn, "one thread");
+    let reference =
+        values(&folder, &format!("{common} --method d-shapley --reference test.csv --samples 500"));
+    assert_eq!(reference.len(), 120);
+}
+
+/// Shapley values share out what the test rows say all rows are worth.
+#[test]
+fn exact_values_add_up_to_what_all_rows_save() {
+    let few: String = goods().lines().take(13).map(|line| format!("{line}\n")).collect();
+    let folder = Folder::with("t.csv", few).and("test.csv", goods());
+    let line = "dshap value t.csv --target price --method exact-shapley --test test.csv";
+    let exact = values(&folder, line);
+    assert_eq!(exact.len(), 12);
+
+    let rows = |file: &str| -> Vec<[f64; 3]> {
+        let csv = Csv::parse(&folder.read(file));
+        let [size, age, price] = ["size", "age", "price"].map(|name| csv.numbers(name));
+        (0..size.len()).map(|i| [size[i], age[i], price[i]]).collect()
+    };
+    let (points, test) = (rows("t.csv"), rows("test.csv"));
+    let mean = |j: usize| points.iter().map(|row| row[j]).sum::<f64>() / points.len() as f64;
+    let means = [mean(0), mean(1), mean(2)];
+    let centred = |row: &[f64; 3]| [row[0] - means[0], row[1] - means[1], row[2] - means[2]];
+    // Two features: least squares by Cramer's rule.
+    let sum = |i: usize, j: usize| points.iter().map(centred).map(|row| row[i] * row[j]).sum::<f64>();
+    let det = sum(0, 0) * sum(1, 1) - sum(0, 1).powi(2);
+    let coef = [
+        (sum(0, 2) * sum(1, 1) - sum(1, 2) * sum(0, 1)) / det,
+        (sum(1, 2) * sum(0, 0) - sum(0, 2) * sum(0, 1)) / det,
+    ];
+    let error = |coef: [f64; 2]| {
+        let each = test.iter().map(centred).map(|row| (row[2] - coef[0] * row[0] - coef[1] * row[1]).powi(2));
+        each.sum::<f64>() / test.len() as f64
+    };
+    assert_close(exact.iter().sum::<f64>(), error([0.0, 0.0]) - error(coef), 1e-10);
+
+    let chains =
+        "dshap value t.csv --target price --method tmc-shapley --q 5 --test test.csv --stderr --stop 0";
+    let csv = Csv::parse(&folder.stdout(&format!("{chains} --samples 4000")));
+    let errors = csv.numbers("stderr");
+    for (row, (drawn, exact)) in csv.numbers("value").iter().zip(&exact).enumerate() {
+        // Truncation leaves out a hundredth of the whole at most.
+        let room = 5.0 * errors[row] + 0.01 * exact.abs().max(1.0);
+        assert!((drawn - exact).abs() < room, "row {row}: {drawn} and {exact}");
+    }
+}
+
+#[test]
+fn rows_that_measure_utility_have_no_value_and_say_so() {
+    let folder = Folder::with("t.csv", many_rows(60));
+    let output = folder.run("dshap value t.csv --target y --method loo");
+    assert!(output.contains("12 of the rows measure what sets of the others are worth"), "{output}");
+    assert!(output.contains("utility squared-error on 12 of the points; p = 1, q = 11, m = 48"), "{output}");
+    let csv = Csv::parse(&folder.stdout("dshap value t.csv --target y --method loo"));
+    let notes = csv.column("note");
+    assert_eq!(notes.iter().filter(|note| **note == "test row").count(), 12);
+    let cells = csv.column("value");
+    assert!(cells.iter().zip(&notes).all(|(cell, note)| cell.is_empty() == (*note == "test row")));
+    // Another seed measures on other rows.
+    let other = Csv::parse(&folder.stdout("dshap value t.csv --target y --method loo --seed 5"));
+    assert_ne!(other.column("note"), notes);
+}
+
+#[test]
+fn labels_are_valued_by_accuracy_or_log_loss() {
+    let folder = Folder::with("t.csv", labelled(1, 60)).and("test.csv", labelled(2, 200));
+    for method in ["d-shapley --m 30", "tmc-shapley", "loo"] {
+        let samples = if method == "loo" { "" } else { "--samples 200" };
+        let line = format!("dshap value t.csv --target kind --test test.csv --method {method} {samples}");
+        let accuracy = values(&folder, &line);
+        let loss = values(&folder, &format!("{line} --utility log-loss"));
+        assert_eq!(accuracy.len(), 60);
+        assert_ne!(accuracy, loss);
+    }
+    // Wrong labels cost log-loss: their mean is below that of the others.
+    let line = "dshap value t.csv --target kind --test test.csv --method tmc-shapley --samples 300 --utility log-loss";
+    let values = values(&folder, line);
+    let mean = |is_wrong: bool| {
+        let those: Vec<f64> =
+            (0..60).filter(|row| (row % 7 == 3) == is_wrong).map(|row| values[row]).collect();
+        those.iter().sum::<f64>() / those.len() as f64
+    };
+    assert!(mean(true) < mean(false), "{} and {}", mean(true), mean(false));
+}
+
+#[test]
+fn densities_have_baselines_too() {
+    let folder = Folder::with("t.csv", many_rows(80)).and("test.csv", many_rows(300));
+    let line = "dshap value t.csv --task density --bandwidth 0.4 --test test.csv";
+    let exact = values(&folder, &format!("{line} --method exact-shapley"));
+    // With every size up to all rows, sets of the others are those of Shapley values.
+    for method in ["tmc-shapley --samples 400", "d-shapley --samples 400"] {
+        let csv = Csv::parse(&folder.stdout(&format!("{line} --method {method} --stop 0 --stderr")));
+        let errors = csv.numbers("stderr");
+        for (row, (drawn, exact)) in csv.numbers("value").iter().zip(&exact).enumerate() {
+            assert!((drawn - exact).abs() < 5.0 * errors[row], "{method}, row {row}: {drawn} and {exact}");
+        }
+        assert!(errors.iter().sum::<f64>() / 80.0 < 0.005, "or nothing was tested");
+    }
+}
+
+#[test]
+fn what_does_not_go_together_is_refused_in_words() {
+    let folder = Folder::with("t.csv", many_rows(60));
+    for (line, words) in [
+        ("value t.csv --target y --method loo --valuer v.dshap", "it has no valuer"),
+        ("fit t.csv --target y --method d-shapley -o v.dshap", "has no valuer that could be saved"),
+        ("value t.csv --target y --test t.csv", "`--test` goes with"),
+        ("value t.csv --target y --utility accuracy", "`--utility` goes with"),
+        ("value t.csv --target y --method loo --utility accuracy", "`--utility` is for classification"),
+        (
+            "value t.csv --target y --method tmc-shapley --reference t.csv",
+            "`--reference` goes with `d-shapley` only",
+        ),
+        ("value t.csv --target y --method loo --samples 10", "`--samples` goes with"),
+        ("value t.csv --target y --method loo --stderr", "nothing is drawn"),
+        ("value t.csv --target y --method random --m 7", "`--m` goes with `d-shapley` only"),
+        ("value t.csv --target y --method d-shapley --constant gain", "`--constant` does not go with"),
+        ("value t.csv --task density --method d-shapley --ridge 1", "`--ridge` does not go with"),
+        ("value t.csv --target y --method d-shapley --kernel gaussian", "`--kernel` goes with"),
+    ] {
+        let block = folder.run(&format!("dshap {line}"));
+        assert!(block.contains("exit 2") && block.contains(words), "{block}");
+    }
+    let block = folder.run("dshap value t.csv --target y --method exact-shapley");
+    assert!(block.contains("exit 1") && block.contains("48 rows have too many sets"), "{block}");
+    assert!(block.contains("hint: `--method tmc-shapley` estimates the same values"), "{block}");
+    let block = folder.run("dshap value t.csv --target y --method d-shapley --m 100");
+    assert!(block.contains("exit 1") && block.contains("allows m ≤ 48"), "{block}");
+}
+
+#[test]
+fn the_summary_tells_what_ran() {
+    let folder = Folder::with("t.csv", many_rows(60)).and("test.csv", many_rows(30));
+    folder.stdout(
+        "dshap value t.csv --target y --method tmc-shapley --samples 200 --test test.csv --summary s.json",
+    );
+    let text = folder.read("s.json");
+    for words in [
+        "\"method\": \"tmc-shapley\"",
+        "\"utility\": \"squared-error\"",
+        "\"n_test\": 30",
+        "\"iterations\": 200",
+        "\"test_from\": \"test\"",
+    ] {
+        assert!(text.contains(words), "{words} is not in {text}");
+    }
+    assert_eq!(values(&folder, "dshap value t.csv --target y --method random --seed 3").len(), 60);
+}

@@ -1,0 +1,191 @@
+//! `dshap evaluate` and `dshap compare`.
+
+mod common;
+
+use common::{Csv, Folder, many_rows};
+use dshap_testkit::{Draws, assert_close, assert_same_bits};
+use std::fmt::Write as _;
+
+/// Three features and a clear target.
+fn table(seed: u64, n: usize) -> String {
+    let mut draws = Draws::new(seed);
+    let mut csv = String::from("name,a,b,c,y\n");
+    for row in 0..n {
+        let [a, b, c] = [draws.normal(), draws.normal(), draws.normal()];
+        let _ =
+            writeln!(csv, "r{row},{a:.6},{b:.6},{c:.6},{:.6}", 2.0 * a - b + 0.5 * c + 0.5 * draws.normal());
+    }
+    csv
+}
+
+fn labels(seed: u64, n: usize) -> String {
+    let mut draws = Draws::new(seed);
+    let mut csv = String::from("a,b,kind\n");
+    for _ in 0..n {
+        let [a, b] = [draws.normal(), draws.normal()];
+        let kind = if 2.0 * a + b + 0.7 * draws.normal() > 0.0 { "yes" } else { "no" };
+        let _ = writeln!(csv, "{a:.6},{b:.6},{kind}");
+    }
+    csv
+}
+
+/// The points of one curve.
+fn curve(csv: &Csv, experiment: &str, method: &str, order: &str, name: &str) -> Vec<f64> {
+    let (experiments, methods, orders) =
+        (csv.column("experiment"), csv.column("method"), csv.column("order"));
+    let is_it =
+        |row: &usize| experiments[*row] == experiment && methods[*row] == method && orders[*row] == order;
+    let numbers = csv.numbers(name);
+    (0..csv.len()).filter(is_it).map(|row| numbers[row]).collect()
+}
+
+#[test]
+fn curves_begin_and_end_where_they_must() {
+    let folder = Folder::with("t.csv", table(1, 80)).and("test.csv", table(2, 200));
+    let line = "dshap evaluate t.csv --target y --exclude name --test test.csv --methods gaussian,loo";
+    let csv = Csv::parse(&folder.stdout(line));
+    assert_eq!(csv.header(), ["experiment", "method", "order", "n_rows", "utility", "relative", "found"]);
+    let relative = |experiment, method, order| curve(&csv, experiment, method, order, "relative");
+    for method in ["gaussian", "loo"] {
+        let (high, low) = (relative("addition", method, "high"), relative("addition", method, "low"));
+        assert_eq!(high.len(), 41);
+        // From the same half to the same whole.
+        assert_close(high[0], low[0], 1e-12);
+        assert_close(high[40], 1.0, 1e-9);
+        assert_close(low[40], 1.0, 1e-9);
+        let (high, low) = (relative("removal", method, "high"), relative("removal", method, "low"));
+        assert_close(high[0], 1.0, 1e-9);
+        assert_close(low[0], 1.0, 1e-9);
+        // One row is left, to which no model can be fitted.
+        assert_eq!((high[high.len() - 1], low[low.len() - 1]), (0.0, 0.0));
+        let found = curve(&csv, "detection", method, "value", "found");
+        assert_eq!((found[0], found[80]), (0.0, 1.0));
+        assert!(found.windows(2).all(|pair| pair[0] <= pair[1]));
+    }
+    assert!(!relative("addition", "random", "random").is_empty(), "chance is always there");
+    assert!(!curve(&csv, "detection", "gaussian", "penalty", "found").is_empty());
+    assert!(curve(&csv, "detection", "loo", "penalty", "found").is_empty());
+}
+
+/// With a tenth of the targets exchanged and little noise beside it, values that
+/// did not find them would be no values. Chance is at one half: 12 wrong rows of
+/// 120 give its area a standard deviation of 0.09, so that five repeats leave 0.04.
+#[test]
+fn wrong_targets_are_found_and_chance_finds_none() {
+    for (table, target, q) in [(table(3, 150), "y --exclude name", ""), (labels(4, 150), "kind", "--ridge 1")]
+    {
+        let folder = Folder::with("t.csv", table);
+        let line = format!("dshap evaluate t.csv --target {target} {q} --repeats 5 --summary s.json --quiet");
+        folder.stdout(&line);
+        let text = folder.read("s.json");
+        let number = |method: &str, name: &str| -> f64 {
+            let at = text.find(&format!("\"method\": \"{method}\"")).expect("the method is there");
+            let rest = &text[at..];
+            let value =
+                &rest[rest.find(&format!("\"{name}\": ")).expect("the number is there") + name.len() + 4..];
+            value[..value.find([',', '\n']).expect("an end")].parse().expect("a number")
+        };
+        assert!(number("gaussian", "penalty_auc") > 0.75, "{text}");
+        assert!((number("random", "auc") - 0.5).abs() < 0.2, "{text}");
+    }
+}
+
+#[test]
+fn the_same_seed_gives_the_same_curves_on_any_number_of_threads() {
+    let folder = Folder::with("t.csv", labels(5, 60));
+    let line = "dshap evaluate t.csv --target kind --methods d-shapley,tmc-shapley --samples 40 --seed 3";
+    let csv = Csv::parse(&folder.stdout(&format!("{line} --threads 1")));
+    let again = Csv::parse(&folder.stdout(&format!("{line} --threads 3")));
+    for name in ["utility", "relative", "found"] {
+        assert_same_bits(&again.numbers(name), &csv.numbers(name), name);
+    }
+    let other = Csv::parse(&folder.stdout(&format!("{line} --seed 4").replacen("--seed 3 ", "", 1)));
+    assert_ne!(other.column("utility"), csv.column("utility"));
+}
+
+#[test]
+fn a_figure_is_drawn() {
+    let folder = Folder::with("t.csv", many_rows(60));
+    folder.stdout("dshap evaluate t.csv --target y --figure f.svg -o curves.parquet");
+    let svg = folder.read("f.svg");
+    assert!(
+        svg.starts_with("<svg") && svg.contains("Point removal") && svg.contains("gaussian, high"),
+        "{svg}"
+    );
+    // Two orders of two methods and chance in two panels, three curves and one by penalty in the third.
+    assert_eq!(svg.matches("<polyline").count(), 5 + 5 + 4);
+    assert_eq!(folder.files(), ["curves.parquet", "f.svg", "t.csv"]);
+}
+
+#[test]
+fn densities_are_evaluated_without_targets() {
+    let folder = Folder::with("t.csv", many_rows(60));
+    let line = "dshap evaluate t.csv --task density --bandwidth 0.5 --methods closed,exact-shapley";
+    let csv = Csv::parse(&folder.stdout(line));
+    assert!(!csv.column("experiment").contains(&"detection"));
+    assert!(
+        curve(&csv, "addition", "closed", "high", "relative").iter().all(|relative| relative.is_finite())
+    );
+}
+
+#[test]
+fn methods_are_compared_side_by_side() {
+    let folder = Folder::with("t.csv", table(6, 100)).and("test.csv", table(7, 300));
+    let line = "dshap compare t.csv --target y --id name --test test.csv --methods \
+                gaussian,calibrated,d-shapley --samples 2000 --stop 0 --m 60 --summary s.json";
+    let block = folder.output(line);
+    let csv = Csv::parse(&String::from_utf8(block.stdout).expect("text"));
+    assert_eq!(csv.header(), ["row", "name", "gaussian", "calibrated", "d-shapley"]);
+    assert_eq!(csv.column("name")[7], "r7");
+    let alone = "dshap value t.csv --target y --id name --m 60 --method calibrated";
+    let calibrated = Csv::parse(&folder.stdout(alone)).numbers("value");
+    for (found, exact) in csv.numbers("calibrated").iter().zip(&calibrated) {
+        assert_close(*found, *exact, 1e-9);
+    }
+    let said = String::from_utf8(block.stderr).expect("text");
+    for words in
+        ["regression (guessed): 100 rows valued by 3 methods", "Spearman", "best 10", "time: gaussian"]
+    {
+        assert!(said.contains(words), "{said}");
+    }
+    let summary = folder.read("s.json");
+    let spearman: f64 = {
+        let at = &summary[summary.find("\"spearman\": ").expect("a correlation") + 12..];
+        at[..at.find(',').expect("an end")].parse().expect("a number")
+    };
+    assert!(spearman > 0.95, "gaussian and calibrated: {spearman}");
+}
+
+#[test]
+fn what_makes_no_sense_is_refused_in_words() {
+    let folder = Folder::with("t.csv", many_rows(60));
+    for (line, words) in [
+        (
+            "evaluate t.csv --target y --methods gaussian,shapely",
+            "there is no method `shapely`; there are `gaussian`",
+        ),
+        ("evaluate t.csv --target y --methods loo,loo", "names `loo` twice"),
+        ("evaluate t.csv --target y --method loo", "say `--methods A,B`"),
+        ("evaluate t.csv --target y --noise 1", "between 0 and 1"),
+        ("compare t.csv --target y --methods loo --constant gain", "`--constant` does not go with"),
+        ("compare t.csv --target y --methods closed", "values densities"),
+        ("compare t.csv --target y --methods loo --utility accuracy", "`--utility` is for classification"),
+    ] {
+        let block = folder.run(&format!("dshap {line}"));
+        assert!(block.contains("exit 2") && block.contains(words), "{block}");
+    }
+}
+
+/// Rows with missing cells keep their place, empty.
+#[test]
+fn rows_left_out_keep_their_place() {
+    let mut csv = many_rows(40);
+    csv += "1.5,\n";
+    csv += &many_rows(10).lines().skip(1).map(|line| format!("{line}\n")).collect::<String>();
+    let folder = Folder::with("t.csv", csv).and("test.csv", many_rows(30));
+    let line = "dshap compare t.csv --target y --missing drop --test test.csv --methods gaussian,random";
+    let csv = Csv::parse(&folder.stdout(line));
+    assert_eq!(csv.len(), 51);
+    assert_eq!((csv.column("gaussian")[40], csv.column("random")[40]), ("", ""));
+    assert!(csv.numbers("random")[41] >= 0.0);
+}

@@ -1,0 +1,159 @@
+//! Measures against their definitions, written out.
+
+#![allow(clippy::unwrap_used, reason = "in a test a panic is the message")]
+
+use dshap_evaluate::{
+    Detection, Kind, Line, Panel, figure, inject, kendall, overlap, ranking, shuffled, spearman,
+};
+use dshap_testkit::assert_close;
+use proptest::prelude::*;
+
+/// `τ_b` by all pairs.
+fn kendall_by_pairs(a: &[f64], b: &[f64]) -> Option<f64> {
+    let (mut sum, mut free_a, mut free_b) = (0.0, 0.0, 0.0);
+    let sign = |d: f64| if d == 0.0 { 0.0 } else { d.signum() };
+    for i in 0..a.len() {
+        for j in 0..i {
+            let (x, y) = (sign(a[i] - a[j]), sign(b[i] - b[j]));
+            sum += x * y;
+            free_a += x * x;
+            free_b += y * y;
+        }
+    }
+    (free_a > 0.0 && free_b > 0.0).then(|| sum / f64::sqrt(free_a * free_b))
+}
+
+/// Spearman with ranks by counting.
+fn spearman_by_counting(a: &[f64], b: &[f64]) -> Option<f64> {
+    let ranks = |v: &[f64]| -> Vec<f64> {
+        let below = |x: f64| v.iter().filter(|y| **y < x).count() as f64;
+        let level = |x: f64| v.iter().filter(|y| **y == x).count() as f64;
+        v.iter().map(|&x| below(x) + (level(x) + 1.0) / 2.0).collect()
+    };
+    let (a, b) = (ranks(a), ranks(b));
+    let n = a.len() as f64;
+    let mean = (n + 1.0) / 2.0;
+    let dot = |a: &[f64], b: &[f64]| a.iter().zip(b).map(|(a, b)| (a - mean) * (b - mean)).sum::<f64>();
+    let (aa, bb) = (dot(&a, &a), dot(&b, &b));
+    (aa > 0.0 && bb > 0.0).then(|| dot(&a, &b) / (aa * bb).sqrt())
+}
+
+fn near(found: Option<f64>, exact: Option<f64>) -> bool {
+    match (found, exact) {
+        (Some(found), Some(exact)) => (found - exact).abs() < 1e-12,
+        (found, exact) => found == exact,
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::with_cases(300) })]
+
+    /// Small whole numbers, so that there are many ties.
+    #[test]
+    fn correlations_are_those_of_all_pairs(rows in prop::collection::vec((0..6_i32, 0..6_i32), 0..40)) {
+        let a: Vec<f64> = rows.iter().map(|row| f64::from(row.0)).collect();
+        let b: Vec<f64> = rows.iter().map(|row| f64::from(row.1)).collect();
+        prop_assert!(near(kendall(&a, &b), kendall_by_pairs(&a, &b)));
+        prop_assert!(near(spearman(&a, &b), spearman_by_counting(&a, &b)));
+        prop_assert!(near(kendall(&a, &b), kendall(&b, &a)));
+        // Rows that lack a value do not count.
+        let with_gap = |v: &[f64], gap| v.iter().copied().chain([gap]).collect::<Vec<_>>();
+        prop_assert!(near(kendall(&with_gap(&a, f64::NAN), &with_gap(&b, 3.0)), kendall(&a, &b)));
+        prop_assert!(near(spearman(&with_gap(&a, 1.0), &with_gap(&b, f64::NAN)), spearman(&a, &b)));
+    }
+
+    #[test]
+    fn the_area_is_the_share_of_pairs_in_order(rows in prop::collection::vec((0..5_i32, any::<bool>()), 1..40)) {
+        let values: Vec<f64> = rows.iter().map(|row| f64::from(row.0)).collect();
+        let wrong: Vec<bool> = rows.iter().map(|row| row.1).collect();
+        let (mut sum, mut n) = (0.0, 0.0);
+        for i in 0..rows.len() {
+            for j in (0..rows.len()).filter(|&j| wrong[i] && !wrong[j]) {
+                sum += if values[i] < values[j] { 1.0 } else if values[i] == values[j] { 0.5 } else { 0.0 };
+                n += 1.0;
+            }
+        }
+        match Detection::of(&values, &wrong) {
+            None => prop_assert!(n == 0.0),
+            Some(found) => {
+                prop_assert!((found.auc - sum / n).abs() < 1e-12);
+                prop_assert_eq!(found.found.len(), rows.len() + 1);
+                prop_assert!(found.found.windows(2).all(|pair| pair[0] <= pair[1]));
+                prop_assert!((found.found[rows.len()] - 1.0).abs() < 1e-12);
+                prop_assert!((0.0..=1.0).contains(&found.f1));
+            }
+        }
+    }
+
+    #[test]
+    fn noise_changes_the_share_it_was_told(n in 2..200_usize, share in 0.0..1.0_f64, seed in any::<u64>()) {
+        let y: Vec<f64> = (0..n).map(|i| (i % 3) as f64).collect();
+        let changed = inject(&y, Kind::Labels(3), share, seed);
+        let n_wrong = changed.is_wrong.iter().filter(|wrong| **wrong).count();
+        prop_assert_eq!(n_wrong, ((share * n as f64).round() as usize).clamp(1, n - 1));
+        for ((&before, &after), &wrong) in y.iter().zip(&changed.y).zip(&changed.is_wrong) {
+            prop_assert_eq!(wrong, before != after);
+            prop_assert!((0.0..3.0).contains(&after));
+        }
+        let numbers: Vec<f64> = (0..n).map(|i| i as f64 * 1.5).collect();
+        let changed = inject(&numbers, Kind::Numbers, share, seed);
+        for ((&before, &after), &wrong) in numbers.iter().zip(&changed.y).zip(&changed.is_wrong) {
+            prop_assert_eq!(wrong, before != after);
+            prop_assert!(numbers.contains(&after), "it is the number of another row");
+        }
+    }
+}
+
+#[test]
+fn the_best_rows_are_counted() {
+    let (a, b) = ([5.0, 4.0, 3.0, 2.0, f64::NAN], [1.0, 9.0, 8.0, 0.0, 99.0]);
+    assert_eq!(overlap(&a, &b, 1), Some(0.0));
+    assert_eq!(overlap(&a, &b, 2), Some(0.5));
+    assert_eq!(overlap(&a, &b, 4), Some(1.0));
+    assert_eq!(overlap(&a, &b, 5), None);
+    assert_eq!(overlap(&a, &b, 0), None);
+    assert_eq!(ranking(&b), [4, 1, 2, 0, 3]);
+    assert_eq!(ranking(&a), [0, 1, 2, 3]);
+}
+
+#[test]
+fn flagging_as_many_rows_as_are_wrong_has_one_f1() {
+    let values = [0.1, 0.2, 0.3, 0.4, 0.5];
+    let found = Detection::of(&values, &[true, false, true, false, false]).unwrap();
+    assert_close(found.f1, 0.5, 1e-15);
+    assert_close(found.auc, 5.0 / 6.0, 1e-15);
+    assert_eq!(found.found, [0.0, 0.5, 0.5, 1.0, 1.0, 1.0]);
+    assert_eq!(Detection::of(&values, &[false; 5]), None);
+    assert_eq!(Detection::of(&values, &[true; 5]), None);
+}
+
+#[test]
+fn orders_have_every_row_once() {
+    let mut order = shuffled(50, 3);
+    assert_ne!(order, shuffled(50, 4));
+    order.sort_unstable();
+    assert_eq!(order, (0..50).collect::<Vec<_>>());
+    assert!(shuffled(0, 1).is_empty());
+}
+
+#[test]
+fn figures_are_svg_whatever_the_numbers_and_names() {
+    let line =
+        |name: &str, points: Vec<(f64, f64)>| Line { name: name.into(), points, dashed: true, colour: 9 };
+    let panel = Panel {
+        title: "a < b & c".into(),
+        x: "rows".into(),
+        y: "\"utility\"".into(),
+        lines: vec![
+            line("up\n<&>", vec![(0.0, 1.0), (1.0, f64::NAN), (2.0, 3.0)]),
+            line("flat", vec![(0.0, 2.0), (2.0, 2.0)]),
+        ],
+    };
+    let empty = Panel { lines: Vec::new(), ..panel.clone() };
+    let svg = figure(&[panel, empty]);
+    assert!(svg.starts_with("<svg") && svg.ends_with("</svg>\n"));
+    assert_eq!(svg.matches("<polyline").count(), 2);
+    assert!(svg.contains("a &lt; b &amp; c") && svg.contains("&quot;utility&quot;"));
+    assert!(!svg.contains("NaN") && !svg.contains("inf"), "{svg}");
+    assert_eq!(svg.matches("up&lt;&amp;&gt;").count(), 1, "one legend");
+}
