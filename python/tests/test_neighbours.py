@@ -81,21 +81,21 @@ def test_files_go_both_ways(setting, tmp_path, command, values_by_command):
     command("fit", files["reference"], "--test", files["test"], *flags, "-o", path, "--quiet")
     loaded = Valuer.load(path)
     assert (loaded.method, loaded.k, loaded.metric, loaded.samples) == ("knn", 3, "cosine", None)
-    values = loaded.value(*tables["points"])
-    names = pd.DataFrame(tables["reference"][0], columns=NAMES)
-    fitted = Valuer("knn", k=3, metric="cosine").fit(names, tables["reference"][1], test=tables_of(tables["test"]))
-    points = pd.DataFrame(tables["points"][0], columns=NAMES)
-    assert_same_bits(fitted.value(points, tables["points"][1]), values)
+    values = loaded.value(*named(tables["points"]))
+    fitted = Valuer("knn", k=3, metric="cosine")
+    fitted.fit(*named(tables["reference"]), test=named(tables["test"]))
+    assert_same_bits(fitted.value(*named(tables["points"])), values)
     fitted.save(tmp_path / "w.dshap")
-    # The target of arrays is called `target`.
+    # An array has no name of its own.
     renamed = tmp_path / "renamed.parquet"
     pd.read_parquet(files["points"]).rename(columns={"t": fitted._target}).to_parquet(renamed)
     expected = values_by_command(renamed, "--valuer", tmp_path / "w.dshap")
     assert_same_bits(values, column(expected, "value"))
 
 
-def tables_of(pair):
-    return pd.DataFrame(pair[0], columns=NAMES), pair[1]
+def named(rows_and_targets):
+    X, y = rows_and_targets
+    return pd.DataFrame(X, columns=NAMES), y
 
 
 def test_pickles_and_clones(setting):
