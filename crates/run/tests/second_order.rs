@@ -320,3 +320,35 @@ fn many_columns_and_labels_are_told_apart_one_by_one() {
     assert_eq!(facts.model, "one-vs-rest");
     assert!(facts.why_one_vs_rest.unwrap().contains("502 coefficients, more than 500"));
 }
+
+/// The fourth format: expansions with a ridge at eight set sizes, and a softmax model.
+#[test]
+fn the_fourth_format_is_read_for_ever() {
+    let folder = Folder::new();
+    // What the dshap that wrote them said.
+    for (name, points, model, expected) in [
+        (
+            "second-order",
+            "a,b,y\n0.5,-0.25,no\n-2,1.5,yes\n",
+            "logistic",
+            [-0.000_475_545_311_626_959_3, -0.003_514_125_472_222_48],
+        ),
+        (
+            "softmax",
+            "a,b,y\n0.5,-0.25,ant\n-2,1.5,bee\n",
+            "softmax",
+            [0.001_567_917_626_680_721, 0.000_926_323_803_709_248_2],
+        ),
+    ] {
+        let folder_of_valuers = concat!(env!("CARGO_MANIFEST_DIR"), "/../../testdata/valuers");
+        std::fs::copy(format!("{folder_of_valuers}/version-4-{name}.dshap"), folder.path("v.dshap")).unwrap();
+        folder.write("points.csv", points);
+        let (found, said) = folder.value_by("points.csv", "v.dshap", Overrides::default());
+        assert_eq!((said.facts.q, said.facts.m), (30, 80));
+        assert_eq!(said.facts.second_order.unwrap().model, model);
+        for (found, expected) in column(&found, "value").iter().zip(expected) {
+            // Another processor may choose other kernels; values are small differences.
+            assert!((found / expected - 1.0).abs() < 1e-9, "{name}: {found}");
+        }
+    }
+}
