@@ -64,11 +64,17 @@ impl Case {
 /// Where times are taken, for each method.
 fn cases(settings: &Settings) -> Vec<Case> {
     let n = settings.repetitions(QUICK_REPETITIONS, REPETITIONS);
-    let (ours, paper, drawn) = if settings.quick { (1_000, 300, 100) } else { (100_000, 10_000, 1_000) };
-    let largest = |ranker: Ranker| match ranker {
+    let (ours, paper) = if settings.quick { (1_000, 300) } else { (100_000, 10_000) };
+    // D-SHAPLEY updates least squares, but fits logistic models anew.
+    let drawn = |task: Task| match (task, settings.quick) {
+        (_, true) => 100,
+        (Task::Classification, false) => 300,
+        _ => 10_000,
+    };
+    let largest = |ranker: Ranker, task: Task| match ranker {
         Ranker::Ours(Method::Closed) => ours,
         Ranker::Ours(_) => paper,
-        Ranker::DShapley => drawn,
+        Ranker::DShapley => drawn(task),
     };
     let n_d_shapley = settings.d_shapley("", 1);
     let mut cases = Vec::new();
@@ -77,7 +83,7 @@ fn cases(settings: &Settings) -> Vec<Case> {
             for p in DIMS {
                 for m in [100, 300, 1_000, 3_000, 10_000, 30_000, 100_000] {
                     for ranker in rankers(repetition < n_d_shapley) {
-                        if m <= largest(ranker) {
+                        if m <= largest(ranker, task) {
                             cases.push(Case { task, p, m, ranker, repetition });
                         }
                     }

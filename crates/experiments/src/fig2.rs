@@ -3,7 +3,7 @@
 use crate::addition::{Curves, HEADER, Order, Ranker, n_rows, rankers, repetition};
 use crate::data::{PANELS, Panel, Rows, Task};
 use crate::ledger::{Row, Unit};
-use crate::markdown::{MarkdownTable, with_error};
+use crate::markdown::{MarkdownTable, tenths, with_error};
 use crate::output::Output;
 use crate::settings::{Experiment, Settings};
 use crate::{Error, Watch};
@@ -183,10 +183,10 @@ pub(crate) fn margins(curves: &Curves, panels: &[Panel], method: &str) -> Option
             panel.name.into(),
             panel.task.name().into(),
             words(largest.overall),
-            format!("{:.1}", largest.overall.z()),
+            tenths(largest.overall.z()),
             format!("{} of {}", largest.n_right, largest.overall.n),
             words(smallest.overall),
-            format!("{:.1}", smallest.overall.z()),
+            tenths(smallest.overall.z()),
             format!("{} of {}", smallest.n_right, smallest.overall.n),
             words(largest.last),
             words(smallest.last),

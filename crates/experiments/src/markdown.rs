@@ -48,6 +48,11 @@ pub(crate) fn with_error(mean: f64, std_error: f64) -> String {
     format!("{mean:.decimals$} ± {std_error:.decimals$}").replace('-', "−")
 }
 
+/// A ratio, to the tenth.
+pub(crate) fn tenths(ratio: f64) -> String {
+    if ratio.is_finite() { format!("{ratio:.1}").replace('-', "−") } else { "–".into() }
+}
+
 /// A time with its unit.
 pub(crate) fn seconds(time: f64) -> String {
     if !time.is_finite() {
@@ -72,6 +77,7 @@ mod tests {
         assert_eq!(short(3.0e-7), "3.00e−7");
         assert_eq!(with_error(1.234_56, 0.012), "1.235 ± 0.012");
         assert_eq!(with_error(-12.3, 4.0), "−12.3 ± 4.0");
+        assert_eq!((tenths(-2.345), tenths(f64::NAN)), ("−2.3".into(), "–".into()));
         assert_eq!(seconds(0.0123), "12.3 ms");
         assert_eq!(seconds(f64::NAN), "–");
     }

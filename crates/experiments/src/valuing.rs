@@ -158,7 +158,7 @@ pub(crate) fn density_fit(reference: &Part) -> Result<DensityFit, dshap::Error> 
 fn density(method: Method, terms: Terms, reference: &Part, points: &Part) -> Result<Vec<f64>, dshap::Error> {
     let fit = density_fit(reference)?;
     let method = match method {
-        Method::Paper => DensityMethod::Algorithm5(Algorithm5 { seed: terms.seed, ..Algorithm5::default() }),
+        Method::Paper => DensityMethod::Algorithm5(Algorithm5 { seed: terms.seed }),
         Method::Closed | Method::Bound(..) => DensityMethod::Closed,
     };
     let valuer = DensityValuer::new(fit, terms.m, method)?;

@@ -1,5 +1,7 @@
 //! Figures 3 and 4, which have no chance in them, against what they should be.
 
+#![allow(clippy::unwrap_used, reason = "in a test a panic is the message")]
+
 mod common;
 
 use common::{csv, done, number};

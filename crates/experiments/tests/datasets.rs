@@ -1,6 +1,8 @@
 //! Datasets: made, found, downloaded from a server on this machine, parsed and
 //! checked.
 
+#![allow(clippy::unwrap_used, reason = "in a test a panic is the message")]
+
 mod common;
 
 use common::{data, library};

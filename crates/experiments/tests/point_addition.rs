@@ -1,6 +1,8 @@
 //! Figures 2, 5 and 6 on made data: what is written, and that kills and threads
 //! do not change it.
 
+#![allow(clippy::unwrap_used, reason = "in a test a panic is the message")]
+
 mod common;
 
 use common::{csv, done, number, tiny};
@@ -112,27 +114,25 @@ fn bounds_rank_in_both_figures() {
     }
 }
 
-/// Largest first lies above random and smallest first below on Gaussian-R. Over 8
-/// repetitions each margin was 9 standard errors or more from 0 for seeds 0 to 4,
-/// so that the test has power; were values noise, both would pass 4 standard
-/// errors once in 10⁵ times.
+/// Points added largest first give better models on Gaussian-R than smallest
+/// first. In the full run (`docs/results/`) the gap between the two curves is 1.1
+/// standard deviations over repetitions, so that 25 of them are expected to give
+/// z = 5.5; were values noise, z > 3 would happen once in 700 times.
 #[test]
 fn values_order_points_better_than_chance() {
-    let settings = Settings { repetitions: Some(8), d_shapley: Some(0), ..tiny("gaussian-r") };
+    let n = 25;
+    let settings = Settings { repetitions: Some(n), d_shapley: Some(0), ..tiny("gaussian-r") };
     let folder = done(Experiment::Fig2, &settings);
     let (_, rows) = csv(&folder.path().join("fig2.csv"));
-    let curve = |repetition: usize, method: &str, order: &str| -> f64 {
+    let curve = |repetition: usize, order: &str| -> f64 {
         let own = rows.iter().filter(|row| {
-            row[1] == repetition.to_string() && row[2] == method && row[3] == order && row[4] != "0"
+            row[1] == repetition.to_string() && row[2] == "closed" && row[3] == order && row[4] != "0"
         });
         own.map(|row| number(&row[6])).sum::<f64>() / (STEPS - 1) as f64
     };
-    for (order, sign) in [("largest", 1.0), ("smallest", -1.0)] {
-        let gaps: Vec<f64> =
-            (0..8).map(|r| sign * (curve(r, "closed", order) - curve(r, "random", "random"))).collect();
-        let margin = dshap_experiments::statistics::MeanEstimate::of(&gaps);
-        assert!(margin.z() > 4.0, "{order}: {margin:?}");
-    }
+    let gaps: Vec<f64> = (0..n).map(|r| curve(r, "largest") - curve(r, "smallest")).collect();
+    let gap = dshap_experiments::statistics::MeanEstimate::of(&gaps);
+    assert!(gap.z() > 3.0, "{gap:?}");
 }
 
 #[test]

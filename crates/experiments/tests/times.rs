@@ -1,5 +1,7 @@
 //! Figure 1 and Table 1: times are taken, and written down.
 
+#![allow(clippy::unwrap_used, reason = "in a test a panic is the message")]
+
 mod common;
 
 use common::{csv, done, number, tiny};

@@ -134,7 +134,7 @@ pub(crate) fn repetition(
 
 fn curve_rows(method: &str, order: Order, utilities: &[f64]) -> Vec<Row> {
     let row = |(added, utility): (usize, &f64)| {
-        let relative = 100.0 * utility / utilities[0];
+        let relative = relative(*utility, utilities[0]);
         vec![
             method.to_string(),
             order.name().to_string(),
@@ -144,4 +144,22 @@ fn curve_rows(method: &str, order: Order, utilities: &[f64]) -> Vec<Row> {
         ]
     };
     steps().into_iter().zip(utilities).map(row).collect()
+}
+
+/// Utility in per cent of what the curve starts with. A density in many dimensions
+/// may start below nothing: then in per cent of that size, so that better is still
+/// more.
+fn relative(utility: f64, start: f64) -> f64 {
+    if start > 0.0 { 100.0 * utility / start } else { 100.0 * (1.0 + (utility - start) / start.abs()) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn better_is_more_whatever_the_start() {
+        assert_eq!((relative(3.0, 2.0), relative(2.0, 2.0)), (150.0, 100.0));
+        assert_eq!((relative(-1.0, -2.0), relative(-2.0, -2.0), relative(-3.0, -2.0)), (150.0, 100.0, 50.0));
+    }
 }
