@@ -37,6 +37,7 @@ Examples:
   dshap value new.csv --reference old.csv --target price -o values.csv
   dshap fit old.csv --target price -o price.dshap         fit once ...
   dshap value new.csv --valuer price.dshap                ... value anything later
+  dshap evaluate wine.csv --target quality        do high values help, do low ones point at mistakes
   dshap formula regression --p 10 --q 50 --m 1000 --d2 12 --e2 2 --sigma2 1"
 )]
 pub(crate) struct Args {
@@ -126,6 +127,7 @@ Examples:
   dshap value embeddings.parquet --target animal --pca 32 --per-class -o values.parquet
   dshap value cells.csv --task density --bandwidth scott --stderr -o values.csv
   dshap value cells.csv --task density --sets patient
+  dshap value wine.csv --target quality --method d-shapley --test held-out.csv --stderr
   zcat big.csv.gz | dshap value - --target y --stderr > values.csv"
 )]
 pub(crate) struct ValueArgs {
