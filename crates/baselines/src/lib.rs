@@ -5,13 +5,13 @@
 //!
 //! | function | value of a row | cost, in fits |
 //! |---|---|---|
-//! | [`d_shapley`] | expected gain on joining a random set of the population (Ghorbani, Kim and Zou 2020) | points × iterations |
+//! | [`d_shapley()`] | expected gain on joining a random set of the population (Ghorbani, Kim and Zou 2020) | points × iterations |
 //! | [`d_shapley_of_reference`] | the same for each reference row against the others | rows × iterations |
-//! | [`tmc_shapley`] | Shapley value in this finite dataset, by truncated chains (Ghorbani and Zou 2019) | rows × iterations |
+//! | [`tmc_shapley()`] | Shapley value in this finite dataset, by truncated chains (Ghorbani and Zou 2019) | rows × iterations |
 //! | [`exact_shapley`] | the same by all sets, up to [`MOST_ROWS`] rows | 2ⁿ |
 //! | [`exact_density_shapley`] | the same in closed form, for densities | none |
-//! | [`leave_one_out`] | what all rows lose without it | rows |
-//! | [`random`] | chance | none |
+//! | [`leave_one_out()`] | what all rows lose without it | rows |
+//! | [`random()`] | chance | none |
 //!
 //! For nearest neighbours the exact value has a closed form too, which is in
 //! [`dshap::neighbours`].

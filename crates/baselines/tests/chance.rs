@@ -154,6 +154,12 @@ fn draws_end_when_means_have_come_to_rest() {
     assert!(!never.converged && never.n_iterations == 300);
 }
 
+/// Is told how far a method has come, and ends it.
+type Watch<'a> = dyn Fn(usize, usize) -> bool + Sync + 'a;
+
+/// A method that can be watched.
+type Watched<'a> = dyn Fn(&Watch<'_>) -> Result<(), Error> + 'a;
+
 #[test]
 fn every_method_ends_when_asked_to() {
     let (table, utility) = regression();
@@ -162,7 +168,7 @@ fn every_method_ends_when_asked_to() {
     let density =
         KernelDensity::new(3, Kernel::Gaussian, 1.0, SmoothedDensity::Rows(table.x.as_ref())).unwrap();
     let few = table.select(&(0..10).collect::<Vec<_>>());
-    let methods: [&dyn Fn(&(dyn Fn(usize, usize) -> bool + Sync)) -> Result<(), Error>; 6] = [
+    let methods: [&Watched<'_>; 6] = [
         &|watch| d_shapley(&utility, &reference, few.rows(), sizes, stopping(1000, 0), watch).map(|_| ()),
         &|watch| d_shapley_of_reference(&utility, &reference, sizes, stopping(1000, 0), watch).map(|_| ()),
         &|watch| tmc_shapley(&utility, table.rows(), TmcOptions::default(), watch).map(|_| ()),

@@ -196,5 +196,7 @@ fn the_summary_tells_what_ran() {
     ] {
         assert!(text.contains(words), "{words} is not in {text}");
     }
-    assert_eq!(values(&folder, "dshap value t.csv --target y --method random --seed 3").len(), 60);
+    let chance = values(&folder, "dshap value t.csv --target y --method random --seed 3");
+    assert_eq!(chance.len(), 60);
+    assert!(chance.iter().all(|value| (0.0..1.0).contains(value)), "every row has its number");
 }

@@ -3,7 +3,7 @@
 //! Plain arithmetic on values that someone else computed: [`spearman`] and
 //! [`kendall`] correlations and the [`overlap`] of the best rows; how well low
 //! values point at rows that are wrong ([`Detection`]), which [`inject`] makes;
-//! and [`figure`], curves as SVG. Nothing here reads files or clocks; the seed is
+//! and [`figure()`], curves as SVG. Nothing here reads files or clocks; the seed is
 //! an argument.
 //!
 //! ```

@@ -43,6 +43,7 @@ Examples:
   dshap value new.csv --reference old.csv --target price -o values.csv
   dshap fit old.csv --target price -o price.dshap         fit once ...
   dshap value new.csv --valuer price.dshap                ... value anything later
+  dshap evaluate wine.csv --target quality        do high values help, do low ones point at mistakes
   dshap formula regression --p 10 --q 50 --m 1000 --d2 12 --e2 2 --sigma2 1"
 )]
 pub(crate) struct Args {
@@ -146,6 +147,7 @@ Examples:
   dshap value cells.csv --task density --sets patient
   dshap value iris.csv --target species --method knn --k 3 --bottom 10
   dshap value new.csv --reference old.csv --test held-out.csv --target price --method knn --stderr
+  dshap value wine.csv --target quality --method d-shapley --test held-out.csv --stderr
   zcat big.csv.gz | dshap value - --target y --stderr > values.csv"
 )]
 pub(crate) struct ValueArgs {

@@ -117,6 +117,9 @@ fn describe(summary: &BaselineSummary) -> String {
         (true, _) => format!("{n_points} rows, valued as one dataset"),
     };
     let mut text = format!("{}{guessed}{target}, method {}: {how}\n", summary.task, summary.method);
+    if summary.method == "random" {
+        return text;
+    }
     let n_test = grouped(summary.n_test as u64);
     let from = match summary.test_from {
         "test" => "test rows".to_string(),

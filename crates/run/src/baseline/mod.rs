@@ -152,6 +152,8 @@ pub fn value_by_baseline(
     let at_hand = Points::read(&points, &design, &model.selection, budget, observer)?;
     let given = reference.as_ref().map(|source| Held::read(source, &design, budget, observer)).transpose()?;
     let test_rows = test.as_ref().map(|source| Held::read(source, &design, budget, observer)).transpose()?;
+    // Chance measures nothing, so that no row need be kept back for it.
+    let test_rows = test_rows.or_else(|| (!choice.baseline.measures()).then(|| at_hand.rows.clone()));
     let parts = Parts::split(&at_hand.rows, given.as_ref(), test_rows, choice.seed, &design)?;
 
     let frame = Frame::of(&parts.players, task, model, choice, &design)?;
@@ -268,7 +270,7 @@ fn warnings(
     design: &Design,
 ) -> Vec<String> {
     let mut said: Vec<String> = frame.warnings().iter().map(|w| describe(w, design)).collect();
-    if parts.test_from == "points" && choice.baseline.measures() {
+    if parts.test_from == "points" {
         said.push(format!(
             "{} of the rows measure what sets of the others are worth and have no value; `--test FILE` gives \
              rows for that",
