@@ -2,6 +2,7 @@
 
 import itertools
 import pickle
+import warnings
 
 import numpy as np
 import pandas as pd
@@ -63,7 +64,9 @@ def test_values_are_those_of_the_command_line(case, setting, values_by_command):
 @pytest.mark.parametrize("method", ["knn", "knn-shapley"])
 def test_rows_to_be_predicted_may_be_others(method, setting, values_by_command):
     Valuer, tables, files = setting
-    valuer = Valuer(method, k=4).fit(*tables["reference"], test=tables["test"])
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        valuer = Valuer(method, k=4).fit(*tables["reference"], test=tables["test"])
     expected = values_by_command(
         files["reference"], "--target", "t", "--method", method, "--k", 4, "--test", files["test"]
     )

@@ -199,7 +199,7 @@ LONG = {
     "density values": "DensityValuer(bandwidth=0.5, samples=200_000, every_row=True).fit(X).value(X)",
     "density formula": "dshap.formula.density(X, X, 0.5, 100)",
     "density formula of a set": "dshap.formula.density(X, X, 0.5, 100, as_set=True)",
-    "neighbours": "RegressionValuer('knn', samples=200_000).fit(X, y).value(X, y)",
+    "neighbours": "RegressionValuer('knn', samples=200_000).fit(X, y).value(X[:20_000], y[:20_000])",
     "neighbours training": "ClassificationValuer('knn', samples=200_000).fit(X, y > 0).value_training()",
     "formula": "dshap.formula.regression(50, 100, 10**6, np.linspace(0, 99, 10**7), 1.0, 1.0)",
 }

@@ -51,8 +51,12 @@ pub(crate) fn of_shared_tests(
     })
 }
 
-/// Test rows that are reference rows too.
+/// Test rows that are reference rows too, by the names of their files; tables in
+/// memory have none.
 pub(crate) fn of_tests_in_reference(reference: &Source, tests: &Source) -> Option<String> {
+    if tests.is_in_memory() {
+        return None;
+    }
     let shared = reference.files().find(|file| tests.files().any(|other| other == *file))?;
     Some(format!(
         "`{shared}` is both test rows and reference: each test row is its own nearest neighbour; leave `--test` out \
