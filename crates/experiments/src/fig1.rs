@@ -76,13 +76,12 @@ fn cases(settings: &Settings) -> Vec<Case> {
         Ranker::Ours(_) => paper,
         Ranker::DShapley => drawn(task),
     };
-    let n_d_shapley = settings.d_shapley("", 1);
     let mut cases = Vec::new();
     for repetition in 0..n {
         for task in TASKS {
             for p in DIMS {
                 for m in [100, 300, 1_000, 3_000, 10_000, 30_000, 100_000] {
-                    for ranker in rankers(repetition < n_d_shapley) {
+                    for ranker in rankers(repetition < settings.d_shapley("", task, 1)) {
                         if m <= largest(ranker, task) {
                             cases.push(Case { task, p, m, ranker, repetition });
                         }
@@ -102,7 +101,8 @@ fn cases(settings: &Settings) -> Vec<Case> {
 /// Times methods on simulated data, one after another.
 pub(crate) fn run(settings: &Settings, folder: &Path, watch: &dyn Watch) -> Result<(), Error> {
     let cases = cases(settings);
-    let details = vec![format!("{} repetitions with D-SHAPLEY", settings.d_shapley("", 1))];
+    let drawn = |task: Task| format!("{}, D-SHAPLEY in {}", task.name(), settings.d_shapley("", task, 1));
+    let details = TASKS.map(drawn).to_vec();
     let output = Output::open(folder, Experiment::Fig1, settings, details)?;
     let plan: Vec<Unit> = cases.iter().map(|case| Unit { key: case.key(), n_rows: 1 }).collect();
     let rows = output.complete(&HEADER, &plan, true, watch, |i| {

@@ -73,7 +73,7 @@ pub(crate) fn details(panels: &[Panel], n_d_shapley: impl Fn(&Panel) -> usize) -
 pub(crate) fn run(settings: &Settings, folder: &Path, watch: &dyn Watch) -> Result<(), Error> {
     let panels = wanted(Experiment::Fig2, settings, |_| true)?;
     let n = settings.repetitions(QUICK_REPETITIONS, REPETITIONS);
-    let n_d_shapley = |panel: &Panel| settings.d_shapley(panel.name, n);
+    let n_d_shapley = |panel: &Panel| settings.d_shapley(panel.name, panel.task, n);
     let output = Output::open(folder, Experiment::Fig2, settings, details(&panels, n_d_shapley))?;
     let rows = curves(&output, &panels, settings, watch, |panel, r| rankers(r < n_d_shapley(panel)))?;
     let curves = Curves::of(&rows);

@@ -1,6 +1,6 @@
 //! What an experiment is asked to do.
 
-use crate::data::Handling;
+use crate::data::{Handling, Task};
 use crate::dataset::Library;
 
 /// The experiments of the paper.
@@ -55,7 +55,7 @@ impl Experiment {
 /// | `quick` | `false` | a version of about a minute, with fewer repetitions and smaller sizes |
 /// | `seed` | 0 | the first of all random numbers; repetitions have numbered streams |
 /// | `repetitions` | as in the paper | how often an experiment with chance in it is repeated |
-/// | `d_shapley` | as `repetitions` | how many of these D-SHAPLEY takes part in; 0 leaves it out |
+/// | `d_shapley` | as `repetitions`; if quick, regressions only | how many of these D-SHAPLEY takes part in; 0 leaves it out |
 /// | `d_shapley_of` | none | the same for some panels, on which it is slower or faster |
 /// | `only` | all | panels to show, by name |
 /// | `handling` | corrected | which tables `australian` and `diabetes` are |
@@ -86,9 +86,12 @@ impl Settings {
         self.repetitions.unwrap_or(if self.quick { quick } else { full }).max(1)
     }
 
-    /// Repetitions of a panel that D-SHAPLEY takes part in: as told, or `unless`.
-    pub(crate) fn d_shapley(&self, panel: &str, unless: usize) -> usize {
+    /// Repetitions of a panel that D-SHAPLEY takes part in: as told, or `full`. A
+    /// quick version has it where it is quick, which is where it need not fit models
+    /// anew.
+    pub(crate) fn d_shapley(&self, panel: &str, task: Task, full: usize) -> usize {
         let own = self.d_shapley_of.iter().find(|(name, _)| name == panel).map(|(_, n)| *n);
+        let unless = if self.quick && task != Task::Regression { 0 } else { full };
         own.or(self.d_shapley).unwrap_or(unless)
     }
 

@@ -25,7 +25,7 @@ const N_POINTS: usize = 200;
 pub(crate) fn run(settings: &Settings, folder: &Path, watch: &dyn Watch) -> Result<(), Error> {
     let panels = wanted(Experiment::Table1, settings, |_| true)?;
     let n = settings.repetitions(QUICK_REPETITIONS, REPETITIONS);
-    let n_d_shapley = |panel: &Panel| settings.d_shapley(panel.name, 1);
+    let n_d_shapley = |panel: &Panel| settings.d_shapley(panel.name, panel.task, 1);
     let output = Output::open(folder, Experiment::Table1, settings, details(&panels, n_d_shapley))?;
     let rows: Vec<Rows> = panels
         .iter()

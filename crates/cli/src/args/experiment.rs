@@ -46,7 +46,7 @@ pub(crate) struct ExperimentArgs {
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=10_000))]
     pub(crate) repetitions: Option<u16>,
     /// Repetitions that D-SHAPLEY takes part in, such as 10 or 50,mnist=2; 0 leaves it out. Default: all of
-    /// fig2, one of fig1 and table1.
+    /// fig2, one of fig1 and table1; with `--quick` only where least squares are updated, not fitted.
     #[arg(long, value_name = "N", value_delimiter = ',', value_parser = parse_share)]
     pub(crate) d_shapley: Vec<(Option<String>, u16)>,
     /// The seed of everything drawn.
