@@ -163,7 +163,10 @@ fn second_order_flags_that_do_not_fit_are_wrong_usage() {
     let folder = folder().and("numbers.csv", common::many_rows(50));
     folder.stdout("dshap fit t.csv --target y --method second-order -o v.dshap");
     for (line, words) in [
-        ("value t.csv --target y --utility brier", "`--utility` goes with `--method second-order`, `d-shapley`"),
+        (
+            "value t.csv --target y --utility brier",
+            "`--utility` goes with `--method second-order`, `d-shapley`",
+        ),
         ("value t.csv --target y --method general --shift measured", "`--shift` goes with"),
         ("value numbers.csv --target y --method second-order", "is for classification"),
         ("value t.csv --target y --method second-order --refit-intercept", "`--refit-intercept` goes with"),

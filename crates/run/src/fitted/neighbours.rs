@@ -287,9 +287,9 @@ impl NeighbourModel {
             Tests::Streamed(_) => TestRows::Given(first),
         };
         let valuer = self.valuer(tests, k, sizes).map_err(core)?;
-        // Of the default `m` nothing was asked that could be left out.
+        // The default `m` is the number of rows: of that nothing was asked that could be left out.
         let is_said = |warning: &Warning| match warning {
-            Warning::SizesLeftOut { .. } => choice.max.is_some(),
+            Warning::SizesLeftOut { .. } => choice.max.is_some_and(|m| m > self.reference.n_rows()),
             Warning::FewSizes { .. } => !is_shapley,
             _ => true,
         };
