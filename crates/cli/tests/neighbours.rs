@@ -508,11 +508,6 @@ fn the_help_has_a_section_on_neighbours() {
         from the mean of the reference, or from 0 with --scale none. Default: euclidean
 
         [possible values: euclidean, manhattan, cosine]
-
-    --test <FILE>
-        knn, knn-shapley: rows that the nearest are to predict, with the columns of the reference;
-        repeat for several files. Default: the reference rows, each by the others, or a sample of
-        them (--samples)
     ");
     for command in ["value", "fit"] {
         let help = folder().stdout(&format!("dshap {command} --help"));
