@@ -39,11 +39,14 @@ def best(work, rounds=3):
     return min(seconds)
 
 
-def run_with_peak(command):
-    """Seconds and peak resident MB of a command. What the kernel reports at the end of a child includes the memory of
-    the parent it was forked from, so its own record is read while it runs."""
+def run_with_peak(command, through_pipe=None):
+    """Seconds and peak resident MB of a command, which gets a file through a pipe if one is named. What the kernel reports
+    at the end of a child includes the memory of the parent it was forked from, so its own record is read while it runs."""
     start, peak = time.perf_counter(), 0
-    child = subprocess.Popen(command)
+    feeder = subprocess.Popen(["cat", through_pipe], stdout=subprocess.PIPE) if through_pipe else None
+    child = subprocess.Popen(command, stdin=feeder.stdout if feeder else None)
+    if feeder:
+        feeder.stdout.close()
     while child.poll() is None:
         try:
             status = Path(f"/proc/{child.pid}/status").read_text()
@@ -51,6 +54,8 @@ def run_with_peak(command):
         except (FileNotFoundError, ProcessLookupError):
             pass
         time.sleep(0.002)
+    if feeder:
+        feeder.wait()
     if child.returncode != 0:
         sys.exit(f"{command} failed")
     return time.perf_counter() - start, peak * 1024 / 1e6

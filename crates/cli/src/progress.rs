@@ -36,8 +36,11 @@ impl Observer for Progress {
         if !self.visible {
             return;
         }
-        let bar = ProgressBar::with_draw_target(Some(total_bytes), ProgressDrawTarget::hidden());
+        let is_known = total_bytes > 0;
+        let bar =
+            ProgressBar::with_draw_target(is_known.then_some(total_bytes), ProgressDrawTarget::hidden());
         let style = match stage {
+            _ if !is_known => "{prefix:>10} {spinner} {binary_bytes_per_sec}  {msg}  {elapsed} gone",
             Stage::Draw => "{prefix:>10} [{bar:30}] {pos} of at most {len} rounds  {eta} left at most",
             Stage::Sets => "{prefix:>10} [{bar:30}] {pos} of {len} sets  {eta} left",
             Stage::Bandwidth => "{prefix:>10} [{bar:30}] {percent:>3} %  {msg}  {eta} left",

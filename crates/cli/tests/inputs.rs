@@ -38,6 +38,20 @@ fn a_pipe_of_the_shell_is_as_good_as_a_file() {
     assert_eq!(body(&piped), body(&expected));
 }
 
+#[cfg(unix)]
+#[test]
+fn rows_are_the_same_however_slowly_they_come() {
+    let folder = Folder::with("many.csv", many_rows(30_000));
+    let slowly = "(head -c 1000000 many.csv; sleep 0.3; tail -c +1000001 many.csv)";
+    for job in ["fit - --target y -o v.dshap", "value - --target y -o out.csv"] {
+        let output =
+            |block: String| (folder.bytes(job.rsplit(' ').next().expect("a name")), block.contains("exit 0"));
+        let expected = output(folder.shell(&format!("cat many.csv | dshap {job} --quiet")));
+        assert_eq!(output(folder.shell(&format!("{slowly} | dshap {job} --quiet"))), expected, "{job}");
+        assert!(expected.1, "{job}");
+    }
+}
+
 #[test]
 fn compressed_files_are_as_good_as_plain_ones() {
     let plain = many_rows(2000);

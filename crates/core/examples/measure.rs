@@ -1,6 +1,7 @@
 //! The timed half of `./bench` that is written in Rust. Prints JSON.
 //!
 //! ```text
+//! measure peak                       fused multiply-adds in registers, best of three
 //! measure in-memory ROWS COLUMNS     fit and value doubles in memory, best of three
 //! measure methods ROWS COLUMNS       the same by every method of regression, sets of up to 500
 //! measure forms ROWS COLUMNS         moments as products and as a triangle, best of three
@@ -27,6 +28,7 @@ use std::time::Instant;
 fn main() -> Result<(), Box<dyn std::error::Error>> {
     let args: Vec<String> = std::env::args().skip(1).collect();
     match args.iter().map(String::as_str).collect::<Vec<_>>()[..] {
+        ["peak"] => peak(),
         ["in-memory", rows, columns] => in_memory(rows.parse()?, columns.parse()?),
         ["methods", rows, columns] => methods(rows.parse()?, columns.parse()?),
         ["forms", rows, columns] => forms(rows.parse()?, columns.parse()?),
@@ -35,7 +37,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         ["classification", rows, columns] => classification(rows.parse()?, columns.parse()?),
         ["second-order", rows, columns] => second_order(rows.parse()?, columns.parse()?),
         ["algorithm-4"] => algorithm_4(),
-        _ => Err("usage: measure in-memory|methods|forms|classification|second-order ROWS COLUMNS | sizes | algorithm-3 | algorithm-4"
+        _ => Err("usage: measure peak | in-memory|methods|forms|classification|second-order ROWS COLUMNS | sizes | algorithm-3 | algorithm-4"
             .into()),
     }
 }
@@ -72,6 +74,44 @@ fn table(n: usize, p: usize) -> (Mat<f64>, Vec<f64>) {
     }
     let y = (0..n).map(|i| x[(i, 0)] - x[(i, p - 1)] + number()).collect();
     (x, y)
+}
+
+/// Sums that fit in the registers of a core, added to again and again.
+struct MultiplyAdds {
+    n_rounds: usize,
+}
+
+/// Vectors under way at once: enough to hide how long one addition takes.
+const IN_FLIGHT: usize = 10;
+
+impl pulp::WithSimd for MultiplyAdds {
+    /// Operations done.
+    type Output = usize;
+
+    #[inline(always)]
+    fn with_simd<S: pulp::Simd>(self, simd: S) -> usize {
+        let (factor, term) = (simd.splat_f64s(black_box(0.999)), simd.splat_f64s(black_box(0.001)));
+        let mut sums = [simd.splat_f64s(1.0); IN_FLIGHT];
+        for _ in 0..self.n_rounds {
+            for sum in &mut sums {
+                *sum = simd.mul_add_f64s(*sum, factor, term);
+            }
+        }
+        black_box(sums.map(|sum| simd.reduce_sum_f64s(sum)));
+        2 * self.n_rounds * IN_FLIGHT * (size_of::<S::f64s>() / size_of::<f64>())
+    }
+}
+
+fn peak() -> Outcome {
+    let one_thread = || pulp::Arch::new().dispatch(MultiplyAdds { n_rounds: 20_000_000 });
+    let mut best = 0.0_f64;
+    for _ in 0..3 {
+        let start = Instant::now();
+        let operations: usize = rayon::broadcast(|_| one_thread()).into_iter().sum();
+        best = best.max(operations as f64 / start.elapsed().as_secs_f64());
+    }
+    println!("{{\"flops\": {best}}}");
+    Ok(())
 }
 
 fn in_memory(n: usize, p: usize) -> Outcome {

@@ -84,6 +84,16 @@ impl<'a> Rows<'a> {
         }
     }
 
+    /// The cells of a column (the target counts as the last), if they lie one after
+    /// the other.
+    #[inline]
+    pub(crate) fn cells(&self, column: usize) -> Option<&'a [f64]> {
+        if column == self.n_features() {
+            return Some(self.y);
+        }
+        self.x.col(column).try_as_col_major().map(|cells| cells.as_slice())
+    }
+
     /// Copies `len` cells of a column (the target counts as the last) from row
     /// `start` on, each less `shift` and then less `offset`. Two subtractions
     /// keep the digits of a mean that one double cannot hold.
@@ -91,20 +101,14 @@ impl<'a> Rows<'a> {
     pub(crate) fn copy_centred(&self, column: usize, start: usize, shift: f64, offset: f64, out: &mut [f64]) {
         let centre = |cell: f64| (cell - shift) - offset;
         let len = out.len();
-        if column == self.n_features() {
-            for (out, &cell) in out.iter_mut().zip(&self.y[start..start + len]) {
-                *out = centre(cell);
-            }
-            return;
-        }
-        let cells = self.x.col(column).subrows(start, len);
-        match cells.try_as_col_major() {
+        match self.cells(column) {
             Some(cells) => {
-                for (out, &cell) in out.iter_mut().zip(cells.as_slice()) {
+                for (out, &cell) in out.iter_mut().zip(&cells[start..start + len]) {
                     *out = centre(cell);
                 }
             }
             None => {
+                let cells = self.x.col(column).subrows(start, len);
                 for (out, &cell) in out.iter_mut().zip(cells.iter()) {
                     *out = centre(cell);
                 }

@@ -54,7 +54,7 @@ mod tests {
 
     #[test]
     fn the_digest_is_that_of_sha256sum() {
-        let input = Input::spool("a pipe", &b"abc"[..]).expect("spools");
+        let input = Input::holding("a pipe", b"abc");
         let digest = of(&input).expect("is read");
         assert_eq!(digest.sha256, "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad");
         assert_eq!(digest.bytes, 3);

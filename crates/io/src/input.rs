@@ -4,12 +4,10 @@ use std::fs::File;
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
-
-use bytes::Bytes;
-use parquet::file::reader::{ChunkReader, Length};
 
 use crate::error::Error;
+use crate::input_reader::InputReader;
+use crate::spool::Spool;
 use crate::stamp::{FileStamp, Stamp};
 
 /// How standard input is called in messages.
@@ -20,7 +18,6 @@ pub(crate) const STANDARD_INPUT: &str = "standard input";
 pub(crate) struct Input {
     name: String,
     store: Store,
-    n_bytes: u64,
 }
 
 #[derive(Debug, Clone)]
@@ -28,11 +25,10 @@ enum Store {
     /// Opened anew for each pass, so that a pattern with thousands of files
     /// does not hold thousands of descriptors.
     Path { path: PathBuf, stamp: Stamp },
-    /// A copy of something that can be read only once, in a file without a
-    /// name: the system frees it however the program ends.
-    Spool(Arc<File>),
-    /// No file at all: the table is in memory.
-    Memory,
+    /// A copy of something that can be read only once.
+    Spool(Arc<Spool>),
+    /// No file at all: the table is in memory, with cells of so many bytes.
+    Memory { n_bytes: u64 },
 }
 
 impl Input {
@@ -44,7 +40,8 @@ impl Input {
                 if typed.iter().filter(|other| *other == "-").count() > 1 {
                     return Err(Error::RepeatedStandardInput);
                 }
-                inputs.push(Input::spool(STANDARD_INPUT, io::stdin().lock())?);
+                widen_standard_input();
+                inputs.push(Input::spool(STANDARD_INPUT, io::stdin())?);
             } else if text.contains(['*', '?', '[']) && !Path::new(text).exists() {
                 for path in matches(text)? {
                     inputs.push(Input::at(path)?);
@@ -71,24 +68,29 @@ impl Input {
             return Input::spool(&name, file);
         }
         let stamp = Stamp::of(&metadata);
-        Ok(Input { name, store: Store::Path { path, stamp }, n_bytes: stamp.n_bytes() })
+        Ok(Input { name, store: Store::Path { path, stamp } })
     }
 
-    pub(crate) fn spool(name: &str, mut from: impl Read) -> Result<Input, Error> {
-        let failed = |reason| Error::read(name, reason);
-        let mut file = tempfile::tempfile().map_err(failed)?;
-        let n_bytes = io::copy(&mut from, &mut file).map_err(failed)?;
-        Ok(Input { name: name.to_owned(), store: Store::Spool(Arc::new(file)), n_bytes })
+    /// Begins to copy what can be read only once.
+    pub(crate) fn spool(name: &str, from: impl Read + Send + 'static) -> Result<Input, Error> {
+        let spool = Spool::begin(from).map_err(|reason| Error::read(name, reason))?;
+        Ok(Input { name: name.to_owned(), store: Store::Spool(spool) })
+    }
+
+    /// A pipe with these bytes.
+    #[cfg(test)]
+    pub(crate) fn holding(name: &str, bytes: impl AsRef<[u8]>) -> Input {
+        Input::spool(name, io::Cursor::new(bytes.as_ref().to_vec())).expect("there is room for a small file")
     }
 
     /// A table in memory, whose cells count for so many bytes in progress.
     pub(crate) fn in_memory(name: &str, n_bytes: u64) -> Input {
-        Input { name: name.to_owned(), store: Store::Memory, n_bytes }
+        Input { name: name.to_owned(), store: Store::Memory { n_bytes } }
     }
 
     /// Whether there is no file behind it.
     pub(crate) fn is_memory(&self) -> bool {
-        matches!(self.store, Store::Memory)
+        matches!(self.store, Store::Memory { .. })
     }
 
     /// The name for messages.
@@ -96,16 +98,29 @@ impl Input {
         &self.name
     }
 
-    /// Size on disk.
+    /// Size on disk. Waits for the end of a pipe; one that breaks has the bytes that
+    /// came, and is an error to whoever reads it.
     pub(crate) fn n_bytes(&self) -> u64 {
-        self.n_bytes
+        match &self.store {
+            Store::Path { stamp, .. } => stamp.n_bytes(),
+            Store::Spool(spool) => spool.n_bytes(),
+            Store::Memory { n_bytes } => *n_bytes,
+        }
+    }
+
+    /// Size on disk, unless it is a pipe whose end has not come.
+    pub(crate) fn n_bytes_known(&self) -> Option<u64> {
+        match &self.store {
+            Store::Spool(spool) => spool.n_bytes_known(),
+            _ => Some(self.n_bytes()),
+        }
     }
 
     /// The path, unless the bytes come from somewhere else.
     pub(crate) fn path(&self) -> Option<&Path> {
         match &self.store {
             Store::Path { path, .. } => Some(path),
-            Store::Spool(_) | Store::Memory => None,
+            Store::Spool(_) | Store::Memory { .. } => None,
         }
     }
 
@@ -129,7 +144,7 @@ impl Input {
             Store::Path { stamp, .. } => (stamp.modified_ns(), stamp.changed_ns()),
             _ => (0, 0),
         };
-        FileStamp { name: self.name.clone(), bytes: self.n_bytes, modified_ns, changed_ns }
+        FileStamp { name: self.name.clone(), bytes: self.n_bytes(), modified_ns, changed_ns }
     }
 
     /// Refuses a file that is no longer the one that was opened first. What
@@ -138,7 +153,7 @@ impl Input {
         match &self.store {
             Store::Path { path, stamp } => self
                 .compare(stamp, std::fs::metadata(path).map_err(|reason| Error::read(&self.name, reason))?),
-            Store::Spool(_) | Store::Memory => Ok(()),
+            Store::Spool(_) | Store::Memory { .. } => Ok(()),
         }
     }
 
@@ -149,91 +164,23 @@ impl Input {
     /// A fresh reader from the first byte.
     pub(crate) fn open(&self) -> Result<InputReader, Error> {
         let failed = |reason| Error::read(&self.name, reason);
-        let file = match &self.store {
+        match &self.store {
             Store::Path { path, stamp } => {
                 let file = File::open(path).map_err(failed)?;
                 self.compare(stamp, file.metadata().map_err(failed)?)?;
-                Arc::new(file)
+                Ok(InputReader::of_file(file, stamp.n_bytes()))
             }
-            Store::Spool(file) => Arc::clone(file),
-            Store::Memory => return Err(failed(io::ErrorKind::Unsupported.into())),
-        };
-        Ok(InputReader { file, n_bytes: self.n_bytes, position: Arc::new(AtomicU64::new(0)) })
-    }
-}
-
-/// Reads by position, so that readers which share one open file do not
-/// disturb each other.
-#[derive(Debug)]
-pub(crate) struct InputReader {
-    file: Arc<File>,
-    n_bytes: u64,
-    position: Arc<AtomicU64>,
-}
-
-impl InputReader {
-    /// How far the reader is, readable while it is wrapped by a decompressor.
-    pub(crate) fn position(&self) -> Arc<AtomicU64> {
-        Arc::clone(&self.position)
-    }
-
-    /// Size of the whole file.
-    pub(crate) fn n_bytes(&self) -> u64 {
-        self.n_bytes
-    }
-
-    /// Another reader of the same open file, from `start` on.
-    pub(crate) fn reading_from(&self, start: u64) -> InputReader {
-        InputReader {
-            file: Arc::clone(&self.file),
-            n_bytes: self.n_bytes,
-            position: Arc::new(AtomicU64::new(start)),
+            Store::Spool(spool) => Ok(InputReader::of_spool(Arc::clone(spool))),
+            Store::Memory { .. } => Err(failed(io::ErrorKind::Unsupported.into())),
         }
     }
-
-    /// Some bytes, all of them.
-    ///
-    /// The length often comes from the file. A damaged one must not make us
-    /// allocate more than the file could fill.
-    pub(crate) fn bytes(&self, start: u64, length: usize) -> io::Result<Vec<u8>> {
-        let available = self.n_bytes.saturating_sub(start);
-        if length as u64 > available {
-            return Err(io::ErrorKind::UnexpectedEof.into());
-        }
-        let mut bytes = Vec::with_capacity(length);
-        self.reading_from(start).take(length as u64).read_to_end(&mut bytes)?;
-        if bytes.len() < length {
-            return Err(io::ErrorKind::UnexpectedEof.into());
-        }
-        Ok(bytes)
-    }
 }
 
-impl Read for InputReader {
-    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
-        let position = self.position.load(Ordering::Relaxed);
-        let n_read = read_at(&self.file, buffer, position)?;
-        self.position.store(position + n_read as u64, Ordering::Relaxed);
-        Ok(n_read)
-    }
-}
-
-impl Length for InputReader {
-    fn len(&self) -> u64 {
-        self.n_bytes
-    }
-}
-
-impl ChunkReader for InputReader {
-    type T = InputReader;
-
-    fn get_read(&self, start: u64) -> parquet::errors::Result<InputReader> {
-        Ok(self.reading_from(start))
-    }
-
-    fn get_bytes(&self, start: u64, length: usize) -> parquet::errors::Result<Bytes> {
-        Ok(self.bytes(start, length)?.into())
-    }
+/// Makes a pipe hold more at a time, so that its two ends take turns less often.
+/// What cannot be widened works as it is.
+fn widen_standard_input() {
+    #[cfg(target_os = "linux")]
+    let _ = rustix::pipe::fcntl_setpipe_size(io::stdin(), 1 << 20);
 }
 
 /// The files a pattern matches, sorted, without folders.
@@ -257,23 +204,13 @@ fn matches(pattern: &str) -> Result<Vec<PathBuf>, Error> {
     Ok(files)
 }
 
-#[cfg(unix)]
-fn read_at(file: &File, buffer: &mut [u8], position: u64) -> io::Result<usize> {
-    std::os::unix::fs::FileExt::read_at(file, buffer, position)
-}
-
-#[cfg(windows)]
-fn read_at(file: &File, buffer: &mut [u8], position: u64) -> io::Result<usize> {
-    std::os::windows::fs::FileExt::seek_read(file, buffer, position)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
 
     #[test]
     fn a_spooled_input_is_read_by_two_readers_at_once() {
-        let input = Input::spool("a pipe", &b"abcdef"[..]).expect("spools");
+        let input = Input::holding("a pipe", b"abcdef");
         let (mut one, mut two) = (input.open().expect("opens"), input.open().expect("opens"));
         let (mut first, mut second) = ([0; 4], String::new());
         one.read_exact(&mut first).expect("reads");
@@ -287,14 +224,5 @@ mod tests {
         let typed = ["-".to_owned(), "-".to_owned()];
         let error = Input::resolve(&typed).expect_err("is refused");
         assert!(matches!(error, Error::RepeatedStandardInput), "{error}");
-    }
-
-    #[test]
-    fn a_length_beyond_the_file_is_an_error_and_not_an_allocation() {
-        let input = Input::spool("a pipe", &b"abcdef"[..]).expect("spools");
-        let reader = input.open().expect("opens");
-        assert!(reader.get_bytes(2, usize::MAX / 2).is_err());
-        assert!(reader.get_bytes(u64::MAX, 1).is_err());
-        assert_eq!(&reader.get_bytes(2, 3).expect("reads")[..], b"cde");
     }
 }

@@ -88,6 +88,7 @@ mod digest;
 mod error;
 mod hint;
 mod input;
+mod input_reader;
 mod ipc;
 mod ipc_writer;
 mod location;
@@ -102,6 +103,7 @@ mod part;
 mod scan;
 mod sink;
 mod source;
+mod spool;
 mod stamp;
 mod text;
 

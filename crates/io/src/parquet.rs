@@ -1,8 +1,8 @@
 //! Reading Parquet files.
 //!
-//! The columns wanted are shared out among the threads. Each thread decodes
-//! its own, all of them the same rows, so that rows stay in order and no more
-//! of them are held than one thread alone would hold.
+//! The columns wanted are shared out in several shares for each thread. Whichever
+//! thread is free decodes the next share, all of them the same rows, so that rows
+//! stay in order and no more of them are held than one thread alone would hold.
 
 use arrow_array::{ArrayRef, RecordBatch};
 use arrow_schema::{Schema, SchemaRef};
@@ -15,12 +15,17 @@ use rayon::prelude::*;
 
 use crate::columns::{self, Selection, guarded};
 use crate::error::Error;
-use crate::input::{Input, InputReader};
+use crate::input::Input;
+use crate::input_reader::InputReader;
 use crate::location::{Location, Place};
 use crate::part::{Begun, Opened, Part, PartScan, Piece, Request};
 
 /// The first and the last bytes of every Parquet file.
 pub(crate) const MAGIC: &[u8] = b"PAR1";
+
+/// Shares of columns for each thread. Threads also work on the rows that were read
+/// before, so the last share to be decoded should be a small one.
+const SHARES_PER_THREAD: usize = 4;
 
 /// Pages are about this large at most, however large a column chunk is.
 const PAGE_BYTES: u64 = 1 << 20;
@@ -74,13 +79,13 @@ impl ParquetFile {
         (Vec::new(), 0)
     }
 
-    /// Shares columns out so that all threads have about the same to decode.
+    /// Shares columns out so that all shares are about the same to decode.
     fn shares(&self, fields: &[usize]) -> Vec<Vec<usize>> {
         let sizes = self.sizes(|total, chunk| total + chunk);
         let mut largest_first = fields.to_vec();
         largest_first.sort_by_key(|&field| std::cmp::Reverse(sizes[field]));
         // At least one, so that rows without columns are still counted.
-        let n_shares = rayon::current_num_threads().min(fields.len()).max(1);
+        let n_shares = (SHARES_PER_THREAD * rayon::current_num_threads()).min(fields.len()).max(1);
         let mut shares = vec![(0_u64, Vec::new()); n_shares];
         for field in largest_first {
             if let Some((size, share)) = shares.iter_mut().min_by_key(|(size, _)| *size) {

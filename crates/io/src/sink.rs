@@ -11,6 +11,7 @@ use parquet::arrow::ArrowWriter;
 use parquet::basic::{Compression, ZstdLevel};
 use parquet::errors::ParquetError;
 use parquet::file::properties::WriterProperties;
+use parquet::schema::types::ColumnPath;
 
 use crate::atomic::AtomicFile;
 use crate::csv_writer::CsvWriter;
@@ -100,9 +101,11 @@ impl Sink {
                 IpcWriter::new(output, &schema, is_stream).map(Encoder::Arrow)
             }
             Format::Npy => NpyWriter::new(output, &schema).map(Encoder::Npy),
-            Format::Parquet => ArrowWriter::try_new(output, SchemaRef::clone(&schema), Some(properties()))
-                .map(|writer| Encoder::Parquet(Box::new(writer)))
-                .map_err(Failure::from),
+            Format::Parquet => {
+                ArrowWriter::try_new(output, SchemaRef::clone(&schema), Some(properties(&schema)))
+                    .map(|writer| Encoder::Parquet(Box::new(writer)))
+                    .map_err(Failure::from)
+            }
         };
         match encoder {
             Ok(encoder) => Ok(Sink { name, schema, encoder }),
@@ -204,11 +207,17 @@ impl JsonFormat for ObjectPerLine {
 /// A row group is held in memory until it is complete.
 const ROW_GROUP_ROWS: usize = 1 << 16;
 
-fn properties() -> WriterProperties {
-    WriterProperties::builder()
+fn properties(schema: &SchemaRef) -> WriterProperties {
+    let mut builder = WriterProperties::builder()
         .set_compression(Compression::ZSTD(ZstdLevel::default()))
-        .set_max_row_group_row_count(Some(ROW_GROUP_ROWS))
-        .build()
+        .set_max_row_group_row_count(Some(ROW_GROUP_ROWS));
+    for field in schema.fields() {
+        // Numbers seldom repeat, and looking for those that do takes longer than writing them.
+        if field.data_type().is_numeric() {
+            builder = builder.set_column_dictionary_enabled(ColumnPath::from(field.name().as_str()), false);
+        }
+    }
+    builder.build()
 }
 
 /// Why rows could not be written, before the file is named.

@@ -36,7 +36,8 @@ impl Source {
     /// or `-` for standard input.
     ///
     /// Reads the header and the first 10 000 records. Standard input and pipes
-    /// are copied to a temporary file that vanishes with the source.
+    /// are copied to a temporary file, which vanishes with the source, while they are
+    /// read.
     pub fn open(inputs: &[String]) -> Result<Source, Error> {
         Source::from_inputs(Input::resolve(inputs)?)
     }
@@ -140,8 +141,14 @@ impl Source {
     }
 
     /// Total size on disk, to compare [`Batch::bytes_read`](crate::Batch) with.
+    /// Waits until all of a pipe has come.
     pub fn n_bytes(&self) -> u64 {
         self.parts.iter().map(|part| part.input().n_bytes()).sum()
+    }
+
+    /// Total size on disk, or `None` while more comes through a pipe.
+    pub fn n_bytes_known(&self) -> Option<u64> {
+        self.parts.iter().map(|part| part.input().n_bytes_known()).sum()
     }
 
     /// The schema of all batches of a scan.
@@ -365,7 +372,7 @@ mod tests {
                 whole.truncate(whole.trim_end_matches(['\r', '\n']).len());
             }
             let Ok(source) = Source::from_inputs(vec![
-                Input::spool("a pipe", whole.as_bytes()).unwrap(),
+                Input::holding("a pipe", whole),
             ]) else {
                 return Ok(());
             };
@@ -393,7 +400,7 @@ mod tests {
             ("1,2\n3,\"open\n", "`a pipe` line 24003, a quoted field begins here and is never closed"),
         ] {
             let text = format!("{whole}{tail}");
-            let input = Input::spool("a pipe", text.as_bytes()).unwrap();
+            let input = Input::holding("a pipe", text);
             let source = Source::from_inputs(vec![input]).unwrap();
             for chunk_bytes in [16, 1000, 1 << 14, CHUNK_BYTES] {
                 let found = read(&source, &wanted(), chunk_bytes);
@@ -407,7 +414,7 @@ mod tests {
         let inputs = ["a\n1\n\n2\n", "a\n", "a\n3"]
             .iter()
             .enumerate()
-            .map(|(i, text)| Input::spool(&format!("file {i}"), text.as_bytes()).unwrap())
+            .map(|(i, text)| Input::holding(&format!("file {i}"), text))
             .collect();
         let source = Source::from_inputs(inputs).unwrap();
         let places = [0, 1, 2].map(|row| source.locate(row).unwrap().to_string());

@@ -342,12 +342,19 @@ pub(crate) fn summarise(valuer: &SavedValuer, mut said: Vec<String>) -> Result<F
     })
 }
 
-/// Does some work while the digests of a source are taken.
+/// Does some work while the digests of a source are taken. Those of a pipe are taken
+/// by a thread that has nothing else to do: it waits for bytes most of the time.
 fn while_digesting<T: Send>(
     source: &Source,
     work: impl FnOnce() -> T + Send,
 ) -> (T, Result<Vec<InputFile>, Error>) {
-    rayon::join(work, || InputFile::of(source, true))
+    match source.n_bytes_known() {
+        Some(_) => rayon::join(work, || InputFile::of(source, true)),
+        None => std::thread::scope(|scope| {
+            let digests = scope.spawn(|| InputFile::of(source, true));
+            (work(), digests.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)))
+        }),
+    }
 }
 
 fn take_away(moments: &mut Moments, gone: &Moments, design: &Design, source: &Source) -> Result<(), Error> {

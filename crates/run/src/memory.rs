@@ -77,7 +77,7 @@ impl Budget {
         }
         let Some(limit) = self.limit else { return Ok(options) };
         // However it is read, a small table takes little; compression may hide a lot.
-        let overhead = source.scan_overhead(wanted).min(64 * source.n_bytes());
+        let overhead = source.scan_overhead(wanted).min(most_bytes(source).saturating_mul(64));
         let fixed = BASE_BYTES + self.reserved + self.n_fits * arithmetic_bytes(source, n_columns) + overhead;
         // One-hot columns make an encoded batch larger than it was when read.
         let growth = (n_columns as u64 + 1).div_ceil(wanted.len().max(1) as u64).max(1);
@@ -96,12 +96,17 @@ pub fn held_bytes(limit: Option<u64>) -> Option<u64> {
     limit.map(|limit| limit.saturating_sub(BASE_BYTES) / 4)
 }
 
+/// How large a table is on disk, or as much as no pipe will bring.
+fn most_bytes(source: &Source) -> u64 {
+    source.n_bytes_known().unwrap_or(1 << 50)
+}
+
 /// Moments under way, the fit, and the buffers of each thread.
 fn arithmetic_bytes(source: &Source, n_columns: usize) -> u64 {
     let threads = rayon::current_num_threads() as u64;
     let k = n_columns as u64 + 1;
     // A cell takes a byte at least; compression may hide a factor of ten.
-    let most_blocks = (10 * source.n_bytes() / k / BLOCK_ROWS as u64).max(1);
+    let most_blocks = (10 * most_bytes(source) / k / BLOCK_ROWS as u64).max(1);
     let levels = u64::from(most_blocks.ilog2()) + 1;
     let square = 8 * k * k;
     square * (levels + 2 * threads + 4) + 8 * k * (BLOCK_ROWS as u64 + 2 * 256 * threads)

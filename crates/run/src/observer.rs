@@ -45,7 +45,7 @@ impl Stage {
 
 /// Sees how far a run has come. Called from whichever thread is at it.
 pub trait Observer: Sync {
-    /// A pass over `total_bytes` begins.
+    /// A pass over `total_bytes` begins; 0 if more is still to come through a pipe.
     fn begin(&self, stage: Stage, total_bytes: u64);
     /// So many bytes and rows of the current pass are done.
     fn advance(&self, bytes: u64, rows: u64);

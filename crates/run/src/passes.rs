@@ -19,7 +19,7 @@ impl Pass<'_> {
     /// number of rows seen, those that were skipped included.
     pub(crate) fn run(self, mut each: impl FnMut(Batch) -> Result<(), Error> + Send) -> Result<u64, Error> {
         let Pass { source, wanted, options, stage, observer } = self;
-        observer.begin(stage, source.n_bytes());
+        observer.begin(stage, source.n_bytes_known().unwrap_or(0));
         let mut n_rows = options.skip_rows;
         let mut scan = source.scan(wanted, options)?;
         let mut next = scan.next().transpose()?;

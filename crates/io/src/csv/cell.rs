@@ -26,20 +26,15 @@ const MISSING: [&str; 7] = ["NA", "N/A", "#N/A", "NaN", "NULL", "None", "?"];
 /// Reads a number, correctly rounded. Blanks around it do not matter.
 #[inline]
 pub(crate) fn number(cell: &[u8]) -> Number {
-    std::str::from_utf8(cell).map_or(Number::Other, number_in_text)
-}
-
-/// As [`number`], for a cell that is known to be UTF-8.
-#[inline]
-pub(crate) fn number_in_text(cell: &str) -> Number {
     let cell = cell.trim_ascii();
-    let Ok(value) = cell.parse::<f64>() else {
-        return if is_missing(cell.as_bytes()) { Number::Missing } else { Number::Other };
+    // The same numbers as the standard library reads, in about half the time.
+    let Ok(value) = fast_float2::parse::<f64, _>(cell) else {
+        return if is_missing(cell) { Number::Missing } else { Number::Other };
     };
     if value.is_finite() {
         Number::Value(value)
     } else if value.is_nan() {
-        // Rust also reads signed NaN, which C programs print.
+        // Signed NaN too, which C programs print.
         Number::Missing
     } else {
         Number::NotFinite
@@ -164,6 +159,29 @@ mod tests {
                     assert_eq!(value.to_bits(), f64::to_bits(expected), "{text}");
                 }
                 other => panic!("{text} is read as {other:?}"),
+            }
+        }
+    }
+
+    proptest::proptest! {
+        #[test]
+        fn numbers_are_those_of_the_standard_library(
+            written in "[+-]?(0|[0-9]{0,22})?[.]?[0-9]{0,22}([eE][+-]?[0-9]{0,3})?|[+-]?(inf|nan|Infinity|0x1|1_0|e5)",
+            bits in proptest::num::u64::ANY,
+        ) {
+            for text in [written, f64::from_bits(bits).to_string(), format!("{:e}", f64::from_bits(bits))] {
+                let expected = text.parse::<f64>();
+                match number(text.as_bytes()) {
+                    Number::Value(value) => {
+                        let expected = expected.expect("is a number to both");
+                        proptest::prop_assert_eq!(value.to_bits(), expected.to_bits(), "{}", text);
+                    }
+                    Number::NotFinite => proptest::prop_assert!(expected.is_ok_and(f64::is_infinite), "{}", text),
+                    Number::Missing => {
+                        proptest::prop_assert!(text.is_empty() || expected.is_ok_and(f64::is_nan), "{}", text);
+                    }
+                    Number::Other => proptest::prop_assert!(expected.is_err(), "{}", text),
+                }
             }
         }
     }

@@ -55,9 +55,6 @@ impl Decode for Plan {
 
 /// Reads at most `max_rows` records.
 fn decode(text: &[u8], plan: &Plan, max_rows: usize) -> Result<Columns, Fault<What>> {
-    // Checking a chunk at once is far cheaper than checking its cells. If it
-    // fails, each cell is checked when it is wanted.
-    let utf8 = std::str::from_utf8(text).ok();
     let mut records = Records::new(text, plan.delimiter);
     let mut cells: Vec<Bounds> = Vec::with_capacity(plan.n_fields);
     let mut builders: Vec<Builder> = Vec::new();
@@ -83,7 +80,7 @@ fn decode(text: &[u8], plan: &Plan, max_rows: usize) -> Result<Columns, Fault<Wh
         for (builder, &(field, _)) in builders.iter_mut().zip(&plan.columns) {
             let (start, end) = cells[field];
             let cell = &text[start..end];
-            if let Err(problem) = builder.push(cell, utf8.and_then(|text| text.get(start..end))) {
+            if let Err(problem) = builder.push(cell) {
                 return Err(Fault {
                     record: n_rows,
                     what: What::Cell {
@@ -119,14 +116,13 @@ impl Builder {
         }
     }
 
-    /// Adds a cell, which is given as text too where that is known to be valid.
     #[inline]
-    fn push(&mut self, cell: &[u8], utf8: Option<&str>) -> Result<(), Problem> {
+    fn push(&mut self, cell: &[u8]) -> Result<(), Problem> {
         match self {
             Builder::Number(values) => {
                 // A cell with quotes is no number as it stands. Only then is
                 // it worth looking for them.
-                let number = match utf8.map_or_else(|| cell::number(cell), cell::number_in_text) {
+                let number = match cell::number(cell) {
                     Number::Other => cell::number(&unquoted(cell).0),
                     number => number,
                 };

@@ -10,7 +10,7 @@ use arrow_ipc::reader::read_footer_length;
 use arrow_ipc::{Block, CompressionType, MessageHeader, MetadataVersion, root_as_footer, root_as_message};
 use arrow_schema::SchemaRef;
 
-use crate::input::InputReader;
+use crate::input_reader::InputReader;
 
 /// What an Arrow file holds, without its rows.
 #[derive(Debug)]

@@ -15,7 +15,8 @@ use dshap_table::Wanted;
 
 use crate::columns::{self, Selection, guarded};
 use crate::error::Error;
-use crate::input::{Input, InputReader};
+use crate::input::Input;
+use crate::input_reader::InputReader;
 use crate::location::{Location, Place};
 use crate::note::Note;
 use crate::part::{Begun, Opened, Part, PartScan, Piece, Request};

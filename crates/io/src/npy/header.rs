@@ -4,7 +4,7 @@ use std::io;
 
 use super::cells::{CellKind, CellType};
 use super::literal::Literal;
-use crate::input::InputReader;
+use crate::input_reader::InputReader;
 
 /// Where the cells of an NPY file are.
 #[derive(Debug)]

@@ -16,7 +16,8 @@ use rayon::prelude::*;
 
 use crate::columns::{self, Selection};
 use crate::error::Error;
-use crate::input::{Input, InputReader};
+use crate::input::Input;
+use crate::input_reader::InputReader;
 use crate::location::{Location, Place};
 use crate::note::Note;
 use crate::part::{Begun, Opened, Part, PartScan, Piece, Request};

@@ -120,7 +120,7 @@ mod tests {
     use crate::input::Input;
 
     fn chunks(text: &str, chunk_bytes: usize, max_record: usize) -> (Vec<String>, Option<ChunkError>) {
-        let input = Input::spool("a text", text.as_bytes()).expect("spools");
+        let input = Input::holding("a text", text);
         let text = Text::open(&input).expect("opens");
         let mut reader =
             ChunkReader::new(text, Layout::Csv { delimiter: b',' }, chunk_bytes).with_max_record(max_record);

@@ -61,7 +61,7 @@ mod tests {
     #[test]
     fn lines_count_quoted_newlines_and_blank_lines() {
         let text = "\na,b\n1,\"x\ny\"\n\n\r\n2,z\n3,w";
-        let input = Input::spool("a text", text.as_bytes()).expect("spools");
+        let input = Input::holding("a text", text);
         let csv = Layout::Csv { delimiter: b',' };
         let lines = [0, 1, 2, 3].map(|record| find(&input, csv, record).expect("is read"));
         assert_eq!(lines, [2, 3, 7, 8].map(Found::Line));
