@@ -571,7 +571,7 @@ fn messages_name_the_cause_and_what_helps() {
     ");
     let said = folder.run(&format!("{one} --scale none --top 1"));
     assert!(said.contains("exit 0") && said.contains("give more rows"), "{said}");
-    let single = "dshap value one.csv --reference two.csv --test one.csv --target price --method knn --k 1 --m 3 --stderr";
+    let single = "dshap value one.csv --reference two.csv --test one.csv --task regression --target price --method knn --k 1 --m 3 --stderr";
     let said = folder.run(single);
     assert!(said.contains("1 row valued against a reference of 2"), "{said}");
     assert!(said.contains("1 test row of `one.csv`"), "{said}");

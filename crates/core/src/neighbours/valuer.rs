@@ -17,9 +17,10 @@ use std::sync::OnceLock;
 ///
 /// Borrows reference and test rows and copies neither. Every call goes through
 /// all test rows and sorts the reference for each, `O(T·n(p + log n))` for `T` of
-/// them, and each point costs `O(T(p + log n))` more; so give unseen points in
-/// large blocks. A thread holds 4 to 16 test rows at a time, two numbers for each of
-/// them and each reference row (or point): 16 MB, or `64·n` bytes if that is more.
+/// them; `N` points are sorted too and cost `O(T·N(p + log N))` more, so give unseen
+/// points in large blocks. A thread holds 4 to 16 test rows at a time, two numbers for
+/// each of them and each reference row (or point), 16 MB or `64·n` bytes if that is
+/// more, beside the lists themselves.
 #[derive(Debug)]
 pub struct NeighbourValuer<'a> {
     pub(super) reference: Rows<'a>,
