@@ -152,6 +152,7 @@ const PHRASES: &[(&str, &str)] = &[
     ("text is for `--task classification`; or name", "text is for `ClassificationValuer`; or name"),
     ("name another `--target`", "give another y"),
     ("`--samples N` says how many", "`samples` says how many"),
+    (", `d-shapley`, `tmc-shapley` and `--task density` only", " and `DensityValuer` only"),
     (
         "Leave `--reference` out to value rows against each other, or say",
         "`value_training` values the rows that were fitted; or say",

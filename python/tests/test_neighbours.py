@@ -172,7 +172,7 @@ def test_refusals_say_what_to_do(setting):
     refused("with `test` all of its rows are", {"method": "knn", "samples": 5}, test=tables["test"])
     refused("pair of rows and their targets", {"method": "knn"}, test=X)
     refused("test rows have 2 features, and the reference has 3", {"method": "knn"}, test=(X[:, :2], y))
-    refused("cannot be drawn from", {"method": "knn", "k": 120})
+    refused("too few for the 120 nearest rows", {"method": "knn", "k": 120})
     refused("`k` is 0", {"method": "knn", "k": 0})
     refused("`metric` is 'chebyshev'", {"method": "knn", "metric": "chebyshev"})
     refused("neighbours have no intercept", {"method": "knn", "intercept": False})

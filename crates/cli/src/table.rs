@@ -118,6 +118,11 @@ pub(crate) fn grouped(count: u64) -> String {
     out
 }
 
+/// So many of them, in words.
+pub(crate) fn counted(count: u64, thing: &str) -> String {
+    if count == 1 { format!("1 {thing}") } else { format!("{} {thing}s", grouped(count)) }
+}
+
 /// A number of bytes to two digits.
 pub(crate) fn size(bytes: u64) -> String {
     let mut amount = bytes as f64;

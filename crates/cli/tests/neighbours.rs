@@ -264,18 +264,18 @@ fn what_neighbours_cannot_do_is_told_with_what_to_do_instead() {
     exit 1
     --- stderr
     error: cannot value `t.csv`
-      caused by: sets of 60 rows cannot be drawn from 59: the row that is valued, and a test row of the reference, are not among them
+      caused by: sets are drawn from 58 reference rows (60 without the test row and the row that is valued), too few for the 60 nearest rows
 
-    hint: give a smaller `--k` or `--q`, or more reference rows
+    hint: give a `--k` of at most 58, or at least 62 reference rows
     ");
     assert_snapshot!(folder.run(&format!("{knn} --k 59")), @"
     $ dshap value t.csv --target kind --exclude id --method knn --k 59
     exit 1
     --- stderr
     error: cannot value `t.csv`
-      caused by: sets of 59 rows cannot be drawn from 58: the row that is valued, and a test row of the reference, are not among them
+      caused by: sets are drawn from 58 reference rows (60 without the test row and the row that is valued), too few for the 59 nearest rows
 
-    hint: give a smaller `--k` or `--q`, or more reference rows
+    hint: give a `--k` of at most 58, or at least 61 reference rows
     ");
     assert_snapshot!(folder.run(&format!("{knn} --k 0")), @"
     $ dshap value t.csv --target kind --exclude id --method knn --k 0
@@ -290,18 +290,18 @@ fn what_neighbours_cannot_do_is_told_with_what_to_do_instead() {
     exit 1
     --- stderr
     error: cannot value `t.csv`
-      caused by: no set size counts: q ≤ m and k + 1 ≤ m are needed, got k = 5, q = 6, m = 5
+      caused by: m = 5 is too small: a row joins sets of 4 rows at most, too few for the 5 nearest rows
 
-    hint: give an `--m` of at least 6, or a smaller `--k`
+    hint: give a `--k` of at most 4, or an `--m` of at least 6
     ");
     assert_snapshot!(folder.run(&format!("{knn} --m 20 --q 30")), @"
     $ dshap value t.csv --target kind --exclude id --method knn --m 20 --q 30
     exit 1
     --- stderr
     error: cannot value `t.csv`
-      caused by: no set size counts: q ≤ m and k + 1 ≤ m are needed, got k = 5, q = 30, m = 20
+      caused by: m = 20 is too small: a row joins sets of 19 rows at most, too few for q = 30
 
-    hint: give a `--q` of at most 20, or a larger `--m`
+    hint: give a `--q` of at most 20, or an `--m` of at least 30
     ");
     assert_snapshot!(folder.run(&format!("{knn} --ridge 1")), @"
     $ dshap value t.csv --target kind --exclude id --method knn --ridge 1
@@ -461,6 +461,155 @@ fn finite_datasets_have_no_unseen_rows_and_no_set_sizes() {
 
     For more information, try '--help'.
     ");
+}
+
+/// Every reference row may be among the nearest of a set that holds them all.
+#[test]
+fn as_many_neighbours_as_reference_rows_need_a_set_of_all() {
+    let folder = Folder::with("t.csv", trees(5, 8)).and("new.csv", trees(6, 9)).and("test.csv", trees(7, 30));
+    let knn = "dshap value new.csv --reference t.csv --test test.csv --target kind --exclude id --method knn";
+    assert_snapshot!(folder.run(&format!("{knn} --k 8")), @"
+    $ dshap value new.csv --reference t.csv --test test.csv --target kind --exclude id --method knn --k 8
+    exit 1
+    --- stderr
+    error: cannot value `new.csv`
+      caused by: m = 8, the number of reference rows, is too small: a row joins sets of 7 rows at most, too few for the 8 nearest rows
+
+    hint: give a `--k` of at most 7, or an `--m` of at least 9, or at least 9 reference rows
+    ");
+    let values = Csv::parse(&folder.stdout(&format!("{knn} --k 8 --m 9"))).numbers("value");
+    assert!(values.len() == 9 && values.iter().any(|value| *value != 0.0), "{values:?}");
+    assert_snapshot!(folder.run(&format!("{knn} --k 3 --q 10")), @"
+    $ dshap value new.csv --reference t.csv --test test.csv --target kind --exclude id --method knn --k 3 --q 10
+    exit 1
+    --- stderr
+    error: cannot value `new.csv`
+      caused by: sets are drawn from 8 reference rows, too few for q = 10: a row joins sets of 9 rows or more
+
+    hint: give a `--q` of at most 8, or at least 10 reference rows
+    ");
+    // Rows against each other, the test rows among them, leave six to draw from.
+    let own = "dshap value t.csv --target kind --exclude id --method knn --k 3";
+    let said = folder.run(&format!("{own} --q 9"));
+    assert!(said.contains("give a `--q` of at most 7, or at least 10 reference rows"), "{said}");
+    assert!(folder.run(&format!("{own} --q 7")).contains("exit 0"));
+}
+
+/// Sets of k rows and fewer never count.
+#[test]
+fn a_q_below_k_plus_one_is_told_and_counts_as_that() {
+    let folder = folder();
+    let knn = "dshap value t.csv --target kind --exclude id --method knn --k 5";
+    let said = folder.run(&format!("{knn} --q 3 --top 1"));
+    assert!(said.contains("p = 4, q = 6, m = 60"), "{said}");
+    let doubt = "warning: q = 3 counts as 6: a set of fewer rows does not have the 5 nearest rows and a row that joins them";
+    assert!(said.contains(doubt), "{said}");
+    assert_eq!(folder.stdout(&format!("{knn} --q 3")), folder.stdout(knn));
+    assert!(!folder.run(&format!("{knn} --q 6 --top 1")).contains("warning"));
+}
+
+/// Every set is smaller than k: each row brings its label, over k.
+#[test]
+fn finite_datasets_may_have_fewer_rows_than_neighbours() {
+    let folder = Folder::with("t.csv", trees(5, 12)).and("test.csv", trees(7, 30));
+    let line =
+        "dshap value t.csv --test test.csv --target kind --exclude id --method knn-shapley --keep kind";
+    for k in [12, 13, 40] {
+        let rows = Csv::parse(&folder.stdout(&format!("{line} --k {k}")));
+        let tests = Csv::parse(&folder.read("test.csv"));
+        for (kind, value) in rows.column("kind").iter().zip(rows.numbers("value")) {
+            let share = tests.column("kind").iter().filter(|other| *other == kind).count() as f64 / 30.0;
+            // A mean of thirty terms, each rounded.
+            assert!((value - share / f64::from(k)).abs() < 1e-15, "{kind}: {value}");
+        }
+    }
+    // Test rows of the reference are players less one.
+    let own = folder.run("dshap value t.csv --target kind --exclude id --method knn-shapley --k 12 --top 1");
+    assert!(own.contains("exit 0") && !own.contains("`--m`"), "{own}");
+}
+
+#[test]
+fn messages_name_the_cause_and_what_helps() {
+    let folder = folder()
+        .and("goods.csv", goods())
+        .and("one.csv", "size,price\n1,2\n")
+        .and("two.csv", "size,price\n1,2\n3,5\n");
+    folder.stdout("dshap fit t.csv --target kind --exclude id --method knn -o v.dshap");
+    assert_snapshot!(folder.run("dshap value new.csv --valuer v.dshap --method knn-shapley"), @"
+    $ dshap value new.csv --valuer v.dshap --method knn-shapley
+    exit 2
+    --- stderr
+    error: `--method knn-shapley` values the rows of one finite dataset only, not rows by a valuer: leave `--valuer` out to value rows against each other, or `--method`, since the valuer is one of `knn`, which values any row
+
+    For more information, try '--help'.
+    ");
+    assert_snapshot!(folder.run("dshap value goods.csv --target price --samples 9"), @"
+    $ dshap value goods.csv --target price --samples 9
+    exit 2
+    --- stderr
+    error: `--samples` goes with `algorithm-3`, `general`, `knn`, `knn-shapley`, `d-shapley`, `tmc-shapley` and `--task density` only
+
+    For more information, try '--help'.
+    ");
+    let memory = "dshap value t.csv --target kind --exclude id --method knn --memory 30MB";
+    let said = folder.run(&format!("{memory} --threads 3"));
+    assert!(
+        said.contains("use fewer columns, or fewer than 3 `--threads`: each needs memory of its own"),
+        "{said}"
+    );
+    let said = folder.run(&format!("{memory} --threads 1"));
+    assert!(said.contains("give more with `--memory`, or use fewer columns"), "{said}");
+    let one = "dshap value goods.csv --reference one.csv --target price --features size --test goods.csv --method knn --k 1 --m 2";
+    assert_snapshot!(folder.run(one), @"
+    $ dshap value goods.csv --reference one.csv --target price --features size --test goods.csv --method knn --k 1 --m 2
+    exit 1
+    --- stderr
+    error: cannot value `goods.csv`
+      caused by: there is 1 reference row, which has no spread: distances are in standard deviations of the reference
+
+    hint: give more rows; where others are valued by a single one, `--scale none` takes columns as they are
+    ");
+    let said = folder.run(&format!("{one} --scale none --top 1"));
+    assert!(said.contains("exit 0") && said.contains("give more rows"), "{said}");
+    let single = "dshap value one.csv --reference two.csv --test one.csv --task regression --target price --method knn --k 1 --m 3 --stderr";
+    let said = folder.run(single);
+    assert!(said.contains("1 row valued against a reference of 2"), "{said}");
+    assert!(said.contains("1 test row of `one.csv`"), "{said}");
+    assert!(said.contains("of 1 test row there are no standard errors"), "{said}");
+}
+
+/// What a direct run says of points that are test rows, a saved valuer says too.
+#[test]
+fn points_that_are_the_test_rows_of_a_valuer_are_told() {
+    let folder = folder();
+    folder.stdout("dshap fit t.csv --test test.csv --target kind --exclude id --method knn -o v.dshap");
+    let copy = folder.read("test.csv");
+    let folder = folder.and("copy.csv", &copy);
+    for points in ["test.csv", "copy.csv"] {
+        let said = folder.run(&format!("dshap value {points} --valuer v.dshap --top 1"));
+        let doubt = format!(
+            "warning: the rows of `{points}` are test rows of `v.dshap`: each is also valued by its use to itself"
+        );
+        assert!(said.contains(&doubt), "{said}");
+    }
+    assert!(!folder.run("dshap value new.csv --valuer v.dshap --top 1").contains("warning"));
+}
+
+/// A power of two changes no order, so values keep their bits however small cells are.
+#[test]
+fn a_column_of_tiny_numbers_counts_like_any_other() {
+    let table = |unit: f64| {
+        let mut csv = String::from("x,y\n");
+        (0..40).for_each(|i| {
+            let (x, y) = (f64::from(i * 17 % 41) * unit, i * i % 7);
+            let _ = writeln!(csv, "{x:e},{y}");
+        });
+        csv
+    };
+    let folder = Folder::with("one.csv", table(1.0)).and("tiny.csv", table(2.0_f64.powi(-600)));
+    let value =
+        |file: &str| folder.stdout(&format!("dshap value {file} --task regression --target y --method knn"));
+    assert_eq!(value("tiny.csv"), value("one.csv"));
 }
 
 #[test]

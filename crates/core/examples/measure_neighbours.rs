@@ -2,6 +2,7 @@
 //!
 //! ```text
 //! measure_neighbours values ROWS TESTS COLUMNS     leave-one-out and unseen values, both tasks
+//! measure_neighbours unseen ROWS POINTS TESTS COLUMNS   unseen points, and leave-one-out beside them
 //! measure_neighbours rows COLUMNS                  growth with the number of reference rows, 64 test rows
 //! measure_neighbours columns ROWS                  growth with the number of columns, 64 test rows
 //! measure_neighbours sizes ROWS                    growth with k, m and q, 64 test rows and 8 columns
@@ -25,12 +26,15 @@ fn main() -> Outcome {
     let args: Vec<String> = std::env::args().skip(1).collect();
     match args.iter().map(String::as_str).collect::<Vec<_>>()[..] {
         ["values", rows, tests, columns] => values(rows.parse()?, tests.parse()?, columns.parse()?),
+        ["unseen", rows, points, tests, columns] => {
+            unseen(rows.parse()?, points.parse()?, tests.parse()?, columns.parse()?)
+        }
         ["rows", columns] => rows(columns.parse()?),
         ["columns", rows] => columns(rows.parse()?),
         ["sizes", rows] => sizes(rows.parse()?),
         ["weights"] => weights(),
         ["textbook", rows] => textbook(rows.parse()?),
-        _ => Err("usage: measure_neighbours values ROWS TESTS COLUMNS | rows COLUMNS | columns ROWS | sizes ROWS | weights | textbook ROWS".into()),
+        _ => Err("usage: measure_neighbours values ROWS TESTS COLUMNS | unseen ROWS POINTS TESTS COLUMNS | rows COLUMNS | columns ROWS | sizes ROWS | weights | textbook ROWS".into()),
     }
 }
 
@@ -98,6 +102,30 @@ fn values(n: usize, n_tests: usize, p: usize) -> Outcome {
             Ok(())
         })?;
         lines.push(format!("\"{name}\": {{\"leave_one_out\": {own}, \"unseen, a tenth\": {unseen}}}"));
+    }
+    println!("{{{}}}", lines.join(", "));
+    Ok(())
+}
+
+/// As many unseen points as are said, and what the reference rows themselves take.
+fn unseen(n: usize, n_points: usize, n_tests: usize, p: usize) -> Outcome {
+    let (reference, test, points) =
+        (Table::new(1, n, p), Table::new(2, n_tests, p), Table::new(3, n_points, p));
+    let mut lines = Vec::new();
+    for (name, task) in [("classification", LABELS), ("regression", NeighbourTask::Regression)] {
+        let options = NeighbourOptions::new(task);
+        let sizes = NeighbourValuer::default_sizes(options.k, n);
+        let test = TestRows::Given(test.rows(task)?);
+        let valuer = NeighbourValuer::new(reference.rows(task)?, test, sizes, options)?;
+        let own = best_of_three(|| {
+            black_box(valuer.leave_one_out(&|_, _| true)?);
+            Ok(())
+        })?;
+        let unseen = best_of_three(|| {
+            black_box(valuer.values(points.rows(task)?)?);
+            Ok(())
+        })?;
+        lines.push(format!("\"{name}\": {{\"leave_one_out\": {own}, \"unseen\": {unseen}}}"));
     }
     println!("{{{}}}", lines.join(", "));
     Ok(())

@@ -283,7 +283,7 @@ pub enum Error {
 
     /// Fewer reference rows than the smallest set has.
     #[error(
-        "sets of {needed} rows cannot be drawn from {n_rows}; give more reference rows, or a smaller k or q"
+        "sets of {needed} rows cannot be drawn from {n_rows} reference rows; more of them are needed, or a smaller k or q"
     )]
     FewNeighbours {
         /// Rows that sets are drawn from: the reference without the test row
@@ -383,6 +383,20 @@ pub enum Warning {
         /// Number of set sizes.
         n_sizes: usize,
     },
+    /// The average over set sizes of nearest neighbours has few terms, and what
+    /// alone would give it more.
+    FewNeighbourSizes {
+        /// Number of set sizes.
+        n_sizes: usize,
+        /// Whether a smaller `k` does, where `q` is `k + 1` or less.
+        smaller_k: bool,
+        /// Whether a smaller `q` does.
+        smaller_min: bool,
+        /// Whether a larger `m` does.
+        larger_max: bool,
+        /// Whether more reference rows do.
+        more_rows: bool,
+    },
     /// Features left out because they depend on earlier ones.
     DroppedColumns {
         /// Indices of the features.
@@ -466,6 +480,19 @@ impl Warning {
                 "values average over only {n_sizes} set {}; give more rows, or a larger `m` or smaller `q`",
                 if *n_sizes == 1 { "size" } else { "sizes" }
             ),
+            Warning::FewNeighbourSizes { n_sizes, smaller_k, smaller_min, larger_max, more_rows } => {
+                let helps = [
+                    (*more_rows, "more rows"),
+                    (*larger_max, "a larger `m`"),
+                    // Sets have all rows there are, and `m` allows no more.
+                    (!more_rows && !larger_max, "more rows with a larger `m`"),
+                    (*smaller_min, "a smaller `q`"),
+                    (*smaller_k, "a smaller `k`"),
+                ];
+                let helps: Vec<_> = helps.iter().filter(|(does, _)| *does).map(|(_, what)| *what).collect();
+                let sizes = if *n_sizes == 1 { "size" } else { "sizes" };
+                format!("values average over only {n_sizes} set {sizes}; give {}", helps.join(" or "))
+            }
             Warning::DroppedColumns { columns } if columns.len() == 1 => format!(
                 "{} was dropped: it is constant or a linear function of columns before it",
                 list(columns)

@@ -199,9 +199,12 @@ fn test_rows_from_the_reference_are_left_out_of_their_own_lists() {
     }
 }
 
+/// Also of more neighbours than there are rows: every set is then too small for all, and sums are over k.
 #[test]
 fn finite_shapley_values_are_those_of_all_sets_and_orders() {
-    for case in cases().into_iter().filter(|case| case.q == 2 || case.q == 4) {
+    let more = |case: Case| [5, 6, 7, 13].map(|k| Case { k, ..copy(&case) });
+    let few = cases().into_iter().filter(|case| (case.q, case.k) == (2, 1)).flat_map(more);
+    for case in cases().into_iter().filter(|case| case.q == 2 || case.q == 4).chain(few) {
         let exact: Vec<f64> = (0..6)
             .map(|z| {
                 let terms = (0..3).map(|t| {
@@ -211,7 +214,71 @@ fn finite_shapley_values_are_those_of_all_sets_and_orders() {
                 terms.sum::<f64>() / 3.0
             })
             .collect();
-        let found = case.valuer(TestRows::Given(case.test.rows())).finite_shapley(&|_, _| true).unwrap();
+        let options = as_given(case.k, case.task);
+        let tests = TestRows::Given(case.test.rows());
+        let valuer = NeighbourValuer::of_dataset(case.reference.rows(), tests, options).unwrap();
+        let found = valuer.finite_shapley(&|_, _| true).unwrap();
         assert_all_near(&found.value, &exact, &format!("{:?} k {}", case.task, case.k));
+        // Test rows that are players of other lists than their own.
+        let tests = [4, 0, 3];
+        let exact: Vec<f64> = (0..6)
+            .map(|z| {
+                let others: Vec<usize> = tests.into_iter().filter(|&t| t != z).collect();
+                let terms = others.iter().map(|&t| {
+                    let point = (case.reference.dist_sq(z, &case.reference, t), case.reference.y[z]);
+                    case.shapley(&case.players(&case.reference, t, &[t, z]), point, case.reference.y[t])
+                });
+                terms.sum::<f64>() / others.len() as f64
+            })
+            .collect();
+        let tests = TestRows::Reference(&tests);
+        let valuer = NeighbourValuer::of_dataset(case.reference.rows(), tests, options).unwrap();
+        let found = valuer.finite_shapley(&|_, _| true).unwrap();
+        assert_all_near(&found.value, &exact, &format!("own tests, {:?} k {}", case.task, case.k));
     }
+}
+
+/// One row alone is worth what it is worth to the empty set, which is worth nothing.
+#[test]
+fn a_single_row_has_the_whole_utility() {
+    for task in [TWO_CLASSES, NeighbourTask::Regression] {
+        let mut draws = Draws::new(31);
+        let (reference, test) = (Table::drawn(&mut draws, 1, 2, task), Table::drawn(&mut draws, 1, 2, task));
+        for k in [1, 3] {
+            let tests = TestRows::Given(test.rows());
+            let valuer = NeighbourValuer::of_dataset(reference.rows(), tests, as_given(k, task)).unwrap();
+            let found = valuer.finite_shapley(&|_, _| true).unwrap();
+            assert_all_near(&found.value, &[utility(task, k, &reference.y, test.y[0])], "alone");
+        }
+    }
+}
+
+/// As many neighbours as there are reference rows: one set is large enough, all of them.
+#[test]
+fn all_reference_rows_may_be_the_nearest() {
+    for task in [THREE_CLASSES, NeighbourTask::Regression] {
+        let mut draws = Draws::new(32);
+        let mut table = |n| Table::on_a_grid(&mut draws, n, 2, 3.0, task);
+        let case = Case { task, k: 5, q: 1, m: 6, reference: table(5), test: table(3) };
+        let points = table(4);
+        let exact: Vec<f64> = (0..4)
+            .map(|z| {
+                let terms = (0..3).map(|t| {
+                    let point = (points.dist_sq(z, &case.test, t), points.y[z]);
+                    case.value(&case.players(&case.test, t, &[]), point, case.test.y[t])
+                });
+                terms.sum::<f64>() / 3.0
+            })
+            .collect();
+        let valuer = case.valuer(TestRows::Given(case.test.rows()));
+        let found = valuer.values(points.rows()).unwrap();
+        assert_all_near(&found.value, &exact, &format!("{task:?}"));
+        assert!(found.value.iter().any(|value| value.abs() > 1e-3));
+        let refused = valuer.leave_one_out(&|_, _| true).unwrap_err();
+        assert_eq!(refused, dshap::Error::FewNeighbours { n_rows: 4, needed: 5 });
+    }
+}
+
+fn copy(case: &Case) -> Case {
+    Case { reference: case.reference.clone(), test: case.test.clone(), ..*case }
 }

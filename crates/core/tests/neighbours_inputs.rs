@@ -51,7 +51,7 @@ fn sizes_and_rows_must_make_sets() {
     let table = table(9, 2);
     let test = || TestRows::Given(table.rows());
     let with = |k, q, m| refused(table.rows(), test(), Sizes::new(q, m), NeighbourOptions { k, ..OPTIONS });
-    assert_eq!(with(9, 10, 20), Error::FewNeighbours { n_rows: 9, needed: 10 });
+    assert_eq!(with(10, 11, 20), Error::FewNeighbours { n_rows: 9, needed: 10 });
     assert_eq!(with(3, 11, 20), Error::FewNeighbours { n_rows: 9, needed: 10 });
     assert_eq!(with(3, 7, 6), Error::NeighbourSizes { k: 3, min: 7, max: 6 });
     assert_eq!(with(3, 4, 3), Error::NeighbourSizes { k: 3, min: 4, max: 3 });
@@ -157,7 +157,82 @@ fn sizes_that_cannot_be_drawn_are_reported() {
         valuer(20).warnings(true)[0].to_string(),
         "1 set size was left out of the sum: sets are drawn without replacement from 18 rows"
     );
-    assert_eq!(valuer(8).warnings(true), [Warning::FewSizes { n_sizes: 5 }]);
+    let few = &valuer(8).warnings(true)[0];
+    assert!(matches!(few, Warning::FewNeighbourSizes { n_sizes: 5, .. }));
+    assert_eq!(few.to_string(), "values average over only 5 set sizes; give a larger `m` or a smaller `k`");
+}
+
+/// What is said to give an average more terms does, and nothing else would.
+#[test]
+fn few_set_sizes_are_told_with_what_makes_more_of_them() {
+    let all = table(12, 2);
+    let count = |k: usize, q: usize, m: usize, n: usize| (m.min(n + 1)).saturating_sub(k.max(q - 1));
+    for n in 3..12 {
+        let reference = all.select(&(0..n).collect::<Vec<_>>());
+        for (k, q, m) in (1..=n).flat_map(|k| (1..=n).flat_map(move |q| (1..16).map(move |m| (k, q, m)))) {
+            let options = NeighbourOptions { k, ..OPTIONS };
+            let test = TestRows::Given(all.rows());
+            let Ok(valuer) = NeighbourValuer::new(reference.rows(), test, Sizes::new(q, m), options) else {
+                continue;
+            };
+            let warning = valuer.warnings(false).into_iter().find_map(|warning| match warning {
+                Warning::FewNeighbourSizes { n_sizes, smaller_k, smaller_min, larger_max, more_rows } => {
+                    Some((n_sizes, smaller_k, smaller_min, larger_max, more_rows))
+                }
+                _ => None,
+            });
+            let now = count(k, q, m, n);
+            assert_eq!(warning.is_some(), now < 10, "{n} {k} {q} {m}");
+            let Some((n_sizes, smaller_k, smaller_min, larger_max, more_rows)) = warning else { continue };
+            assert_eq!(n_sizes, now);
+            assert_eq!(smaller_k, k > 1 && count(k - 1, q.min(k), m, n) > now && q <= k + 1);
+            assert_eq!(smaller_min, q > 1 && count(k, q - 1, m, n) > now, "{n} {k} {q} {m}");
+            assert_eq!(larger_max, count(k, q, m + 1, n) > now, "{n} {k} {q} {m}");
+            assert_eq!(more_rows, count(k, q, m, n + 1) > now, "{n} {k} {q} {m}");
+        }
+    }
+}
+
+/// Each place is a test row once with every label: what a row gains for one it loses for the other.
+#[test]
+fn what_cancels_is_zero_and_not_rounding() {
+    let reference = table(80, 3);
+    let places = Table::drawn(&mut Draws::new(5), 57, 3, TWO_CLASSES);
+    let mut test = places.select(&(0..114).map(|row| row % 57).collect::<Vec<_>>());
+    (0..114).for_each(|row| test.y[row] = (row / 57) as f64);
+    let sizes = Sizes::new(4, 80);
+    let valuer =
+        NeighbourValuer::new(reference.rows(), TestRows::Given(test.rows()), sizes, OPTIONS).unwrap();
+    assert_same_bits(&valuer.leave_one_out(&|_, _| true).unwrap().value, &[0.0; 80], "rows");
+    assert_same_bits(&valuer.values(places.rows()).unwrap().value, &[0.0; 57], "points");
+    // One label less for one place, and nothing cancels any more.
+    test.y[0] = 1.0;
+    let valuer =
+        NeighbourValuer::new(reference.rows(), TestRows::Given(test.rows()), sizes, OPTIONS).unwrap();
+    let values = valuer.leave_one_out(&|_, _| true).unwrap().value;
+    assert!(values.iter().filter(|value| **value != 0.0).count() > 70);
+}
+
+/// A row with the target of all rows behind it changes nothing: of labels and of numbers, tied or not.
+#[test]
+fn a_row_like_all_behind_it_is_worth_nothing() {
+    let n = 300;
+    for (task, target) in [(TWO_CLASSES, 1.0), (NeighbourTask::Regression, 0.3)] {
+        for step in [1.0, 0.1] {
+            // Ten rows side by side if cells are tenths.
+            let x = Mat::from_fn(n, 1, |i, _| (step * i as f64).floor());
+            let y = (0..n).map(|i| if i < 20 { (i % 2) as f64 } else { target }).collect();
+            let (reference, test) = (Table::new(x, y), Table::new(Mat::zeros(1, 1), vec![1.0]));
+            let options = NeighbourOptions { task, ..OPTIONS };
+            let test = TestRows::Given(test.rows());
+            let valuer = NeighbourValuer::new(reference.rows(), test, Sizes::new(4, n), options).unwrap();
+            let own = valuer.leave_one_out(&|_, _| true).unwrap().value;
+            assert_same_bits(&own[20..], &vec![0.0; n - 20], "rows");
+            let unseen = valuer.values(reference.rows()).unwrap().value;
+            assert_same_bits(&unseen[20..], &vec![0.0; n - 20], "points");
+            assert!(own[..19].iter().chain(&unseen[..19]).any(|value| *value != 0.0));
+        }
+    }
 }
 
 #[test]

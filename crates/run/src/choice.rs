@@ -238,7 +238,12 @@ impl MethodChoice {
                 "`--method algorithm-3`, `general` and printed bounds",
             ),
             own("--stop-draws", self.stop_draws.is_some(), algorithm, "`--method algorithm-3`"),
-            own("--samples", self.samples.is_some(), algorithm || general, "`algorithm-3` and `general`"),
+            own(
+                "--samples",
+                self.samples.is_some(),
+                algorithm || general,
+                "`algorithm-3`, `general`, `knn`, `knn-shapley`, `d-shapley`, `tmc-shapley` and `--task density`",
+            ),
             own("--constant", self.constant.is_some(), name == MethodName::Gaussian, "`--method gaussian`"),
             own(
                 "--convention",

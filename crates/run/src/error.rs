@@ -165,6 +165,8 @@ pub enum Error {
         limit: u64,
         /// What would do, in bytes.
         needed: u64,
+        /// Threads that take their part of it.
+        n_threads: usize,
     },
 
     /// More rows held back to be sorted than memory allows.
@@ -293,6 +295,10 @@ impl Error {
                 Some("only rows that were fitted or added can be forgotten, and not all of them".into())
             }
             Error::OtherCheckpoint { .. } => Some("delete it to begin anew, or name another".into()),
+            Error::TooLittleMemory { n_threads, .. } if *n_threads > 1 => Some(format!(
+                "give more with `--memory`, use fewer columns, or fewer than {n_threads} `--threads`: each needs \
+                 memory of its own"
+            )),
             Error::TooLittleMemory { .. } => Some("give more with `--memory`, or use fewer columns".into()),
             Error::TooMuchHeld { .. } => Some(
                 "`--top N` and `--bottom N` need little; or write the rows unsorted with `-o FILE`".into(),
@@ -466,13 +472,6 @@ impl Error {
                 } else {
                     format!("give a `--q` of at most {max}, or a larger `--m`")
                 }),
-            ),
-            dshap::Error::FewNeighbours { n_rows, needed } => (
-                format!(
-                    "sets of {needed} rows cannot be drawn from {n_rows}: the row that is valued, and a test row of \
-                     the reference, are not among them"
-                ),
-                Some("give a smaller `--k` or `--q`, or more reference rows".into()),
             ),
             dshap::Error::InTest { error: inner } => {
                 let inner = Error::core((**inner).clone(), design);

@@ -116,7 +116,10 @@ fn fit_tables(
     let checkpoint = learned.checkpoint.take();
     let (rows, n_resumed) = (learned.rows, learned.n_resumed);
     let sample = learned.sample.clone();
-    let valuer = SavedValuer::new(learned, model, source, files)?.completed(source, budget, observer)?;
+    let valuer = SavedValuer::new(learned, model, source, files)?;
+    // Told before test rows are read.
+    valuer.doubts_of_neighbours(valuer.method, valuer.choice)?;
+    let valuer = valuer.completed(source, budget, observer)?;
     source.check_unchanged()?;
 
     let mut said = warnings::of_sources(source, None);

@@ -53,7 +53,8 @@ impl Budget {
         match self.limit {
             Some(limit) if limit < fixed + bytes => {
                 let all = bytes as f64 / share.clamp(f64::MIN_POSITIVE, 1.0);
-                Err(Error::TooLittleMemory { limit, needed: fixed.saturating_add(all as u64) })
+                let needed = fixed.saturating_add(all as u64);
+                Err(Error::TooLittleMemory { limit, needed, n_threads: 1 })
             }
             _ => Ok(()),
         }
@@ -83,7 +84,8 @@ impl Budget {
         let growth = (n_columns as u64 + 1).div_ceil(wanted.len().max(1) as u64).max(1);
         let needed = fixed + LEAST_BATCH_BYTES * (COPIES + growth);
         if limit < needed {
-            return Err(Error::TooLittleMemory { limit, needed });
+            let n_threads = rayon::current_num_threads();
+            return Err(Error::TooLittleMemory { limit, needed, n_threads });
         }
         let batch_bytes = ((limit - fixed) / (COPIES + growth)).min(options.batch_bytes as u64);
         Ok(ScanOptions { batch_bytes: batch_bytes as usize, ..options })

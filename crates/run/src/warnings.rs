@@ -64,27 +64,46 @@ pub(crate) fn of_tests_in_reference(reference: &Source, tests: &Source) -> Optio
     ))
 }
 
-/// Points that a saved valuer was fitted to. Only files of the same length are
-/// read again to make sure.
+/// Points that a saved valuer was fitted to.
 pub(crate) fn of_points_in_reference(
     points: &Source,
     reference: &[&InputFile],
     valuer: &Path,
 ) -> Result<Option<String>, Error> {
-    let lengths: Vec<u64> = points.stamps().iter().map(|stamp| stamp.bytes).collect();
-    if !reference.iter().any(|file| file.bytes.is_some_and(|bytes| lengths.contains(&bytes))) {
-        return Ok(None);
-    }
-    let files = InputFile::of(points, true)?;
-    let shared = files.iter().find(|file| reference.iter().any(|other| other.same_contents(file)));
-    Ok(shared.map(|file| {
+    Ok(shared_file(points, reference)?.map(|file| {
         format!(
-            "the rows of `{}` are part of the reference of `{}`: they are valued with themselves in it; \
+            "the rows of `{file}` are part of the reference of `{}`: they are valued with themselves in it; \
              leave `--valuer` out to value rows against the others",
-            file.name,
             valuer.display()
         )
     }))
+}
+
+/// Points that are the test rows of a saved valuer.
+pub(crate) fn of_points_in_tests(
+    points: &Source,
+    model: &NeighbourModel,
+    valuer: &Path,
+) -> Result<Option<String>, Error> {
+    let tests: Vec<&InputFile> = model.test_files.iter().collect();
+    Ok(shared_file(points, &tests)?.map(|file| {
+        format!(
+            "the rows of `{file}` are test rows of `{}`: each is also valued by its use to itself; fit the valuer \
+             with another `--test` to value them",
+            valuer.display()
+        )
+    }))
+}
+
+/// The first file of a table that has the contents of one of these. Only files of
+/// the same length are read again to make sure.
+fn shared_file(table: &Source, known: &[&InputFile]) -> Result<Option<String>, Error> {
+    let lengths: Vec<u64> = table.stamps().iter().map(|stamp| stamp.bytes).collect();
+    if !known.iter().any(|file| file.bytes.is_some_and(|bytes| lengths.contains(&bytes))) {
+        return Ok(None);
+    }
+    let is_known = |file: &InputFile| known.iter().any(|other| other.same_contents(file));
+    Ok(InputFile::of(table, true)?.into_iter().find(is_known).map(|file| file.name))
 }
 
 /// Rows with a missing cell, where such rows are left out.

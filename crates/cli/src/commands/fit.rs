@@ -6,7 +6,7 @@ use super::value::{labels, neighbours, of_target, reduced, refitted, sizes, smoo
 use crate::args::{FitArgs, MergeArgs, RunArgs, UpdateArgs};
 use crate::failure::Failure;
 use crate::progress::Progress;
-use crate::table::{self, grouped, significant};
+use crate::table::{self, counted, grouped, significant};
 use dshap_io::AtomicFile;
 use dshap_run::{FitSummary, Fitted, MergeRequest, Resources, UpdateRequest};
 use std::path::{Path, PathBuf};
@@ -88,11 +88,11 @@ fn describe(summary: &FitSummary, output: &Path, length: u64) -> String {
     let facts = &summary.facts;
     let guessed = if facts.task_guessed && summary.history.len() == 1 { " (guessed)" } else { "" };
     let mut text = format!(
-        "{}{guessed}{}, method {}: a reference of {} rows\n",
+        "{}{guessed}{}, method {}: a reference of {}\n",
         facts.task,
         of_target(facts),
         facts.method,
-        grouped(facts.n_reference as u64)
+        counted(facts.n_reference as u64, "row")
     );
     text += &labels(facts);
     text += &reduced(facts);

@@ -3,7 +3,7 @@
 use super::value::{of_target, refitted};
 use crate::args::InspectArgs;
 use crate::failure::Failure;
-use crate::table::{grouped, render, significant, size, visible};
+use crate::table::{counted, grouped, render, significant, size, visible};
 use arrow_array::{ArrayRef, Float64Array, RecordBatch, StringArray};
 use dshap_run::{Action, ClassFacts, ComponentFacts, DensityFacts, Inspection, NeighbourFacts};
 use std::fmt::Write;
@@ -51,11 +51,11 @@ fn describe(found: &Inspection) -> String {
         }
         None => String::new(),
     };
-    line("reference", format!("{} rows{effective}", grouped(facts.n_reference as u64)));
+    line("reference", format!("{}{effective}", counted(facts.n_reference as u64, "row")));
     if found.rows_held > 0 {
         let cells = found.rows_held as u64 * (found.columns.len() as u64 + 1);
         let bytes = facts.density.as_ref().map_or(8 * cells, |density| density.row_bytes as u64);
-        line("carries", format!("{} rows ({})", grouped(found.rows_held as u64), size(bytes)));
+        line("carries", format!("{} ({})", counted(found.rows_held as u64, "row"), size(bytes)));
     }
     line("p", format!("{} design columns of {} features", facts.p, facts.features.len()));
     if let Some(pca) = &facts.pca {
@@ -111,7 +111,7 @@ fn describe(found: &Inspection) -> String {
             Action::Add => "added",
             Action::Forget => "forgotten",
         };
-        let _ = writeln!(text, "  {} rows {action}", grouped(step.rows));
+        let _ = writeln!(text, "  {} {action}", counted(step.rows, "row"));
         for file in &step.files {
             let digest: String = file.sha256.iter().flat_map(|digest| digest.chars()).take(16).collect();
             let bytes = file.bytes.map(grouped).unwrap_or_default();

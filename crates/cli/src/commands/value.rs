@@ -6,7 +6,7 @@ use super::plan::{self, Target};
 use crate::args::{MethodArg, ValueArgs};
 use crate::failure::Failure;
 use crate::progress::Progress;
-use crate::table::{LONG_TABLE, grouped, render, significant};
+use crate::table::{LONG_TABLE, counted, grouped, render, significant};
 use dshap_io::Destination;
 use dshap_run::{Arrange, ClassFacts, Collected, ExtraPass, Facts, Summary, Written, held_bytes};
 
@@ -73,11 +73,11 @@ pub(crate) fn terminal_table(collected: &Collected, arrange: Arrange) -> Result<
 pub(crate) fn describe(summary: &Summary) -> String {
     let facts = &summary.facts;
     let guessed = if facts.task_guessed && summary.valuer.is_none() { " (guessed)" } else { "" };
-    let n_points = grouped(summary.n_points);
+    let n_points = counted(summary.n_points, "row");
     let n_reference = grouped(facts.n_reference as u64);
     let n_points = match summary.n_sets {
-        None => format!("{n_points} rows"),
-        Some(n_sets) => format!("{n_points} rows in {} sets", grouped(n_sets as u64)),
+        None => n_points,
+        Some(n_sets) => format!("{n_points} in {}", counted(n_sets as u64, "set")),
     };
     let how = match &summary.valuer {
         _ if summary.leave_one_out && summary.n_sets.is_some() => {
@@ -102,7 +102,8 @@ pub(crate) fn describe(summary: &Summary) -> String {
         text += &format!("the {what} was read {times} times: {why}\n");
     }
     if let Some(rounds) = summary.rounds {
-        text += &format!("{} rounds of sets were drawn\n", grouped(rounds as u64));
+        let were = if rounds == 1 { "was" } else { "were" };
+        text += &format!("{} of sets {were} drawn\n", counted(rounds as u64, "round"));
     }
     let spread = summary.values;
     if let (Some(lowest), Some(highest)) = (spread.lowest, spread.highest) {
@@ -173,7 +174,10 @@ pub(crate) fn neighbours(facts: &Facts) -> String {
     let rows = found.test_rows.map(|rows| grouped(rows as u64)).unwrap_or_default();
     let files: Vec<String> = found.test_files.iter().map(|file| format!("`{}`", file.name)).collect();
     let tests = match found.test_seed {
-        _ if !found.test_from_reference => format!("{rows} test rows of {}", files.join(", ")),
+        _ if !found.test_from_reference => {
+            let rows = counted(found.test_rows.unwrap_or(0) as u64, "test row");
+            format!("{rows} of {}", files.join(", "))
+        }
         None => format!("all {rows} reference rows are test rows, each without itself"),
         Some(seed) => {
             format!("a sample of {rows} reference rows are test rows, each without itself (seed {seed})")

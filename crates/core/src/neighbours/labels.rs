@@ -13,10 +13,42 @@ pub(super) struct Labels<'a> {
 /// What an unseen point needs to know of a list, by place.
 #[derive(Debug, Default)]
 pub(super) struct LabelSums {
-    /// Weight of the rows from a place on that agree with the test row.
-    beyond: Vec<f64>,
+    /// The rows from a place on.
+    beyond: Vec<Sides>,
     /// Rows of a run that agree with the test row, where a run of several starts.
     agreeing: Vec<f64>,
+}
+
+/// Weights of rows that agree with the test row and of those that do not.
+///
+/// `1[y = y_t]·G − Σ w·1[y_i = y_t]` is the weight of the rows that disagree if the
+/// point agrees, and less that of those that agree otherwise. Of two sums whose
+/// terms all have one sign neither can be off its sign by rounding, or off zero
+/// where it has no terms.
+#[derive(Debug, Clone, Copy, Default)]
+struct Sides {
+    agreeing: f64,
+    others: f64,
+}
+
+impl Sides {
+    /// `w` shared by rows of which `share` agree.
+    #[inline]
+    fn of(w: f64, share: f64) -> Self {
+        Self { agreeing: w * share, others: w * (1.0 - share) }
+    }
+
+    #[inline]
+    fn add(&mut self, more: Self) {
+        self.agreeing += more.agreeing;
+        self.others += more.others;
+    }
+
+    /// What a row gains in front of all these.
+    #[inline]
+    fn gain(&self, agrees: bool) -> f64 {
+        if agrees { self.others } else { 0.0 - self.agreeing }
+    }
 }
 
 impl Labels<'_> {
@@ -30,46 +62,44 @@ impl Labels<'_> {
     /// and the mean of that over all orders of tied rows: they come in one of
     /// `g + 1` places among `g` others, each with the share `f` of agreeing labels.
     pub(super) fn own_values(&self, list: &List, table: &WeightTable, y_t: f64, out: &mut [f64]) {
-        let (w, tail, k) = (table.weights(), table.tails(), self.k);
+        let (w, k) = (table.weights(), self.k);
         // Seen from a row, those further away are one place nearer: without it.
-        let mut beyond = 0.0;
+        let mut beyond = Sides::default();
         for run in list.runs_from_far() {
             let a = run.start;
             if run.len == 1 {
                 let row = list.row(a);
                 let agrees = self.y[row] == y_t;
-                out[row] = (if agrees { tail[a] } else { 0.0 } - beyond) / k;
-                if agrees {
-                    beyond += w[a];
-                }
+                out[row] = beyond.gain(agrees) / k;
+                *(if agrees { &mut beyond.agreeing } else { &mut beyond.others }) += w[a];
                 continue;
             }
             let count = self.count(list, run, y_t);
             let g = run.len - 1;
             let among = table.run_with_point(a, g).w;
             for row in list.rows(run) {
-                let agrees = f64::from(u8::from(self.y[row] == y_t));
-                let f = (count - agrees) / g as f64;
-                out[row] = (agrees * (tail[a + g] + among) - f * among - beyond) / k;
+                let agrees = self.y[row] == y_t;
+                let share = (count - f64::from(u8::from(agrees))) / g as f64;
+                out[row] = (beyond.gain(agrees) + Sides::of(among, share).gain(agrees)) / k;
             }
             if a > 0 {
-                beyond += table.run(a - 1, run.len).w * (count / run.len as f64);
+                beyond.add(Sides::of(table.run(a - 1, run.len).w, count / run.len as f64));
             }
         }
     }
 
     /// Sums for unseen points. `table` is that of the whole list.
     pub(super) fn sums(&self, list: &List, table: &WeightTable, y_t: f64, sums: &mut LabelSums) {
-        sums.beyond.resize(list.len() + 1, 0.0);
+        sums.beyond.resize(list.len() + 1, Sides::default());
         sums.agreeing.resize(list.len() + 1, 0.0);
-        let mut beyond = 0.0;
-        sums.beyond[list.len()] = 0.0;
+        let mut beyond = Sides::default();
+        sums.beyond[list.len()] = beyond;
         for run in list.runs_from_far() {
             let count = self.count(list, run, y_t);
             if run.len == 1 {
-                beyond += count * table.weights()[run.start + 1];
+                beyond.add(Sides::of(table.weights()[run.start + 1], count));
             } else {
-                beyond += table.run(run.start, run.len).w * (count / run.len as f64);
+                beyond.add(Sides::of(table.run(run.start, run.len).w, count / run.len as f64));
                 sums.agreeing[run.start] = count;
             }
             sums.beyond[run.start] = beyond;
@@ -86,15 +116,14 @@ impl Labels<'_> {
         run: Run,
         y: f64,
     ) -> f64 {
-        let agrees = f64::from(u8::from(y == y_t));
-        let end = run.start + run.len;
-        let (tail, beyond) = (table.tail(end), sums.beyond[end]);
+        let agrees = y == y_t;
+        let beyond = sums.beyond[run.start + run.len].gain(agrees);
         if run.len == 0 {
-            return (agrees * tail - beyond) / self.k;
+            return beyond / self.k;
         }
         let count = if run.len == 1 { self.count(list, run, y_t) } else { sums.agreeing[run.start] };
         let among = table.run_with_point(run.start, run.len).w;
-        (agrees * (tail + among) - count / run.len as f64 * among - beyond) / self.k
+        (beyond + Sides::of(among, count / run.len as f64).gain(agrees)) / self.k
     }
 
     /// Rows of a run with label `y_t`.

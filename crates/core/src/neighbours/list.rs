@@ -1,7 +1,7 @@
 //! The rows of one test row in the order of their distances.
 
 use super::distances::Precision;
-use super::sort::sort;
+use super::sort::{numbers_mask, sort};
 use std::cell::OnceCell;
 use std::cmp::Ordering;
 
@@ -43,8 +43,7 @@ impl List {
         precision: Precision,
         direct: impl Fn(usize) -> f64,
     ) -> bool {
-        let n = distance.len();
-        self.mask = (1_u64 << (usize::BITS - n.saturating_sub(1).leading_zeros())) - 1;
+        self.mask = numbers_mask(distance.len());
         let mask = self.mask;
         self.places.clear();
         self.places.extend(distance.iter().zip(0_u64..).map(|(d, row)| (d.to_bits() & !mask) | row));
@@ -106,9 +105,13 @@ impl List {
 
     /// Where a point at `distance` belongs: after `start` rows that are nearer
     /// and among `len` that are as far. `point` and `direct` are direct distances
-    /// of the point and of a row, computed where they are needed.
+    /// of the point and of a row, computed where they are needed. The nearer
+    /// `hint` is to the place, the sooner it is found: points that come in the
+    /// order of their distances, each with the place of the one before, take one
+    /// walk along the list together.
     pub(super) fn find(
         &self,
+        hint: usize,
         distance: f64,
         precision: Precision,
         point: impl Fn() -> f64,
@@ -126,16 +129,43 @@ impl List {
                 direct(self.row(at)).total_cmp(exact.get_or_init(&point))
             }
         };
-        let start = self.search(0, |at| compare(at) == Ordering::Less);
+        let start = self.search(hint, |at| compare(at) == Ordering::Less);
         // Mostly there is no tie, and one look says so.
         let is_tied = start < self.len() && compare(start) == Ordering::Equal;
-        let end = if is_tied { self.search(start + 1, |at| compare(at) == Ordering::Equal) } else { start };
+        let end = if is_tied { self.search(start + 1, |at| compare(at) != Ordering::Greater) } else { start };
         Run { start, len: end - start }
     }
 
-    /// The first place from `from` on that is not before what is looked for.
-    fn search(&self, mut from: usize, is_before: impl Fn(usize) -> bool) -> usize {
-        let mut to = self.len();
+    /// The first place that is not before what is looked for, from `hint` on by
+    /// steps that double until it is passed, either way, and then by halves.
+    fn search(&self, hint: usize, is_before: impl Fn(usize) -> bool) -> usize {
+        let n = self.len();
+        let (mut from, mut to) = (hint.min(n), hint.min(n));
+        let mut step = 1;
+        if from < n && is_before(from) {
+            // Whatever is before `from` is before, too.
+            from += 1;
+            to = n;
+            while from + step <= n {
+                if !is_before(from + step - 1) {
+                    to = from + step - 1;
+                    break;
+                }
+                from += step;
+                step *= 2;
+            }
+        } else {
+            from = 0;
+            while to > 0 {
+                let at = to.saturating_sub(step);
+                if is_before(at) {
+                    from = at + 1;
+                    break;
+                }
+                to = at;
+                step *= 2;
+            }
+        }
         while from < to {
             let at = from.midpoint(to);
             if is_before(at) { from = at + 1 } else { to = at }
@@ -256,11 +286,16 @@ mod tests {
                 }
                 // A point like one of the rows is tied with that row.
                 for row in [0, 1, 17] {
-                    let run = list.find(distances[row], precision, || direct(row), direct);
                     let before = expected.iter().filter(|&&other| direct(other) < direct(row)).count();
                     let same = expected.iter().filter(|&&other| direct(other) == direct(row)).count();
-                    if before < found.len() {
-                        assert_eq!(run, Run { start: before, len: same }, "{metric:?}, {way:?}: {t}, {row}");
+                    // Wherever the search begins.
+                    for hint in [0, 1, before / 2, before, before + same, 60, found.len(), usize::MAX] {
+                        let run = list.find(hint, distances[row], precision, || direct(row), direct);
+                        let expected = Run { start: before, len: same };
+                        assert!(
+                            before >= found.len() || run == expected,
+                            "{metric:?}, {way:?}: {t}, {row}, {hint}"
+                        );
                     }
                 }
                 let by_products = |place: usize| distances[found[place - 1]] <= distances[found[place]];

@@ -4,6 +4,7 @@ use super::distances::{Way, Work};
 use super::labels::{LabelSums, Labels};
 use super::list::List;
 use super::numbers::{NumberSums, Numbers};
+use super::sort::Order;
 use super::space::{Placed, TestRow};
 use super::valuer::{NeighbourValuer, Test};
 use super::weights::WeightTable;
@@ -22,6 +23,8 @@ pub(super) struct ListWork {
     pub(super) distances: Work,
     of_reference: Vec<f64>,
     list: List,
+    /// Points from near to far.
+    order: Order,
     labels: LabelSums,
     numbers: NumberSums,
 }
@@ -107,17 +110,22 @@ impl NeighbourValuer<'_> {
             Utility::Labels(labels) => labels.sums(list, table, test.y, &mut work.labels),
             Utility::Numbers(numbers) => numbers.sums(list, table, test.y, &mut work.numbers),
         }
-        for (point, (out, &y)) in out.iter_mut().zip(y).enumerate() {
-            let distance = *out;
-            if !distance.is_finite() {
-                return Err(Error::TooLarge);
-            }
+        if out.iter().any(|distance| !distance.is_finite()) {
+            return Err(Error::TooLarge);
+        }
+        // Points in the order of their distances find their places one behind the
+        // other. An order that is nearly right will do: it saves time, and the list
+        // has the word.
+        let mut hint = 0;
+        for point in work.order.of(out) {
+            let (distance, y) = (out[point], y[point]);
             let own = || {
                 if self.way == Way::Direct { distance } else { self.space.direct(&test.row, points, point) }
             };
             let direct = |row: usize| self.direct(test, &self.placed, row, distances);
-            let run = list.find(distance, precision, own, direct);
-            *out = match &self.utility {
+            let run = list.find(hint, distance, precision, own, direct);
+            hint = run.start;
+            out[point] = match &self.utility {
                 Utility::Labels(labels) => labels.value(list, table, test.y, &work.labels, run, y),
                 Utility::Numbers(numbers) => numbers.value(table, test.y, &work.numbers, run, y),
             };

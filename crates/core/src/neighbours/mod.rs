@@ -25,7 +25,7 @@
 //! ```
 //!
 //! Weights do not depend on the test row, and the sums are suffix sums: one sort
-//! gives every reference row its value and any unseen point by one binary search.
+//! gives every reference row its value, and a walk along it every unseen point.
 //! There is no Monte Carlo and nothing of size `n × n`. The value is the mean over
 //! test rows, and its standard error that of this mean: it says what other test
 //! rows would change, not what another reference would.
@@ -47,7 +47,7 @@
 //! 2019). It agrees with values where these count all sizes, `q ≤ k + 1` and `m = N`
 //! for `N` rows valued against themselves: there the weights are `k/(i(i+1))`, those
 //! of its recursion. What is left are sets of fewer than `k` rows, which have no
-//! distributional value here: in classification `1[y = y_t]/N`, exactly. For a fixed
+//! distributional value here: in classification `1[y = y_t]/max(k, N)`, exactly. For a fixed
 //! `m` and ever more rows the two part: finite values add up to the utility of all
 //! rows and so shrink, on average, like `1/N`.
 //!
@@ -85,12 +85,13 @@
 //! |---|---|
 //! | `weights.rs` | the weights of places, all sizes summed |
 //! | `options.rs` | what is asked for |
-//! | `space.rs`, `distances.rs` | coordinates and direct distances; blocks of distances |
+//! | `column.rs`, `space.rs`, `distances.rs` | units of columns; coordinates and direct distances; blocks of distances |
 //! | `list.rs`, `sort.rs` | the order of rows for one test row, with its ties |
 //! | `labels.rs`, `numbers.rs` | from a list to values: classification, regression |
 //! | `pass.rs` | means over test rows, with the same bits for any threads |
 //! | `lists.rs`, `valuer.rs`, `shapley.rs` | one test row; the valuer; finite KNN-Shapley |
 
+mod column;
 mod distances;
 mod labels;
 mod list;

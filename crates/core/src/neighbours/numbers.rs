@@ -74,7 +74,7 @@ impl Numbers {
             if run.len == 1 {
                 let row = list.row(a);
                 let u = self.u[row];
-                out[row] = -beyond.at(u) / k_sq;
+                out[row] = beyond.gain(u, list.len() - a) / k_sq;
                 if a > 0 {
                     // Seen from a nearer row, this one is one place nearer.
                     let weights = self.single_weights(table, a);
@@ -89,7 +89,9 @@ impl Numbers {
                 let u = self.u[row];
                 let others = RunSums { sum: tied.sum - u, squares: tied.squares - u * u };
                 let among = self.several(weights, others, run.len - 1, nearer, u_t);
-                out[row] = -(beyond.at(u) + among.at(u)) / k_sq;
+                let mut all = beyond;
+                all.add(&among);
+                out[row] = all.gain(u, list.len() - a) / k_sq;
             }
             if a > 0 {
                 let weights = table.run(a - 1, run.len);
@@ -123,13 +125,14 @@ impl Numbers {
     /// The value of an unseen point with target `y`, which belongs at `run`.
     pub(super) fn value(&self, table: &WeightTable, y_t: f64, sums: &NumberSums, run: Run, y: f64) -> f64 {
         let (u, u_t) = (y - self.centre, y_t - self.centre);
-        let mut value = sums.beyond[run.start + run.len].at(u);
+        let mut beyond = sums.beyond[run.start + run.len];
         if run.len > 0 {
             let weights = table.run_with_point(run.start, run.len);
             let nearer = sums.nearer[run.start];
-            value += self.several(weights, sums.runs[run.start], run.len, nearer, u_t).at(u);
+            beyond.add(&self.several(weights, sums.runs[run.start], run.len, nearer, u_t));
         }
-        -value / (self.k * self.k)
+        // Sums have a place more than the list has rows.
+        beyond.gain(u, sums.beyond.len() - run.start) / (self.k * self.k)
     }
 
     fn add_nearer(&self, list: &List, sums: &mut NumberSums) {
@@ -184,9 +187,17 @@ impl Numbers {
 }
 
 impl Quadratic {
+    /// Minus the quadratic at `u`, whose coefficients are sums over `n_rows` rows.
+    ///
+    /// If these rows have the target `u` themselves, its terms cancel and what is
+    /// left is rounding, up to `ε` of the terms for each row and the few steps of the
+    /// evaluation: such a remainder is no gain and no harm.
     #[inline]
-    fn at(&self, u: f64) -> f64 {
-        (self.squared * u + self.linear) * u + self.constant
+    fn gain(&self, u: f64, n_rows: usize) -> f64 {
+        let (squared, linear) = (self.squared * u * u, self.linear * u);
+        let sum = squared + linear + self.constant;
+        let terms = squared.abs() + linear.abs() + self.constant.abs();
+        if sum.abs() <= (n_rows + 4) as f64 * f64::EPSILON * terms { 0.0 } else { -sum }
     }
 
     #[inline]

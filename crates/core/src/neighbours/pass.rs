@@ -24,6 +24,19 @@ struct Mean {
 }
 
 impl Mean {
+    /// The mean, or 0 if it is no more than what rounding leaves of terms that cancel.
+    ///
+    /// Each of `n` steps rounds the mean so far, and what is added to it, by a few
+    /// `ε/2`. Behind the last that is less than `(n/3 + 6)·ε` times the root of the
+    /// mean square of the terms, since sums of the first `j` of them are at most
+    /// `√(j·n)` times that root.
+    fn settled(&self) -> f64 {
+        let n = f64::from(self.n);
+        let mean_square = self.sum_sq / n + self.mean * self.mean;
+        let is_rounding = self.mean.abs() <= (n / 3.0 + 6.0) * f64::EPSILON * mean_square.sqrt();
+        if is_rounding && mean_square.is_finite() { 0.0 } else { self.mean }
+    }
+
     /// The standard error of the mean.
     fn std_error(&self) -> f64 {
         let n = f64::from(self.n);
@@ -79,7 +92,7 @@ impl TestMeans {
         if self.n_tests == 0 {
             return Err(Error::NoTestRows);
         }
-        let value: Vec<f64> = self.means.iter().map(|mean| mean.mean).collect();
+        let value: Vec<f64> = self.means.iter().map(Mean::settled).collect();
         if value.iter().any(|value| !value.is_finite()) {
             return Err(Error::TooLarge);
         }

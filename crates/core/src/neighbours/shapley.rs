@@ -14,20 +14,24 @@ impl NeighbourValuer<'_> {
     ///
     /// The weights of all sizes from `k` on are `k/(i(i+1))`, for which the
     /// [closed form](super) is the recursion of the paper, summed. To it come the
-    /// sets of fewer than `k` rows, whose sums are divided by `k` all the same.
-    /// With `N` rows and `y, ȳ` the target of the row and the mean of the others,
+    /// sets of fewer than `k` rows, whose sums are divided by `k` all the same; with
+    /// `k ≥ N` there are no others. With `N` rows, `K = min(k, N)` sizes below `k`, and
+    /// `y, ȳ` the target of the row and the mean of the others,
     ///
     /// ```text
-    /// classification:  + 1[y = y_t]/N
-    /// regression:      − (1/N) [ (y/k − y_t)² + (1 − 1/k)·y·(y/k − 2y_t + ȳ) ]
+    /// classification:  + (K/N) · 1[y = y_t]/k
+    /// regression:      − (1/N) [ (y/k − y_t)² + ((K − 1)/k)·y·(y/k − 2y_t + ȳ·K/k) ]
     /// ```
     ///
     /// The empty set is worth 0, as in the paper. Values of a test row add up to
     /// the utility of all rows; rows at the same distance are in random order.
     ///
+    /// Any `k` will do; [`of_dataset`](NeighbourValuer::of_dataset) makes a valuer
+    /// for no more than this.
+    ///
     /// # Errors
     ///
-    /// As for [`leave_one_out`](NeighbourValuer::leave_one_out).
+    /// [`Error::TooLarge`], [`Error::Interrupted`].
     pub fn finite_shapley(&self, watch: &(dyn Fn(usize, usize) -> bool + Sync)) -> Result<Values, Error> {
         let mut means = TestMeans::new(self.reference.len());
         self.add_finite_shapley(&mut means, watch)?;
@@ -39,7 +43,7 @@ impl NeighbourValuer<'_> {
     ///
     /// # Errors
     ///
-    /// As for [`leave_one_out`](NeighbourValuer::leave_one_out).
+    /// As for [`finite_shapley`](Self::finite_shapley).
     ///
     /// # Panics
     ///
@@ -50,22 +54,29 @@ impl NeighbourValuer<'_> {
         watch: &(dyn Fn(usize, usize) -> bool + Sync),
     ) -> Result<(), Error> {
         let (k, n_players) = (self.options.k, self.list_len());
-        let table = WeightTable::new(n_players - 1, k, Sizes::new(k + 1, n_players))?;
+        let has_large_sets = k < n_players;
+        let table = has_large_sets
+            .then(|| WeightTable::new(n_players - 1, k, Sizes::new(k + 1, n_players)))
+            .transpose()?;
         let y = self.reference.y();
         let total: f64 = y.iter().sum();
+        let n_small = k.min(n_players) as f64;
         let (n, k) = (n_players as f64, k as f64);
-        self.add_own(so_far, &table, watch, |y_t, own, out| match self.options.task {
+        // Where a row is alone there is no mean of others, and nothing it would count for.
+        let n_others = (n - 1.0).max(1.0);
+        self.add_own(so_far, table.as_ref(), watch, |y_t, own, out| match self.options.task {
             NeighbourTask::Classification { .. } => {
+                let share = n_small / (n * k);
                 for (out, &y) in out.iter_mut().zip(y) {
-                    *out += f64::from(u8::from(y == y_t)) / n;
+                    *out += if y == y_t { share } else { 0.0 };
                 }
             }
             NeighbourTask::Regression => {
                 let total = total - own.map_or(0.0, |own| y[own]);
                 for (out, &y) in out.iter_mut().zip(y) {
-                    let others = (total - y) / (n - 1.0);
+                    let others = (total - y) / n_others * (n_small / k);
                     let alone = (y / k - y_t).powi(2);
-                    *out -= (alone + (1.0 - 1.0 / k) * y * (y / k - 2.0 * y_t + others)) / n;
+                    *out -= (alone + (n_small - 1.0) / k * y * (y / k - 2.0 * y_t + others)) / n;
                 }
             }
         })

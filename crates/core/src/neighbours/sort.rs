@@ -48,9 +48,43 @@ fn deal(from: &[u64], to: &mut [u64], low: u64, shift: u32) {
     }
 }
 
+/// Numbers of points in the order of their distances, and memory to find it.
+#[derive(Debug, Default)]
+pub(super) struct Order {
+    keys: Vec<u64>,
+    spare: Vec<u64>,
+}
+
+impl Order {
+    /// Points from near to far, by all but the last bits of their distances.
+    pub(super) fn of<'a>(&'a mut self, distances: &[f64]) -> impl Iterator<Item = usize> + use<'a> {
+        let mask = numbers_mask(distances.len());
+        self.keys.clear();
+        self.keys.extend(distances.iter().zip(0_u64..).map(|(d, point)| (d.to_bits() & !mask) | point));
+        sort(&mut self.keys, &mut self.spare);
+        self.keys.iter().map(move |key| (key & mask) as usize)
+    }
+}
+
+/// The lowest bits, in which numbers below `n` have room.
+pub(super) fn numbers_mask(n: usize) -> u64 {
+    (1_u64 << (usize::BITS - n.saturating_sub(1).leading_zeros())) - 1
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn points_come_in_the_order_of_their_distances() {
+        let distances: Vec<f64> = (0..3000).map(|i: i32| f64::from(i * 7919 % 3001) / 7.0).collect();
+        let mut order = Order::default();
+        let found: Vec<usize> = order.of(&distances).collect();
+        assert!(found.windows(2).all(|pair| distances[pair[0]] < distances[pair[1]]));
+        // The memory is used again, for fewer.
+        assert_eq!(order.of(&[2.0, 0.5, 1.0]).collect::<Vec<_>>(), [1, 2, 0]);
+        assert_eq!(order.of(&[]).count(), 0);
+    }
 
     #[test]
     fn numbers_of_all_kinds_come_out_in_order() {

@@ -8,14 +8,11 @@
 //! distances come with a bound on their error and are never trusted beyond it
 //! (`list.rs`).
 
+use super::column::{Column, Span, column_of, length, lift_of};
 use super::options::{Metric, Scale};
-use crate::numeric::DoubleDouble;
 use crate::{Error, Rows};
 use faer::MatRef;
 use rayon::prelude::*;
-
-/// Columns that vary less than this cannot be squared in their own units.
-const NO_VARIATION: f64 = 1e-150;
 
 /// Larger cells than this cannot be squared.
 const TOO_LARGE: f64 = 1e150;
@@ -28,14 +25,6 @@ pub(super) struct Space {
     pub(super) columns: Vec<Column>,
     /// Features that do not vary, if columns are standardised.
     pub(super) constant: Vec<usize>,
-}
-
-/// A feature that takes part in distances.
-#[derive(Debug, Clone, Copy)]
-pub(super) struct Column {
-    pub(super) feature: usize,
-    pub(super) scale: f64,
-    pub(super) centre: f64,
 }
 
 /// Rows and what is needed beside their cells.
@@ -52,7 +41,19 @@ impl Space {
     pub(super) fn new(reference: Rows<'_>, metric: Metric, scale: Scale) -> Result<Self, Error> {
         check_cells(reference)?;
         let n_features = reference.n_features();
-        let column = |feature| column_of(reference.x(), feature, metric, scale);
+        if scale == Scale::Standard && reference.len() == 1 {
+            // No column varies, but that says nothing of the columns.
+            return Err(Error::FewRows { n_rows: 1, needed: 2 });
+        }
+        let spans: Vec<Span> =
+            (0..n_features).into_par_iter().map(|feature| Span::of(reference.x(), feature)).collect();
+        // Columns as they are have one unit, and lifting them together keeps it.
+        let widest = spans.iter().map(|span| span.reach(metric)).fold(0.0, f64::max);
+        let column = |feature: usize| {
+            let span = spans[feature];
+            let lift = lift_of(if scale == Scale::Standard { span.range() } else { widest });
+            column_of(reference.x(), feature, span.lifted(lift), lift, metric, scale)
+        };
         let columns: Vec<Option<Column>> = (0..n_features).into_par_iter().map(column).collect();
         let constant = (0..n_features).filter(|&feature| columns[feature].is_none()).collect();
         let columns: Vec<Column> = columns.into_iter().flatten().collect();
@@ -71,8 +72,9 @@ impl Space {
         let mut placed = Placed { x: rows.x(), inverse_norm: Vec::new() };
         if self.metric == Metric::Cosine {
             let inverse_norm = |row| {
-                let square = |column: &Column| column.standardised(placed.x[(row, column.feature)]).powi(2);
-                let inverse = 1.0 / self.columns.iter().map(square).sum::<f64>().sqrt();
+                let cell = |column: &Column| column.standardised(placed.x[(row, column.feature)]);
+                let length = length(&self.columns, cell);
+                let inverse = 1.0 / length;
                 // Of length 0, or too short to have a reciprocal.
                 if inverse.is_finite() { inverse } else { 0.0 }
             };
@@ -86,7 +88,7 @@ impl Space {
     fn direct_coordinate(&self, rows: &Placed<'_>, row: usize, column: &Column) -> f64 {
         let cell = rows.x[(row, column.feature)];
         match self.metric {
-            Metric::Euclidean | Metric::Manhattan => cell,
+            Metric::Euclidean | Metric::Manhattan => cell * column.lift,
             Metric::Cosine => column.standardised(cell) * rows.inverse_norm[row],
         }
     }
@@ -100,7 +102,12 @@ impl Space {
         out: &mut [f64],
     ) {
         match self.metric {
-            Metric::Euclidean | Metric::Manhattan => rows.copy(column.feature, start, out),
+            Metric::Euclidean | Metric::Manhattan => {
+                rows.copy(column.feature, start, out);
+                if column.lift != 1.0 {
+                    out.iter_mut().for_each(|cell| *cell *= column.lift);
+                }
+            }
             Metric::Cosine => self.product_coordinates(rows, start, column, out),
         }
     }
@@ -198,48 +205,6 @@ impl Placed<'_> {
     }
 }
 
-impl Column {
-    #[inline]
-    fn standardised(&self, cell: f64) -> f64 {
-        (cell - self.centre) * self.scale
-    }
-}
-
-/// Scale and centre of a feature; none if it is constant and that matters.
-///
-/// Sums are taken in twice the digits, so that the order of rows cannot change a
-/// bit of the scale, and with it decide which of two rows is nearer.
-fn column_of(x: MatRef<'_, f64>, feature: usize, metric: Metric, scale: Scale) -> Option<Column> {
-    let cells = || x.col(feature).iter().copied();
-    let n = x.nrows() as f64;
-    let (low, high) =
-        cells().fold((f64::INFINITY, f64::NEG_INFINITY), |(low, high), cell| (low.min(cell), high.max(cell)));
-    let (middle, range) = (low / 2.0 + high / 2.0, high - low);
-    let is_constant = range < NO_VARIATION;
-    // In units of the range from the middle all cells are within a half.
-    let unit = if is_constant { 1.0 } else { range };
-    let (mut sum, mut squares) = (DoubleDouble::ZERO, DoubleDouble::ZERO);
-    for cell in cells() {
-        let share = (cell - middle) / unit;
-        sum += DoubleDouble::from(share);
-        squares += DoubleDouble::product(share, share);
-    }
-    let mean = sum.over(n);
-    let centre = middle + unit * mean.value();
-    match scale {
-        // Cosines are seen from 0; for other products a centre keeps digits.
-        Scale::AsGiven => {
-            let centre = if metric == Metric::Cosine { 0.0 } else { centre };
-            Some(Column { feature, scale: 1.0, centre })
-        }
-        Scale::Standard if is_constant => None,
-        Scale::Standard => {
-            let variance = squares.over(n) - mean.square();
-            Some(Column { feature, scale: 1.0 / (unit * variance.value().sqrt()), centre })
-        }
-    }
-}
-
 /// Cells must be finite, and so must their squares.
 fn check_cells(rows: Rows<'_>) -> Result<(), Error> {
     let is_good = |cell: &f64| cell.abs() <= TOO_LARGE;
@@ -266,5 +231,47 @@ mod tests {
         let (one, other) = (space(&x), space(&y));
         assert_eq!(one.columns[0].scale.to_bits(), other.columns[0].scale.to_bits());
         assert_eq!(one.constant, [1]);
+    }
+
+    /// Down to the smallest doubles there are, a power of two changes no order, no tie
+    /// and, of columns over their standard deviations, no bit of a distance.
+    #[test]
+    fn powers_of_two_change_nothing_however_small_cells_become() {
+        // Multiples of 2⁻¹⁰⁷⁴ stay exact all the way down.
+        let whole = [[3.0, 7.0], [1.0, 2.0], [5.0, 2.0], [4.0, 1.0], [1.0, 6.0], [9.0, 3.0], [2.0, 2.0_f64]];
+        let distances = |power: i32, metric, scale| {
+            let unit = 2.0_f64.powi(power / 2) * 2.0_f64.powi(power - power / 2);
+            let x = faer::Mat::from_fn(7, 2, |i, j| whole[i][j] * unit);
+            let rows = Rows::new(x.as_ref(), &[0.0; 7]).expect("seven targets");
+            let space = Space::new(rows, metric, scale).expect("features vary");
+            assert_eq!(space.constant, [0_usize; 0], "2^{power}");
+            let placed = space.place(rows).expect("cells are finite");
+            let test = space.test_row(&placed, 1);
+            (0..7).map(|row| space.direct(&test, &placed, row)).collect::<Vec<f64>>()
+        };
+        let order = |distances: &[f64]| {
+            let ties = |a: usize, b: usize| distances[a].total_cmp(&distances[b]);
+            (0..7).flat_map(|a| (0..7).map(move |b| ties(a, b))).collect::<Vec<_>>()
+        };
+        for metric in [Metric::Euclidean, Metric::Manhattan, Metric::Cosine] {
+            for scale in [Scale::Standard, Scale::AsGiven] {
+                let expected = distances(0, metric, scale);
+                for power in [-40, -490, -520, -700, -1022, -1060, -1074] {
+                    let found = distances(power, metric, scale);
+                    assert_eq!(order(&found), order(&expected), "2^{power}, {metric:?}, {scale:?}");
+                    if scale == Scale::Standard {
+                        assert_eq!(found, expected, "2^{power}, {metric:?}");
+                    }
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn a_single_row_has_no_spread() {
+        let x = mat![[0.1, 3.0_f64]];
+        let space = |scale| Space::new(Rows::new(x.as_ref(), &[0.0])?, Metric::Euclidean, scale).map(|_| ());
+        assert_eq!(space(Scale::Standard), Err(Error::FewRows { n_rows: 1, needed: 2 }));
+        assert_eq!(space(Scale::AsGiven), Ok(()));
     }
 }

@@ -17,9 +17,10 @@ use std::sync::OnceLock;
 ///
 /// Borrows reference and test rows and copies neither. Every call goes through
 /// all test rows and sorts the reference for each, `O(T·n(p + log n))` for `T` of
-/// them, and each point costs `O(T(p + log n))` more; so give unseen points in
-/// large blocks. A thread holds 4 to 16 test rows at a time, two numbers for each of
-/// them and each reference row (or point): 16 MB, or `64·n` bytes if that is more.
+/// them; `N` points are sorted too and cost `O(T·N(p + log N))` more, so give unseen
+/// points in large blocks. A thread holds 4 to 16 test rows at a time, two numbers for
+/// each of them and each reference row (or point), 16 MB or `64·n` bytes if that is
+/// more, beside the lists themselves.
 #[derive(Debug)]
 pub struct NeighbourValuer<'a> {
     pub(super) reference: Rows<'a>,
@@ -60,6 +61,29 @@ impl<'a> NeighbourValuer<'a> {
         sizes: Sizes,
         options: NeighbourOptions,
     ) -> Result<Self, Error> {
+        let valuer = Self::unchecked(reference, test, sizes, options)?;
+        WeightTable::check(valuer.list_len(), options.k, sizes)?;
+        Ok(valuer)
+    }
+
+    /// A valuer of a finite dataset, for [`finite_shapley`](Self::finite_shapley):
+    /// there sets of every size count, whatever `k` is. Its set sizes are the default
+    /// ones, and other values are refused if these make no sets.
+    ///
+    /// # Errors
+    ///
+    /// As for [`new`](Self::new), but for sizes.
+    pub fn of_dataset(rows: Rows<'a>, test: TestRows<'a>, options: NeighbourOptions) -> Result<Self, Error> {
+        Self::unchecked(rows, test, Self::default_sizes(options.k, rows.len()), options)
+    }
+
+    /// A valuer whose sizes may make no sets.
+    fn unchecked(
+        reference: Rows<'a>,
+        test: TestRows<'a>,
+        sizes: Sizes,
+        options: NeighbourOptions,
+    ) -> Result<Self, Error> {
         options.check()?;
         if reference.is_empty() {
             return Err(Error::NoRows);
@@ -93,8 +117,7 @@ impl<'a> NeighbourValuer<'a> {
             NeighbourTask::Regression => Utility::Numbers(Numbers::new(reference.y(), options.k)),
         };
         let way = Way::of(&space);
-        let unseen = OnceLock::new();
-        let valuer = Self {
+        Ok(Self {
             reference,
             placed,
             space,
@@ -104,13 +127,8 @@ impl<'a> NeighbourValuer<'a> {
             options,
             utility,
             with_std_error: false,
-            unseen,
-        };
-        WeightTable::check(valuer.list_len(), options.k, sizes)?;
-        if options.k >= reference.len() {
-            return Err(Error::FewNeighbours { n_rows: reference.len(), needed: options.k + 1 });
-        }
-        Ok(valuer)
+            unseen: OnceLock::new(),
+        })
     }
 
     /// The default set sizes: `q = k + 1`, and `m` the number of reference rows.
@@ -153,11 +171,21 @@ impl<'a> NeighbourValuer<'a> {
         if !columns.is_empty() {
             warnings.push(Warning::ConstantColumns { columns });
         }
-        let n_rows = self.list_len() - usize::from(left_out);
-        let last = (self.sizes.max() - 1).min(n_rows);
-        let first = self.options.k.max(self.sizes.min().saturating_sub(1));
-        warnings.extend(Sizes::new(first + 1, last + 1).warning());
-        let n_sizes = self.sizes.max() - 1 - last;
+        let n_rows = self.list_len().saturating_sub(usize::from(left_out));
+        let (k, q, m) = (self.options.k, self.sizes.min(), self.sizes.max());
+        let m = m.max(1);
+        let last = (m - 1).min(n_rows);
+        let first = k.max(q.saturating_sub(1));
+        if let Some(Warning::FewSizes { n_sizes }) = Sizes::new(first.saturating_add(1), last + 1).warning() {
+            warnings.push(Warning::FewNeighbourSizes {
+                n_sizes,
+                smaller_k: k > 1 && k == first,
+                smaller_min: first > k,
+                larger_max: m - 1 < n_rows,
+                more_rows: m - 1 > n_rows,
+            });
+        }
+        let n_sizes = m - 1 - last;
         if n_sizes > 0 {
             warnings.push(Warning::SizesLeftOut { n_sizes, n_rows });
         }
@@ -202,8 +230,10 @@ impl<'a> NeighbourValuer<'a> {
         so_far: &mut TestMeans,
         watch: &(dyn Fn(usize, usize) -> bool + Sync),
     ) -> Result<(), Error> {
-        let table = WeightTable::new(self.list_len() - 1, self.options.k, self.sizes)?;
-        self.add_own(so_far, &table, watch, |_, _, _| {})
+        // A list without a row to be valued may be that of no rows at all.
+        let n_rows = self.list_len().saturating_sub(1);
+        let table = WeightTable::new(n_rows, self.options.k, self.sizes)?;
+        self.add_own(so_far, Some(&table), watch, |_, _, _| {})
     }
 
     /// Values rows that are not part of the reference; `watch` as in
@@ -243,7 +273,7 @@ impl<'a> NeighbourValuer<'a> {
         so_far.assert_of(points.len());
         let placed = self.space.place(points)?;
         self.options.task.check(points)?;
-        let table = self.unseen_table();
+        let table = self.unseen_table()?;
         let keep = table.cut_off(self.options.tolerance);
         let speaking = self.speaking(placed.len().max(self.placed.len()));
         add_tests(so_far, speaking, watch, ListWork::default, |work, tests, out| {
@@ -260,27 +290,32 @@ impl<'a> NeighbourValuer<'a> {
     }
 
     /// Adds the values of reference rows, to which `more` may add, given the
-    /// target of the test row and its number if it is a reference row.
+    /// target of the test row and its number if it is a reference row. Without a
+    /// table there are no weights, and what `more` adds is all.
     pub(super) fn add_own(
         &self,
         so_far: &mut TestMeans,
-        table: &WeightTable,
+        table: Option<&WeightTable>,
         watch: &(dyn Fn(usize, usize) -> bool + Sync),
         more: impl Fn(f64, Option<usize>, &mut [f64]) + Sync,
     ) -> Result<(), Error> {
         let n = self.placed.len();
         so_far.assert_of(n);
         // In a list that a row is still part of, it has one place more.
-        let keep = table.cut_off(self.options.tolerance) + 1;
+        let keep = table.map_or(0, |table| table.cut_off(self.options.tolerance) + 1);
         add_tests(so_far, self.speaking(n), watch, ListWork::default, |work, tests, out| {
             let tests: Vec<_> = tests.map(|t| self.test(t)).collect();
-            let rows: Vec<&TestRow> = tests.iter().map(|test| &test.row).collect();
-            self.measure(&rows, work);
+            if table.is_some() {
+                let rows: Vec<&TestRow> = tests.iter().map(|test| &test.row).collect();
+                self.measure(&rows, work);
+            }
             for (b, (test, out)) in tests.iter().zip(out.chunks_exact_mut(n)).enumerate() {
-                self.list(test, b, keep, work)?;
                 // Rows behind the cut-off are worth nothing.
                 out.fill(0.0);
-                self.own_values(test, table, work, out);
+                if let Some(table) = table {
+                    self.list(test, b, keep, work)?;
+                    self.own_values(test, table, work, out);
+                }
                 more(test.y, test.own, out);
                 if let Some(own) = test.own {
                     out[own] = f64::NAN;
@@ -299,11 +334,12 @@ impl<'a> NeighbourValuer<'a> {
         self.placed.len() - usize::from(matches!(self.test, Test::Reference(_)))
     }
 
-    fn unseen_table(&self) -> &WeightTable {
-        self.unseen.get_or_init(|| {
-            WeightTable::new(self.list_len(), self.options.k, self.sizes)
-                .expect("these sizes were checked when the valuer was made")
-        })
+    fn unseen_table(&self) -> Result<&WeightTable, Error> {
+        if let Some(table) = self.unseen.get() {
+            return Ok(table);
+        }
+        let table = WeightTable::new(self.list_len(), self.options.k, self.sizes)?;
+        Ok(self.unseen.get_or_init(|| table))
     }
 }
 

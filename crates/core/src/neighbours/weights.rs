@@ -163,10 +163,6 @@ impl WeightTable {
         &self.weight
     }
 
-    pub(super) fn tails(&self) -> &[f64] {
-        &self.tail
-    }
-
     /// Weights of `len` tied rows after the first `nearer`.
     pub(super) fn run(&self, nearer: usize, len: usize) -> RunWeights {
         let Sums { plain, over_nearer, .. } = self.range(nearer, len);

@@ -7,7 +7,7 @@
 //! | `learn.rs` | the passes of a logistic fit |
 //! | `second_order.rs` | classification by models that are refitted on each set |
 //! | `density.rs`, `reservoir.rs` | density: a reference, or a sample of it, that is smoothed |
-//! | `neighbours.rs`, `hold.rs` | nearest neighbours: reference and test rows |
+//! | `neighbours.rs`, `neighbour_sizes.rs`, `hold.rs` | nearest neighbours: reference and test rows; their set sizes |
 //! | `row_valuer.rs` | row by row, or by drawing sets |
 //!
 //! A further task is a further variant of [`FittedModel`]; what runs over files
@@ -18,6 +18,7 @@ mod hold;
 mod learn;
 mod linear;
 mod logistic;
+mod neighbour_sizes;
 mod neighbours;
 mod reservoir;
 mod row_valuer;
@@ -28,6 +29,7 @@ pub(crate) use hold::Share;
 pub(crate) use learn::learn_logistic;
 pub(crate) use linear::LinearModel;
 pub(crate) use logistic::{ColumnStats, LogisticModel};
+pub(crate) use neighbour_sizes::counted;
 pub(crate) use neighbours::{NeighbourModel, Tests};
 pub(crate) use reservoir::Reservoir;
 pub(crate) use row_valuer::{Drawer, Extras, RowValuer};

@@ -1,6 +1,7 @@
 //! Nearest neighbours: the reference rows themselves, and test rows.
 
 use super::hold::{Reading, Share};
+use super::neighbour_sizes::NeighbourSizes;
 use super::{ColumnStats, ColumnSums};
 use crate::Error;
 use crate::general::Held;
@@ -19,6 +20,13 @@ use std::sync::Arc;
 
 /// Bytes of test rows that are held at a time while they are read.
 const TEST_BLOCK_BYTES: u64 = 64 << 20;
+
+/// What is wrong with a reference of one row whose columns are to be scaled.
+const ONE_ROW: &str =
+    "there is 1 reference row, which has no spread: distances are in standard deviations of the reference";
+
+const ONE_ROW_HINT: &str =
+    "give more rows; where others are valued by a single one, `--scale none` takes columns as they are";
 
 /// A reference that neighbours are found in.
 #[derive(Debug, Clone)]
@@ -75,7 +83,13 @@ impl NeighbourModel {
         };
         let n_classes = design.labels().map(Labels::n_classes);
         let model = Self::of(reference, n_classes, tests, choice.clone());
-        let mut model = model.map_err(|e| Error::core(e, design))?;
+        let mut model = model.map_err(|error| match error {
+            dshap::Error::FewRows { .. } => {
+                let hint = Some(ONE_ROW_HINT.into());
+                Error::Core { message: ONE_ROW.into(), hint, error }
+            }
+            error => Error::core(error, design),
+        })?;
         model.test_files = test_files;
         Ok((model, counts))
     }
@@ -228,24 +242,26 @@ impl NeighbourModel {
         Ok(same && start == reference.len())
     }
 
-    /// The set sizes for a choice, defaults filled in.
-    pub(crate) fn sizes(&self, method: Method, choice: SizeChoice, design: &Design) -> Result<Sizes, Error> {
-        let (n_rows, k) = (self.reference.n_rows(), method.neighbours().unwrap_or(1));
-        if choice.max.is_none() && n_rows <= k {
-            // Said before the default `m`, which is too small then.
-            let error = match self.tests {
-                Tests::Reference(_) => dshap::Error::FewNeighbours { n_rows: n_rows - 1, needed: k },
-                _ => dshap::Error::FewNeighbours { n_rows, needed: k.saturating_add(1) },
-            };
-            return Err(Error::core(error, design));
-        }
+    /// The set sizes for a choice, defaults filled in; whether any of them counts
+    /// is told by [`doubts`](Self::doubts).
+    pub(crate) fn sizes(&self, method: Method, choice: SizeChoice) -> Result<Sizes, Error> {
         match method {
-            Method::KnnShapley { .. } if choice == SizeChoice::default() => Ok(Sizes::new(1, n_rows)),
-            Method::KnnShapley { .. } => Err(Error::Misplaced { what: NO_SIZES.into() }),
-            _ => {
-                let default = NeighbourValuer::default_sizes(k, n_rows);
-                Ok(Sizes::new(choice.min.unwrap_or(default.min()), choice.max.unwrap_or(default.max())))
+            Method::KnnShapley { .. } if choice == SizeChoice::default() => {
+                Ok(Sizes::new(1, self.reference.n_rows()))
             }
+            Method::KnnShapley { .. } => Err(Error::Misplaced { what: NO_SIZES.into() }),
+            _ => Ok(self.asked(method.neighbours().unwrap_or(1), choice, false).sizes()),
+        }
+    }
+
+    /// What was asked for, of rows that are part of the reference or not.
+    fn asked(&self, k: usize, choice: SizeChoice, left_out: bool) -> NeighbourSizes {
+        NeighbourSizes {
+            k,
+            choice,
+            n_reference: self.reference.n_rows(),
+            without_test: matches!(self.tests, Tests::Reference(_)),
+            without_point: left_out,
         }
     }
 
@@ -256,13 +272,25 @@ impl NeighbourModel {
         k: usize,
         sizes: Sizes,
     ) -> Result<NeighbourValuer<'a>, dshap::Error> {
-        let options = NeighbourOptions {
+        NeighbourValuer::new(self.reference.rows()?, tests, sizes, self.options(k))
+    }
+
+    /// The same for the reference as a finite dataset.
+    pub(crate) fn dataset_valuer<'a>(
+        &'a self,
+        tests: TestRows<'a>,
+        k: usize,
+    ) -> Result<NeighbourValuer<'a>, dshap::Error> {
+        NeighbourValuer::of_dataset(self.reference.rows()?, tests, self.options(k))
+    }
+
+    fn options(&self, k: usize) -> NeighbourOptions {
+        NeighbourOptions {
             k,
             metric: self.choice.metric.unwrap_or_default(),
             scale: self.choice.scale.unwrap_or_default(),
             ..NeighbourOptions::new(self.task)
-        };
-        NeighbourValuer::new(self.reference.rows()?, tests, sizes, options)
+        }
     }
 
     /// Whether rows can be valued, and what is doubtful about that.
@@ -274,11 +302,7 @@ impl NeighbourModel {
         left_out: bool,
     ) -> Result<Vec<String>, Error> {
         let core = |error| Error::core(error, design);
-        let (k, mut sizes) = (method.neighbours().unwrap_or(1), self.sizes(method, choice, design)?);
-        let is_shapley = matches!(method, Method::KnnShapley { .. });
-        if is_shapley {
-            sizes = NeighbourValuer::default_sizes(k, self.reference.n_rows());
-        }
+        let (k, sizes) = (method.neighbours().unwrap_or(1), self.sizes(method, choice)?);
         // One row stands for test rows that are not there yet.
         let first = self.reference.rows().map_err(core)?.slice(0, 1);
         let tests = match &self.tests {
@@ -286,15 +310,28 @@ impl NeighbourModel {
             Tests::Reference(numbers) => TestRows::Reference(numbers),
             Tests::Streamed(_) => TestRows::Given(first),
         };
-        let valuer = self.valuer(tests, k, sizes).map_err(core)?;
-        // The default `m` is the number of rows: of that nothing was asked that could be left out.
-        let is_said = |warning: &Warning| match warning {
-            Warning::SizesLeftOut { .. } => choice.max.is_some_and(|m| m > self.reference.n_rows()),
-            Warning::FewSizes { .. } => !is_shapley,
-            _ => true,
+        let asked = self.asked(k, choice, left_out);
+        let is_shapley = matches!(method, Method::KnnShapley { .. });
+        let valuer = if is_shapley {
+            self.dataset_valuer(tests, k).map_err(core)?
+        } else {
+            asked.check()?;
+            self.valuer(tests, k, sizes).map_err(core)?
         };
-        let warnings: Vec<Warning> = valuer.warnings(left_out).into_iter().filter(is_said).collect();
+        let mut warnings = valuer.warnings(left_out);
+        warnings.retain_mut(|warning| match warning {
+            // The default `m` is the number of rows: of that nothing was asked that could be left out.
+            Warning::SizesLeftOut { .. } => choice.max.is_some_and(|m| m > self.reference.n_rows()),
+            Warning::FewNeighbourSizes { smaller_k, more_rows, .. } => {
+                // What was not said follows: `m` the number of rows, and `q` is k + 1.
+                *more_rows |= choice.max.is_none();
+                *smaller_k &= choice.min.is_none_or(|q| q <= k);
+                !is_shapley
+            }
+            _ => true,
+        });
         let mut said = in_words(&warnings, design);
+        said.extend(asked.doubt().filter(|_| !is_shapley));
         if let Tests::Reference(numbers) = &self.tests
             && numbers.len() < self.reference.n_rows()
             && self.choice.samples.is_none()

@@ -34,9 +34,11 @@ pub(super) fn sized(
     let n = model.reference.n_rows();
     let threads = rayon::current_num_threads() as u64;
     let needed = |n_points: usize| {
-        // Distances and values of four test rows at least, a sorted list, and means.
+        // Distances and values of four test rows at least, a sorted list, sorted points
+        // where there are any but the rows of the list, and means.
+        let sorted = if leave_one_out { 0 } else { 16 * n_points as u64 };
         let (wide, n_points) = (n.max(n_points) as u64, n_points as u64);
-        threads * (THREAD_BYTES.max(64 * wide) + 64 * n as u64) + 40 * n_points
+        threads * (THREAD_BYTES.max(64 * wide) + 72 * n as u64 + sorted) + 40 * n_points
     };
     if leave_one_out {
         return Ok((n, budget.reserving_more(needed(n)).scan_options(points, wanted, design.n_encoded())?));
@@ -153,12 +155,11 @@ impl Run<'_> {
     ) -> Result<RowCounts, Error> {
         let Run { model, method, sizes, observer, .. } = *self;
         let k = method.neighbours().unwrap_or(1);
-        let sizes = match method {
-            Method::KnnShapley { .. } => NeighbourValuer::default_sizes(k, model.reference.n_rows()),
-            _ => sizes,
-        };
         model.each_tests(self.design, self.budget, observer, |tests, share: Share| {
-            let valuer = model.valuer(tests, k, sizes)?;
+            let valuer = match method {
+                Method::KnnShapley { .. } => model.dataset_valuer(tests, k)?,
+                _ => model.valuer(tests, k, sizes)?,
+            };
             let watch = |done: usize, total: usize| {
                 let done = share.from + (share.to - share.from) * done as f64 / total.max(1) as f64;
                 let bytes = (to.saturating_sub(from) as f64 * done) as u64;

@@ -12,7 +12,7 @@
 mod block;
 
 use crate::Error;
-use crate::fitted::{FittedModel, NeighbourModel};
+use crate::fitted::{FittedModel, NeighbourModel, counted};
 use crate::general::slice;
 use crate::memory::Budget;
 use crate::neighbour_choice::NO_UNSEEN;
@@ -172,6 +172,7 @@ fn doubts_of(
     let mut said = warnings::of_sources(points, reference.as_ref().filter(|_| !is_fitted));
     if let Against::Valuer { file, .. } = &request.against {
         said.extend(warnings::of_points_in_reference(points, &files_in(&valuer.history), file)?);
+        said.extend(warnings::of_points_in_tests(points, model, file)?);
     } else if !is_fitted {
         said.extend(warnings::of_constant_text(design));
     }
@@ -181,7 +182,8 @@ fn doubts_of(
         said.extend(warnings::of_labels(valuer, *method, valuer.sizes(*method, *choice)?));
     }
     if request.std_error && *n_usable > 0 && tests.n_usable < model.fewest_for_errors() {
-        said.push(format!("of {} test rows there are no standard errors", tests.n_usable));
+        let tests = counted(tests.n_usable as usize, "test row");
+        said.push(format!("of {tests} there are no standard errors"));
     }
     let n_left_out = tests.n_left_out() + model.n_tests_left_out;
     said.extend(warnings::of_rows_left_out("test", n_left_out, "has no part in the utility"));
@@ -201,8 +203,9 @@ fn refuse(request: &ValueRequest, method: Method, leave_one_out: bool) -> Result
     let is_shapley = matches!(method, Method::KnnShapley { .. });
     match &request.against {
         Against::Valuer { .. } if is_shapley => misplaced(
-            "the valuer is one of `knn-shapley`, which values its own reference rows only; `--method knn` values \
-             other rows by it",
+            "`--method knn-shapley` values the rows of one finite dataset only, not rows by a valuer: leave \
+             `--valuer` out to value rows against each other, or `--method`, since the valuer is one of `knn`, which \
+             values any row",
         ),
         _ if is_shapley && !leave_one_out => misplaced(NO_UNSEEN),
         // Python asks for all parts that there are.

@@ -77,11 +77,10 @@ impl SavedValuer {
             written_by: env!("CARGO_PKG_VERSION").into(),
             format_version,
         };
-        // What cannot value anything is not worth saving.
+        // What cannot value anything is not worth saving. With neighbours that depends on
+        // what is valued: a row of the reference leaves one less.
         valuer.sizes(valuer.method, valuer.choice)?;
-        if valuer.model.neighbours().is_some() {
-            valuer.doubts_of_neighbours(valuer.method, valuer.choice)?;
-        } else if valuer.lacks().is_none() {
+        if valuer.model.neighbours().is_none() && valuer.lacks().is_none() {
             valuer.row_valuer(valuer.method, valuer.choice, Extras::default())?;
         }
         Ok(valuer)
@@ -256,7 +255,7 @@ impl SavedValuer {
     /// a bound to say anything.
     pub(crate) fn sizes(&self, method: Method, choice: SizeChoice) -> Result<Sizes, Error> {
         if let Some(model) = self.model.neighbours() {
-            return model.sizes(method, choice, &self.design);
+            return model.sizes(method, choice);
         }
         let (n, p) = (self.model.n_rows(), self.model.dim(method));
         if self.task() == Task::Density {
