@@ -62,7 +62,7 @@ mod values;
 
 pub use error::{Error, Warning};
 pub use moments::{
-    BLOCK_ROWS, BuilderParts, Combination, Moments, MomentsBuilder, MomentsForm, MomentsParts,
+    BLOCK_ROWS, BuilderParts, Combination, Moments, MomentsBuilder, MomentsForm, MomentsParts, panel_rows,
 };
 pub use principal::PrincipalComponents;
 pub use rows::{Rows, WEIGHT_RANGE};

@@ -1,7 +1,7 @@
 //! How large batches may be so that a run stays within its memory.
 
 use crate::Error;
-use dshap::BLOCK_ROWS;
+use dshap::{BLOCK_ROWS, panel_rows};
 use dshap_io::{ScanOptions, Source};
 use dshap_table::Wanted;
 
@@ -111,5 +111,6 @@ fn arithmetic_bytes(source: &Source, n_columns: usize) -> u64 {
     let most_blocks = (10 * most_bytes(source) / k / BLOCK_ROWS as u64).max(1);
     let levels = u64::from(most_blocks.ilog2()) + 1;
     let square = 8 * k * k;
-    square * (levels + 2 * threads + 4) + 8 * k * (BLOCK_ROWS as u64 + 2 * 256 * threads)
+    square * (levels + 2 * threads + 4)
+        + 8 * k * (BLOCK_ROWS as u64 + 2 * panel_rows(k as usize) as u64 * threads)
 }

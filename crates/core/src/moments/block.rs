@@ -6,8 +6,15 @@ use faer::linalg::matmul::triangular::{self, BlockStructure};
 use faer::{Accum, Mat, Par};
 use rayon::join;
 
-/// Rows copied and centred at a time; with 100 columns they fill a level-2 cache.
+/// Rows summed at a time for a first mean.
 const PANEL_ROWS: usize = 256;
+
+/// Rows that a thread copies and centres at a time, of so many columns: with 100
+/// columns they fill a level-2 cache; with many, all sums are read and written for
+/// each panel, and more rows share that.
+pub const fn panel_rows(n_columns: usize) -> usize {
+    if n_columns < 400 { PANEL_ROWS } else { 4 * PANEL_ROWS }
+}
 
 impl Moments {
     /// Moments of at most [`BLOCK_ROWS`] rows, on one thread.
@@ -26,12 +33,13 @@ impl Moments {
         }
         let weight = counts.weight;
         let shift = first_means(rows, weight);
-        let mut panel = Mat::<f64>::zeros(PANEL_ROWS.min(n), k);
+        let panel_rows = panel_rows(k).min(n);
+        let mut panel = Mat::<f64>::zeros(panel_rows, k);
         let mut weighted = rows.weights().map(|_| panel.clone());
         let mut rest = vec![0.0; k];
         let mut lower = Mat::<f64>::zeros(k, k);
-        for start in (0..n).step_by(PANEL_ROWS) {
-            let len = PANEL_ROWS.min(n - start);
+        for start in (0..n).step_by(panel_rows) {
+            let len = panel_rows.min(n - start);
             for j in 0..k {
                 let cells = &mut panel.col_as_slice_mut(j)[..len];
                 rows.copy_centred(j, start, shift[j], 0.0, cells);

@@ -16,6 +16,7 @@ mod parts;
 mod triangle;
 mod view;
 
+pub use block::panel_rows;
 pub use builder::MomentsBuilder;
 pub use change::Combination;
 pub use parts::{BuilderParts, MomentsParts};
