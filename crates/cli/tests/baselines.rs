@@ -166,7 +166,10 @@ fn what_does_not_go_together_is_refused_in_words() {
         ("value t.csv --target y --method loo --samples 10", "`--samples` goes with"),
         ("value t.csv --target y --method loo --stderr", "nothing is drawn"),
         ("value t.csv --target y --method random --m 7", "`--m` goes with `d-shapley` only"),
-        ("value t.csv --target y --method d-shapley --constant gain", "`--constant` does not go with"),
+        (
+            "value t.csv --target y --method d-shapley --constant gain",
+            "`--constant` goes with `--method gaussian` only",
+        ),
         ("value t.csv --task density --method d-shapley --ridge 1", "`--ridge` does not go with"),
         ("value t.csv --target y --method d-shapley --kernel gaussian", "`--kernel` goes with"),
     ] {

@@ -3,6 +3,7 @@
 mod baseline;
 mod compare;
 mod dataset;
+mod deliver;
 mod demo;
 mod evaluate;
 mod experiment;

@@ -178,6 +178,9 @@ impl BaselineChoice {
             Task::Regression | Task::Density if self.utility.is_some() => {
                 misplaced("`--utility` is for classification".into())
             }
+            Task::Regression | Task::Density if model.positive.is_some() => {
+                misplaced("`--positive` goes with classification only".into())
+            }
             Task::Classification if self.ridge == Some(0.0) => misplaced(
                 "`--ridge 0` leaves small sets without a model, since they are separable: give a number above 0"
                     .into(),
