@@ -69,7 +69,8 @@ def d_shapley(
     """D-Shapley (Ghorbani, Kim and Zou 2020): the expected gain on joining a random set of other rows.
 
     It estimates what the closed forms compute, for models that are really refitted on each set, and is the way to check
-    them. With thousands of test rows: few of them measure their own noise.
+    them. That takes thousands of reference rows and of test rows: of few it measures what one of them says about the noise
+    of the others.
 
     Parameters
     ----------
@@ -116,12 +117,10 @@ def d_shapley(
     --------
     >>> from dshap import RegressionValuer, baselines
     >>> from dshap.datasets import gaussian_r
-    >>> X, y, beta = gaussian_r(80, 2, coef=True, seed=3)
-    >>> rng = np.random.default_rng(4)
-    >>> X_test = rng.standard_normal((4000, 2))
-    >>> test = X_test, X_test @ beta + rng.standard_normal(4000)
-    >>> drawn = baselines.d_shapley(X, y, test=test, m=40, samples=2000, stop=0.0)
-    >>> exact = RegressionValuer(m=40).fit(X, y).value_training()
+    >>> X, y = gaussian_r(40_100, 3, seed=3)
+    >>> points, reference, test = (X[:100], y[:100]), (X[100:20_100], y[100:20_100]), (X[20_100:], y[20_100:])
+    >>> drawn = baselines.d_shapley(*points, reference=reference, test=test, m=60, samples=1500, stop=0.0)
+    >>> exact = RegressionValuer(m=60).fit(*reference).value(*points)
     >>> bool(np.corrcoef(drawn, exact)[0, 1] > 0.9)
     True
     """

@@ -11,6 +11,8 @@ use numpy::{IntoPyArray, PyArray1, PyReadonlyArray1};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
+type Column<'py, T> = Bound<'py, PyArray1<T>>;
+
 /// What, whose, in which order, how many rows, and how high.
 type Points<'py> = (String, String, String, PyReadonlyArray1<'py, i64>, PyReadonlyArray1<'py, f64>);
 
@@ -62,7 +64,7 @@ pub(crate) fn detection<'py>(
     py: Python<'py>,
     value: PyReadonlyArray1<'py, f64>,
     is_wrong: PyReadonlyArray1<'py, bool>,
-) -> PyResult<Option<(f64, f64, Bound<'py, PyArray1<f64>>)>> {
+) -> PyResult<Option<(f64, f64, Column<'py, f64>)>> {
     let (value, is_wrong) = (value.as_slice()?, is_wrong.as_slice()?);
     let found = py.detach(|| Detection::of(value, is_wrong));
     Ok(found.map(|found| (found.auc, found.f1, found.found.into_pyarray(py))))
@@ -78,7 +80,7 @@ pub(crate) fn corrupted<'py>(
     share: f64,
     seed: u64,
     n_classes: Option<usize>,
-) -> PyResult<(Bound<'py, PyArray1<f64>>, Bound<'py, PyArray1<bool>>)> {
+) -> PyResult<(Column<'py, f64>, Column<'py, bool>)> {
     let y = y.as_slice()?;
     let kind = n_classes.map_or(Kind::Numbers, Kind::Labels);
     let changed = py.detach(|| inject(y, kind, share, seed));

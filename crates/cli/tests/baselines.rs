@@ -184,6 +184,15 @@ fn what_does_not_go_together_is_refused_in_words() {
 }
 
 #[test]
+fn means_that_need_not_rest_are_no_doubt() {
+    let folder = Folder::with("t.csv", many_rows(60)).and("test.csv", many_rows(30));
+    let line = "dshap value t.csv --target y --method d-shapley --test test.csv --samples 200";
+    let moved = "the means still moved";
+    assert!(folder.run(&format!("{line} --stop 1e-9")).contains(moved));
+    assert!(!folder.run(&format!("{line} --stop 0")).contains(moved));
+}
+
+#[test]
 fn the_summary_tells_what_ran() {
     let folder = Folder::with("t.csv", many_rows(60)).and("test.csv", many_rows(30));
     folder.stdout(

@@ -126,7 +126,7 @@ impl BaselineChoice {
         TmcOptions { stopping: self.stopping(), ..TmcOptions::default() }
     }
 
-    pub(super) fn tolerance(&self) -> f64 {
+    pub(crate) fn tolerance(&self) -> f64 {
         self.stopping().tolerance
     }
 

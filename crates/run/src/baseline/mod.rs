@@ -329,7 +329,9 @@ fn warnings(
         };
         said.push(format!("{what}; `--test FILE` gives rows for that"));
     }
-    if let (Some(false), Some(n)) = (outcome.converged, outcome.n_iterations) {
+    // Without a tolerance all iterations were asked for, and nothing was to come to rest.
+    let wants_rest = choice.tolerance() > 0.0;
+    if let (Some(false), Some(n), true) = (outcome.converged, outcome.n_iterations, wants_rest) {
         said.push(format!(
             "after {n} iterations the means still moved by more than {} % in a hundred; `--samples` allows \
              more, `--stderr` shows how far off they may be",

@@ -88,7 +88,8 @@ impl Valuing<'_> {
         let job = Job { choice: &choice, utility: &utility, players: &seen, points: None, sizes };
         let outcome = job.run(self.observer).map_err(|error| Error::baseline(error, self.design))?;
         let mut warnings = Vec::new();
-        if let (Some(false), Some(n)) = (outcome.converged, outcome.n_iterations) {
+        let wants_rest = choice.tolerance() > 0.0;
+        if let (Some(false), Some(n), true) = (outcome.converged, outcome.n_iterations, wants_rest) {
             warnings.push(format!("the means still moved after {n} iterations; `--samples` allows more"));
         }
         Ok(Timed { value: outcome.values.value, penalty: None, seconds: 0.0, warnings })
