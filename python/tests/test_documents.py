@@ -14,6 +14,7 @@ import dshap
 import dshap._classification
 import dshap._density
 import dshap._regression
+import dshap._trials
 import dshap._values
 
 GUIDE = ROOT / "docs" / "python.md"
@@ -42,6 +43,7 @@ def test_the_guide(monkeypatch, tmp_path):
         dshap._classification,
         dshap._density,
         dshap._regression,
+        dshap._trials,
         dshap._values,
     ],
     ids=lambda module: module.__name__,

@@ -105,6 +105,12 @@ pub(crate) fn significant(number: f64) -> String {
     }
 }
 
+/// A number of things, one of which is called so.
+pub(crate) fn counted(number: u64, thing: &str) -> String {
+    let plural = if number == 1 { "" } else { "s" };
+    format!("{} {thing}{plural}", grouped(number))
+}
+
 /// A count with its digits in groups of three.
 pub(crate) fn grouped(count: u64) -> String {
     let digits = count.to_string();

@@ -291,6 +291,8 @@ fn no_row_is_kept_back_for_nobody() {
     assert!(csv.numbers("gaussian").iter().all(|value| !value.is_nan()));
     let said = String::from_utf8(block.stderr).expect("text");
     assert!(said.contains("50 rows valued by 2 methods\n"), "{said}");
+    let one = folder.run(&line.replace("gaussian,knn", "knn"));
+    assert!(one.contains("50 rows valued by 1 method\n"), "{one}");
 }
 
 #[test]
@@ -313,6 +315,10 @@ fn what_no_method_knows_is_refused() {
         ),
         ("evaluate NUMBERS --methods random --q 9", "`--q` goes with none of the methods"),
         ("evaluate NUMBERS --kernel gaussian", "`--kernel` goes with `--task density` only"),
+        (
+            "compare NUMBERS --scale none",
+            "`--scale` goes with `--task density`, `--method knn` and `knn-shapley` only",
+        ),
         (
             "compare NUMBERS --methods gaussian,knn --convention printed --constant gain",
             "whose constant is `theorem`",

@@ -4,7 +4,7 @@ use super::deliver::{Delivery, Ran};
 use super::plan;
 use crate::args::CompareArgs;
 use crate::failure::Failure;
-use crate::table::{grouped, significant};
+use crate::table::{counted, grouped, significant};
 use dshap_run::{Arrange, Comparison};
 
 pub(crate) fn run(args: &CompareArgs) -> Result<(), Failure> {
@@ -34,18 +34,15 @@ impl Ran for Comparison {
 /// What ran, how long it took and how much it agrees.
 fn describe(found: &Comparison) -> String {
     let guessed = if found.task_guessed { " (guessed)" } else { "" };
-    let n_test = grouped(found.n_test as u64);
+    let n_test = found.n_test as u64;
     let measured = match found.test_from {
         "none" => String::new(),
-        "test" => format!("; utility is measured on {n_test} test rows"),
-        _ => format!("; baselines measure utility on {n_test} of the rows"),
+        "test" => format!("; utility is measured on {}", counted(n_test, "test row")),
+        _ => format!("; baselines measure utility on {} of the rows", grouped(n_test)),
     };
-    let n_rows = grouped(found.n_valued as u64);
-    let mut text = format!(
-        "{}{guessed}: {n_rows} rows valued by {} methods{measured}\n",
-        found.task,
-        found.methods.len()
-    );
+    let n_rows = counted(found.n_valued as u64, "row");
+    let n_methods = counted(found.methods.len() as u64, "method");
+    let mut text = format!("{}{guessed}: {n_rows} valued by {n_methods}{measured}\n", found.task);
     let seconds =
         |method: &dshap_run::Compared| format!("{} {} s", method.method, significant(method.seconds));
     text += &format!("time: {}\n", found.methods.iter().map(seconds).collect::<Vec<_>>().join(", "));

@@ -6,7 +6,7 @@ use super::plan::{self, Target};
 use crate::args::EvaluateArgs;
 use crate::failure::Failure;
 use crate::progress::Progress;
-use crate::table::{grouped, significant};
+use crate::table::{counted, grouped, significant};
 use dshap_evaluate::figure;
 use dshap_io::AtomicFile;
 use dshap_run::{Arrange, Collected, Evaluation, Receiver, Trial, Written};
@@ -99,13 +99,16 @@ fn table(found: &Evaluation) -> String {
 /// What ran, in a few lines.
 fn describe(found: &Evaluation) -> String {
     let guessed = if found.task_guessed { " (guessed)" } else { "" };
-    let from = if found.test_from == "test" { "test rows" } else { "of the rows" };
+    let n_test = found.n_test as u64;
+    let tests = match found.test_from {
+        "test" => counted(n_test, "test row"),
+        _ => format!("{} of the rows", grouped(n_test)),
+    };
     let mut text = format!(
-        "{}{guessed}: {} rows valued, utility {} on {} {from}; all rows are worth {}\n",
+        "{}{guessed}: {} valued, utility {} on {tests}; all rows are worth {}\n",
         found.task,
-        grouped(found.n_rows as u64),
+        counted(found.n_rows as u64, "row"),
         found.utility,
-        grouped(found.n_test as u64),
         significant(found.utility_of_all)
     );
     if let Some(noise) = found.noise {
@@ -122,11 +125,11 @@ fn describe(found: &Evaluation) -> String {
 /// The curves, a panel for each experiment: PNG if the file is called so, else SVG.
 fn drawn(found: &Evaluation, path: &Path) -> Result<Vec<u8>, Failure> {
     let title = format!(
-        "{}: {} rows, {} on {} test rows",
+        "{}: {}, {} on {}",
         found.task,
-        grouped(found.n_rows as u64),
+        counted(found.n_rows as u64, "row"),
         found.utility,
-        grouped(found.n_test as u64)
+        counted(found.n_test as u64, "test row")
     );
     let figure = figure(&title, &found.curves, found.utility_of_all);
     if path.extension().is_some_and(|extension| extension.eq_ignore_ascii_case("png")) {

@@ -13,6 +13,7 @@ mod formula;
 mod inspect;
 mod pages;
 mod plan;
+mod said;
 mod value;
 
 use crate::args::{Args, Command, FormulaCommand};

@@ -1,21 +1,16 @@
 //! What was meant: flags that belong together, checked.
 
+use super::said::{choice_of, missing, said, said_of, sizes, unseen};
 use crate::args::{
-    BenchArgs, CheckpointArgs, ColumnArgs, ConventionArg, DependentArg, DestinationArgs, FitArgs, FormatArg,
-    MemoryArgs, MethodArg, MethodArgs, MissingArg, OptionArgs, OutputArgs, SetArgs, SizeArgs, SortArg,
-    TaskArg, UnseenArg, ValueArgs,
+    BenchArgs, CheckpointArgs, ColumnArgs, DestinationArgs, FitArgs, FormatArg, MemoryArgs, MethodArg,
+    MethodArgs, OutputArgs, SetArgs, SortArg, TaskArg, ValueArgs,
 };
 use crate::failure::Failure;
-use dshap::density::Kernel;
-use dshap::linear::{Convention, FitOptions};
-use dshap::neighbours::{Metric, Scale};
 use dshap_io::{Destination, Format};
 use dshap_run::{
-    Against, AnyMethod, Arrange, Baseline, BaselineRequest, BenchRequest, CheckpointFile, DensityChoice,
-    FitRequest, Method, MethodChoice, MethodName, Model, NeighbourChoice, Overrides, Resources, Said,
-    SetsRequest, SizeChoice, Task, ValueRequest,
+    Against, AnyMethod, Arrange, Baseline, BaselineRequest, BenchRequest, CheckpointFile, FitRequest,
+    MethodName, Model, Overrides, Resources, SetsRequest, ValueRequest,
 };
-use dshap_table::{Missing, Selection, Unseen};
 use std::io::IsTerminal;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -95,11 +90,6 @@ pub(crate) fn fit_request(args: &FitArgs) -> Result<FitRequest, Failure> {
         outputs: outputs([Some(output), run.summary.as_ref(), checkpoint.checkpoint.as_ref()]),
         resources: resources(memory, checkpoint, &all_inputs)?,
     })
-}
-
-/// The set sizes that were given.
-pub(crate) fn sizes(args: &SizeArgs) -> SizeChoice {
-    SizeChoice { min: args.q, max: args.m }
 }
 
 /// Files that will be written.
@@ -270,110 +260,6 @@ fn model(columns: &ColumnArgs, method: &MethodArgs, keep: &[String]) -> Result<M
         )));
     }
     said_of(columns, method, keep).model().map_err(Failure::usage)
-}
-
-/// What was said, the name of a method included.
-fn said_of(columns: &ColumnArgs, method: &MethodArgs, keep: &[String]) -> Said {
-    let mut said = said(columns, method.task, &method.options, keep);
-    said.choice = choice_of(method);
-    said
-}
-
-/// What was said about columns and methods.
-fn said(columns: &ColumnArgs, task: Option<TaskArg>, options: &OptionArgs, keep: &[String]) -> Said {
-    let task = task.map(|task| match task {
-        TaskArg::Regression => Task::Regression,
-        TaskArg::Classification => Task::Classification,
-        TaskArg::Density => Task::Density,
-    });
-    let model = Model {
-        selection: Selection {
-            target: columns.target.clone(),
-            features: columns.features.clone(),
-            exclude: columns.exclude.clone(),
-            id: columns.id.clone(),
-            by: columns.by.clone(),
-            keep: keep.to_vec(),
-            categorical: columns.categorical.clone(),
-            weight: columns.weight.clone(),
-        },
-        missing: columns.missing.map(missing).unwrap_or_default(),
-        unseen: columns.unseen.map(unseen).unwrap_or_default(),
-        task,
-        method: Method::default(),
-        ridge: None,
-        positive: columns.positive.clone(),
-        n_components: columns.pca,
-        sizes: sizes(&options.sizes),
-        fit: FitOptions {
-            intercept: !options.no_intercept,
-            refit_intercept: options.refit_intercept,
-            allow_dependent: true,
-        },
-        density: DensityChoice {
-            kernel: options.density.kernel.map(Kernel::from),
-            bandwidth: options.density.bandwidth,
-            every_row: options.density.every_row,
-            ..DensityChoice::default()
-        },
-        neighbours: NeighbourChoice {
-            metric: options.neighbours.metric.map(Metric::from),
-            test: options.utility.test.clone(),
-            ..NeighbourChoice::default()
-        },
-    };
-    Said {
-        model,
-        choice: options_said(options),
-        scale: options.density.scale.map(Scale::from),
-        dependent: columns.dependent.map(|dependent| dependent == DependentArg::Drop),
-    }
-}
-
-fn missing(arg: MissingArg) -> Missing {
-    match arg {
-        MissingArg::Error => Missing::Error,
-        MissingArg::Drop => Missing::Drop,
-        MissingArg::Mean => Missing::Mean,
-    }
-}
-
-fn unseen(arg: UnseenArg) -> Unseen {
-    match arg {
-        UnseenArg::Error => Unseen::Error,
-        UnseenArg::Zero => Unseen::Zero,
-    }
-}
-
-/// What was said about the method, its name included.
-fn choice_of(args: &MethodArgs) -> MethodChoice {
-    let name = args.method.and_then(|method| match method.any() {
-        AnyMethod::Valuer(name) => Some(name),
-        AnyMethod::Baseline(_) => None,
-    });
-    MethodChoice { name, ..options_said(&args.options) }
-}
-
-/// What was said about the method, whichever it is.
-fn options_said(args: &OptionArgs) -> MethodChoice {
-    MethodChoice {
-        name: None,
-        ridge: args.ridge,
-        bound_c: args.bound_c,
-        bound_edge: args.bound_edge,
-        constant: args.constant,
-        convention: args.convention.map(|convention| match convention {
-            ConventionArg::Definition => Convention::Definition,
-            ConventionArg::Printed => Convention::Printed,
-        }),
-        stop: args.stop,
-        stop_draws: args.stop_draws,
-        samples: args.samples,
-        seed: args.seed,
-        refit_intercept: args.refit_intercept,
-        k: args.neighbours.k,
-        second_order: args.second_order.said(args.utility.utility),
-    }
 }
 
 /// Where the output goes.

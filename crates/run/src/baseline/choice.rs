@@ -190,7 +190,8 @@ impl BaselineChoice {
             ),
             Task::Regression | Task::Classification if model.density.first_said().is_some() => {
                 let flag = model.density.first_said().unwrap_or_default();
-                misplaced(format!("`{flag}` goes with `--task density` only"))
+                let also = if flag == "--scale" { ", `--method knn` and `knn-shapley`" } else { "" };
+                misplaced(format!("`{flag}` goes with `--task density`{also} only"))
             }
             _ => Ok(()),
         }
