@@ -19,13 +19,15 @@ evaluates for any row, seen or unseen.
 `ClassificationValuer`  the same for logistic regression: rows with labels
 `DensityValuer`         the same for an estimate of how rows are distributed: no target
 `Values`, `Groups`      what `explain` returns: values with what explains them
+`dshap.baselines`       values by fitting models to sets of rows, to compare with
+`dshap.evaluate`        how good values are, whoever made them
 `dshap.formula`         the closed forms for given numbers
 `dshap.datasets`        data of the paper, made on the spot
 `DshapError`            base of all errors; `InputError` is also a `ValueError`
 ======================  =====================================================
 """
 
-from dshap import datasets, formula
+from dshap import baselines, datasets, evaluate, formula
 from dshap._classification import ClassificationValuer
 from dshap._density import DensityValuer
 from dshap._dshap import __version__
@@ -47,6 +49,8 @@ __all__ = [
     "RegressionValuer",
     "Values",
     "__version__",
+    "baselines",
     "datasets",
+    "evaluate",
     "formula",
 ]

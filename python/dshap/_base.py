@@ -18,6 +18,7 @@ from dshap._frames import frame_like
 from dshap._inputs import Target
 from dshap._kinds import is_frame, is_pandas, shape_of
 from dshap._names import Names, check_names, named_columns, names_of
+from dshap._pairs import beside
 from dshap._progress import Bar
 from dshap._values import Values
 from dshap._warn import warn
@@ -137,18 +138,7 @@ class BaseValuer(BaseEstimator):
 
     def _tests(self, test: Any, table: Table, names: Names | None) -> Table:
         """Rows that the reference is to predict, called as it is."""
-        if not isinstance(test, (tuple, list)) or len(test) != 2:
-            raise InputError("`test` is a pair of rows and their targets, such as test=(X_test, y_test)")
-        X, y = test
-        _inputs.refuse_unusable(X)
-        doubt = check_names(names, names_of(X), type(self).__name__)
-        if doubt is not None:
-            warn(doubt, UserWarning)
-        shape, wanted = shape_of(X if is_frame(X) else _inputs.array(X)), table.names
-        if shape is not None and shape[1] != len(wanted):
-            raise InputError(f"the test rows have {shape[1]} features, and the reference has {len(wanted)}")
-        made, _, _ = _inputs.table(X, y, target_of=self._target_of, names=wanted, called=table.target)
-        return made
+        return beside(test, "test", table, names, self._target_of, type(self).__name__)
 
     def _value(
         self, X: Any, y: Any = None, *, m: int | None, q: int | None = None, as_frame: bool

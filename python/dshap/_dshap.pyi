@@ -3,26 +3,69 @@ import os
 from collections.abc import Callable, Sequence
 from typing import Any, final
 
-from numpy import float64, int64
+from numpy import bool_, float64, int64
 from numpy.typing import NDArray
 
 __all__ = [
     "Table",
     "Valuer",
     "__version__",
+    "agreement",
+    "baseline",
     "bounds",
+    "chance",
     "classification",
+    "corrupted",
     "density",
+    "detection",
+    "drawn",
+    "orders",
     "ranking",
     "regression",
     "spelled",
     "synergy",
+    "task_of",
 ]
 
 __version__: str
 
 _Progress = Callable[[str, int, int], object]
 
+_Curve = tuple[str, str, str, NDArray[int64], NDArray[float64]]
+
+def baseline(
+    name: str,
+    table: Table,
+    options: Any,
+    categorical: Sequence[str],
+    reference: Table | None = None,
+    test: Table | None = None,
+    n_jobs: int | None = None,
+    progress: _Progress | None = None,
+) -> dict[str, Any]: ...
+def chance(n_rows: int, seed: int) -> NDArray[float64]: ...
+def task_of(table: Table) -> str: ...
+def orders(
+    table: Table,
+    test: Table,
+    options: Any,
+    categorical: Sequence[str],
+    experiment: str,
+    values: Sequence[tuple[str, NDArray[float64]]],
+    repeats: int,
+    n_jobs: int | None = None,
+    progress: _Progress | None = None,
+) -> dict[str, Any]: ...
+def detection(
+    value: NDArray[float64], is_wrong: NDArray[bool_]
+) -> tuple[float, float, NDArray[float64]] | None: ...
+def corrupted(
+    y: NDArray[float64], share: float, seed: int, n_classes: int | None = None
+) -> tuple[NDArray[float64], NDArray[bool_]]: ...
+def agreement(
+    one: NDArray[float64], other: NDArray[float64], top: int
+) -> tuple[float | None, float | None, float | None]: ...
+def drawn(title: str, curves: Sequence[_Curve], whole: float) -> str: ...
 def regression(columns: Sequence[NDArray[float64]], n_jobs: int | None = None) -> list[NDArray[float64]]: ...
 def classification(columns: Sequence[NDArray[float64]], n_jobs: int | None = None) -> list[NDArray[float64]]: ...
 def bounds(columns: Sequence[NDArray[float64]], n_jobs: int | None = None) -> list[NDArray[float64]]: ...

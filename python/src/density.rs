@@ -34,7 +34,7 @@ pub(crate) fn choice(read: &Reader<'_, '_>) -> PyResult<(Method, DensityChoice)>
 }
 
 /// A word or a number; a number that is held as text is a slip.
-fn bandwidth(read: &Reader<'_, '_>) -> PyResult<Bandwidth> {
+pub(crate) fn bandwidth(read: &Reader<'_, '_>) -> PyResult<Bandwidth> {
     let given = read.estimator.getattr("bandwidth")?;
     let found = if given.is_instance_of::<PyBool>() {
         None

@@ -15,19 +15,25 @@
 //! | `neighbours.rs` | the same of nearest neighbours |
 //! | `valuer.rs` | `Valuer`: fitted, valuing, merged, saved |
 //! | `facts.rs` | what a valuer has learned |
+//! | `said.rs` | keywords of functions, turned into what the engine asks for |
+//! | `baselines.rs` | values by fitting models to sets of rows |
+//! | `evaluate.rs` | how good values are: curves, detection, agreement, figures |
 //! | `formula.rs` | the closed forms for arrays of numbers |
 //! | `work.rs` | threads, progress, interruption |
 //! | `error.rs` | every decision about exceptions |
 //! | `words.rs` | what the engine says about files and flags, in words for Python |
 
 mod arrays;
+mod baselines;
 mod density;
 mod error;
+mod evaluate;
 mod facts;
 mod formula;
 mod labels;
 mod neighbours;
 mod params;
+mod said;
 mod table;
 mod valuer;
 mod words;
@@ -40,6 +46,10 @@ use pyo3::prelude::*;
 mod _dshap {
     use pyo3::prelude::*;
 
+    #[pymodule_export]
+    use crate::baselines::{baseline, chance, task_of};
+    #[pymodule_export]
+    use crate::evaluate::{agreement, corrupted, detection, drawn, orders};
     #[pymodule_export]
     use crate::formula::{bounds, classification, density, ranking, regression, spelled, synergy};
     #[pymodule_export]

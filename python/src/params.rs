@@ -138,12 +138,20 @@ impl<'py> Reader<'_, 'py> {
         }
     }
 
+    /// One of some words, or None.
+    pub(crate) fn word_or_none<T: Copy>(&self, name: &str, words: &[(&str, T)]) -> PyResult<Option<T>> {
+        match self.estimator.getattr(name)?.is_none() {
+            true => Ok(None),
+            false => self.word(name, words).map(Some),
+        }
+    }
+
     pub(crate) fn size(&self, name: &str) -> PyResult<Option<usize>> {
         checked_size(name, self.get(name, "a whole number, or None")?)
     }
 
     /// A number that is left out when it is the default, whatever the method.
-    fn number(&self, name: &str) -> PyResult<Option<f64>> {
+    pub(crate) fn number(&self, name: &str) -> PyResult<Option<f64>> {
         self.get(name, "a number, or None")
     }
 

@@ -320,7 +320,7 @@ fn value_numbers(
     work::run(py, About::default(), n_jobs, progress, |observer| ready.value_numbers(numbers, how, observer))
 }
 
-fn columns(py: Python<'_>, valued: Valued) -> PyResult<Bound<'_, PyDict>> {
+pub(crate) fn columns(py: Python<'_>, valued: Valued) -> PyResult<Bound<'_, PyDict>> {
     let Valued { value, std_error, parts, notes, warnings } = valued;
     let dict = PyDict::new(py);
     dict.set_item("value", value.into_pyarray(py))?;

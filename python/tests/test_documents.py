@@ -14,6 +14,7 @@ import dshap
 import dshap._classification
 import dshap._density
 import dshap._regression
+import dshap._trials
 import dshap._values
 
 GUIDE = ROOT / "docs" / "python.md"
@@ -32,7 +33,20 @@ def test_the_guide(monkeypatch, tmp_path):
 
 
 @pytest.mark.parametrize(
-    "module", [dshap, dshap.formula, dshap.datasets, dshap._classification, dshap._density, dshap._regression, dshap._values], ids=lambda module: module.__name__
+    "module",
+    [
+        dshap,
+        dshap.baselines,
+        dshap.datasets,
+        dshap.evaluate,
+        dshap.formula,
+        dshap._classification,
+        dshap._density,
+        dshap._regression,
+        dshap._trials,
+        dshap._values,
+    ],
+    ids=lambda module: module.__name__,
 )
 def test_examples_in_docstrings(module):
     # Public classes call themselves members of `dshap`, so they are looked for by hand.
@@ -46,14 +60,14 @@ def test_examples_in_docstrings(module):
 
 
 def test_every_public_name_is_documented():
-    modules = [dshap, dshap.formula, dshap.datasets]
+    modules = [dshap, dshap.baselines, dshap.datasets, dshap.evaluate, dshap.formula]
     for module in modules:
         for name in module.__all__:
             value = getattr(module, name)
             if name == "__version__":
                 continue
             assert value.__doc__, f"{module.__name__}.{name}"
-            methods = vars(value).items() if isinstance(value, type) and value.__module__ == "dshap" else []
+            methods = vars(value).items() if isinstance(value, type) and value.__module__.startswith("dshap") else []
             for method, function in methods:
                 if callable(function) and not method.startswith("_"):
                     assert function.__doc__, f"{name}.{method}"

@@ -105,6 +105,12 @@ pub(crate) fn significant(number: f64) -> String {
     }
 }
 
+/// A number of things, one of which is called so.
+pub(crate) fn counted(number: u64, thing: &str) -> String {
+    let plural = if number == 1 { "" } else { "s" };
+    format!("{} {thing}{plural}", grouped(number))
+}
+
 /// A count with its digits in groups of three.
 pub(crate) fn grouped(count: u64) -> String {
     let digits = count.to_string();
@@ -116,11 +122,6 @@ pub(crate) fn grouped(count: u64) -> String {
         out.push(digit);
     }
     out
-}
-
-/// So many of them, in words.
-pub(crate) fn counted(count: u64, thing: &str) -> String {
-    if count == 1 { format!("1 {thing}") } else { format!("{} {thing}s", grouped(count)) }
 }
 
 /// A number of bytes to two digits.

@@ -166,7 +166,10 @@ fn what_does_not_go_together_is_refused_in_words() {
         ("value t.csv --target y --method loo --samples 10", "`--samples` goes with"),
         ("value t.csv --target y --method loo --stderr", "nothing is drawn"),
         ("value t.csv --target y --method random --m 7", "`--m` goes with `d-shapley` only"),
-        ("value t.csv --target y --method d-shapley --constant gain", "`--constant` does not go with"),
+        (
+            "value t.csv --target y --method d-shapley --constant gain",
+            "`--constant` goes with `--method gaussian` only",
+        ),
         ("value t.csv --task density --method d-shapley --ridge 1", "`--ridge` does not go with"),
         ("value t.csv --target y --method d-shapley --kernel gaussian", "`--kernel` goes with"),
     ] {
@@ -178,6 +181,15 @@ fn what_does_not_go_together_is_refused_in_words() {
     assert!(block.contains("hint: `--method tmc-shapley` estimates the same values"), "{block}");
     let block = folder.run("dshap value t.csv --target y --method d-shapley --m 100");
     assert!(block.contains("exit 1") && block.contains("allows m ≤ 48"), "{block}");
+}
+
+#[test]
+fn means_that_need_not_rest_are_no_doubt() {
+    let folder = Folder::with("t.csv", many_rows(60)).and("test.csv", many_rows(30));
+    let line = "dshap value t.csv --target y --method d-shapley --test test.csv --samples 200";
+    let moved = "the means still moved";
+    assert!(folder.run(&format!("{line} --stop 1e-9")).contains(moved));
+    assert!(!folder.run(&format!("{line} --stop 0")).contains(moved));
 }
 
 #[test]

@@ -107,14 +107,19 @@ fn the_same_seed_gives_the_same_curves_on_any_number_of_threads() {
 fn a_figure_is_drawn() {
     let folder = Folder::with("t.csv", many_rows(60));
     folder.stdout("dshap evaluate t.csv --target y --figure f.svg -o curves.parquet");
+    folder.stdout("dshap evaluate t.csv --target y --figure f.PNG");
     let svg = folder.read("f.svg");
     assert!(
-        svg.starts_with("<svg") && svg.contains("Point removal") && svg.contains("gaussian, high"),
+        svg.starts_with("<svg") && svg.contains("Point removal") && svg.contains(">gaussian, high first<"),
         "{svg}"
     );
     // Two orders of two methods and chance in two panels, three curves and one by penalty in the third.
-    assert_eq!(svg.matches("<polyline").count(), 5 + 5 + 4);
-    assert_eq!(folder.files(), ["curves.parquet", "f.svg", "t.csv"]);
+    let n_curves = 5 + 5 + 4;
+    // Each of the names high, low, value and penalty first, and chance once for all panels.
+    let n_names = 4 + 3 + 1;
+    assert_eq!(svg.matches("stroke-linejoin").count(), n_curves + n_names);
+    assert_eq!(folder.files(), ["curves.parquet", "f.PNG", "f.svg", "t.csv"]);
+    assert_eq!(&folder.bytes("f.PNG")[1..4], b"PNG");
 }
 
 #[test]
@@ -162,18 +167,173 @@ fn what_makes_no_sense_is_refused_in_words() {
     for (line, words) in [
         (
             "evaluate t.csv --target y --methods gaussian,shapely",
-            "there is no method `shapely`; there are `gaussian`",
+            "invalid value 'shapely' for '--methods <A,B>'",
         ),
         ("evaluate t.csv --target y --methods loo,loo", "names `loo` twice"),
-        ("evaluate t.csv --target y --method loo", "say `--methods A,B`"),
+        ("evaluate t.csv --target y --method loo", "a similar argument exists: '--methods'"),
         ("evaluate t.csv --target y --noise 1", "between 0 and 1"),
-        ("compare t.csv --target y --methods loo --constant gain", "`--constant` does not go with"),
+        (
+            "compare t.csv --target y --methods loo --constant gain",
+            "`--constant` goes with `--method gaussian` only",
+        ),
         ("compare t.csv --target y --methods closed", "values densities"),
         ("compare t.csv --target y --methods loo --utility accuracy", "`--utility` is for classification"),
     ] {
         let block = folder.run(&format!("dshap {line}"));
         assert!(block.contains("exit 2") && block.contains(words), "{block}");
     }
+}
+
+/// A table with a text column of three levels, which neighbours see all of, and
+/// the target a number or a label.
+fn goods(seed: u64, n: usize) -> String {
+    let mut draws = Draws::new(seed);
+    let mut csv = String::from("size,city,price,kind\n");
+    for row in 0..n {
+        let (size, city) = (draws.normal(), ["rome", "oslo", "bern"][row % 3]);
+        let price = 2.0 * size + (row % 3) as f64 + draws.normal();
+        let _ = writeln!(csv, "{size:.6},{city},{price:.6},{}", if price > 1.0 { "dear" } else { "cheap" });
+    }
+    csv
+}
+
+/// What `compare` says of a method is what `value` says, whatever it is told and
+/// whatever the others know.
+#[test]
+fn each_method_is_told_what_it_knows() {
+    let folder = Folder::with("t.csv", goods(8, 90)).and("test.csv", goods(9, 50));
+    let numbers = "t.csv --target price --exclude kind";
+    let labels = "t.csv --target kind --exclude price";
+    let density = "t.csv --task density --exclude kind";
+    for (table, options, methods) in [
+        (
+            numbers,
+            "--k 3 --metric manhattan --scale none --m 40 --q 20 --constant theorem --bound-c 0.7",
+            vec![
+                ("gaussian", "--constant theorem --m 40 --q 20"),
+                ("calibrated", "--m 40 --q 20"),
+                ("lower", "--bound-c 0.7 --m 40 --q 20"),
+                ("knn", "--k 3 --metric manhattan --scale none --m 40 --q 20"),
+                ("knn-shapley", "--k 3 --metric manhattan --scale none"),
+            ],
+        ),
+        (
+            numbers,
+            "--test test.csv --ridge 2 --samples 60 --stop 0 --seed 4 --k 2",
+            vec![
+                ("gaussian", ""),
+                ("general", "--ridge 2 --samples 60 --stop 0 --seed 4"),
+                ("knn", "--k 2 --test test.csv"),
+                ("d-shapley", "--ridge 2 --samples 60 --stop 0 --seed 4 --test test.csv"),
+                ("loo", "--ridge 2 --test test.csv"),
+            ],
+        ),
+        (
+            numbers,
+            "--convention printed --stop 0.01 --dependent drop",
+            vec![
+                ("gaussian", "--convention printed"),
+                ("upper", "--convention printed --stop 0.01"),
+                ("knn", ""),
+            ],
+        ),
+        (
+            labels,
+            "--ridge 1 --utility log-loss --test test.csv --k 1 --no-intercept",
+            vec![
+                ("gaussian", "--ridge 1 --no-intercept"),
+                ("second-order", "--ridge 1 --utility log-loss --no-intercept"),
+                ("knn", "--k 1 --test test.csv"),
+                ("loo", "--ridge 1 --utility log-loss --no-intercept --test test.csv"),
+            ],
+        ),
+        (
+            density,
+            "--bandwidth 0.6 --kernel epanechnikov --test test.csv --m 30",
+            vec![
+                ("closed", "--bandwidth 0.6 --kernel epanechnikov --m 30"),
+                ("loo", "--bandwidth 0.6 --kernel epanechnikov --test test.csv"),
+            ],
+        ),
+    ] {
+        let names: Vec<&str> = methods.iter().map(|(name, _)| *name).collect();
+        let line = format!("dshap compare {table} --methods {} {options}", names.join(","));
+        let csv = Csv::parse(&folder.stdout(&line));
+        for (name, known) in methods {
+            let alone = folder.stdout(&format!("dshap value {table} --method {name} {known}"));
+            assert_same_bits(
+                &csv.numbers(name),
+                &Csv::parse(&alone).numbers("value"),
+                &format!("{line}: {name}"),
+            );
+        }
+    }
+}
+
+#[test]
+fn neighbours_are_evaluated_with_their_own_options() {
+    let folder = Folder::with("t.csv", goods(10, 60));
+    let line = "dshap evaluate t.csv --target kind --exclude price --methods knn,knn-shapley --ridge 1";
+    let [one, many] = ["1", "9"].map(|k| Csv::parse(&folder.stdout(&format!("{line} --k {k}"))));
+    for method in ["knn", "knn-shapley"] {
+        let of = |csv: &Csv| curve(csv, "detection", method, "value", "found");
+        assert_ne!(of(&one), of(&many), "{method}");
+    }
+}
+
+/// Only baselines need rows to measure on; without them every row has a value.
+#[test]
+fn no_row_is_kept_back_for_nobody() {
+    let folder = Folder::with("t.csv", goods(11, 50));
+    let line = "dshap compare t.csv --target price --exclude kind --methods gaussian,knn";
+    let block = folder.output(line);
+    let csv = Csv::parse(&String::from_utf8(block.stdout).expect("text"));
+    assert!(csv.numbers("gaussian").iter().all(|value| !value.is_nan()));
+    let said = String::from_utf8(block.stderr).expect("text");
+    assert!(said.contains("50 rows valued by 2 methods\n"), "{said}");
+    let one = folder.run(&line.replace("gaussian,knn", "knn"));
+    assert!(one.contains("50 rows valued by 1 method\n"), "{one}");
+}
+
+#[test]
+fn what_no_method_knows_is_refused() {
+    let folder = Folder::with("t.csv", goods(12, 60)).and("test.csv", goods(13, 30));
+    let numbers = "t.csv --target price --exclude kind";
+    for (line, words) in [
+        ("compare NUMBERS --k 3", "`--k` goes with `--method knn` and `knn-shapley` only"),
+        ("evaluate NUMBERS --metric cosine", "`--metric` goes with `--method knn` and `knn-shapley` only"),
+        (
+            "evaluate NUMBERS --methods knn --stop-draws 0.1",
+            "`--stop-draws` goes with `--method algorithm-3` only",
+        ),
+        ("compare NUMBERS --methods gaussian,random --ridge 1", "the closed form has no ridge"),
+        ("compare NUMBERS --methods gaussian,random --test test.csv", "`--test` goes with"),
+        ("compare NUMBERS --methods knn-shapley,loo --m 9", "`--m` goes with `d-shapley` only"),
+        (
+            "compare NUMBERS --methods knn --samples 9 --test test.csv",
+            "with `--test` all rows of that file are",
+        ),
+        ("evaluate NUMBERS --methods random --q 9", "`--q` goes with none of the methods"),
+        ("evaluate NUMBERS --kernel gaussian", "`--kernel` goes with `--task density` only"),
+        (
+            "compare NUMBERS --scale none",
+            "`--scale` goes with `--task density`, `--method knn` and `knn-shapley` only",
+        ),
+        (
+            "compare NUMBERS --methods gaussian,knn --convention printed --constant gain",
+            "whose constant is `theorem`",
+        ),
+        ("evaluate NUMBERS --weight size", "`--weight` does not go with several methods"),
+        ("value NUMBERS --method random --ridge 1", "`--ridge` does not go with `--method random`"),
+    ] {
+        let block = folder.run(&format!("dshap {}", line.replace("NUMBERS", numbers)));
+        assert!(block.contains("exit 2") && block.contains(words), "{block}");
+    }
+    // The Brier score is known to one of them, and what the others do is said.
+    let line =
+        "compare t.csv --target kind --exclude price --methods second-order,loo --utility brier --ridge 1";
+    let block = folder.run(&format!("dshap {line}"));
+    assert!(block.contains("warning: `loo` has no Brier score: accuracy takes its place"), "{block}");
 }
 
 /// Rows with missing cells keep their place, empty.
@@ -183,7 +343,7 @@ fn rows_left_out_keep_their_place() {
     csv += "1.5,\n";
     csv += &many_rows(10).lines().skip(1).map(|line| format!("{line}\n")).collect::<String>();
     let folder = Folder::with("t.csv", csv).and("test.csv", many_rows(30));
-    let line = "dshap compare t.csv --target y --missing drop --test test.csv --methods gaussian,random";
+    let line = "dshap compare t.csv --target y --missing drop --test test.csv --methods gaussian,loo,random";
     let csv = Csv::parse(&folder.stdout(line));
     assert_eq!(csv.len(), 51);
     assert_eq!((csv.column("gaussian")[40], csv.column("random")[40]), ("", ""));

@@ -28,9 +28,11 @@
 
 mod axis;
 mod layout;
+#[cfg(feature = "png")]
 mod png;
 mod svg;
 
+#[cfg(feature = "png")]
 pub use png::Error;
 
 /// Panels in a grid, with one legend.
@@ -60,6 +62,7 @@ impl Figure {
     /// # Errors
     ///
     /// [`Error::Size`] when that is no picture: no panels, or too many pixels.
+    #[cfg(feature = "png")]
     pub fn to_png(&self, scale: f32) -> Result<Vec<u8>, Error> {
         png::render(&self.to_svg(), scale)
     }
@@ -92,18 +95,27 @@ pub struct Axis {
     pub label: String,
     /// Whether equal distances are equal ratios.
     pub logarithmic: bool,
+    /// The least number that is shown, if there is one: lines go on below the chart,
+    /// and few numbers far below the others do not flatten them.
+    pub least: Option<f64>,
 }
 
 impl Axis {
     /// An axis on which equal distances are equal differences.
     pub fn linear(label: impl Into<String>) -> Self {
-        Self { label: label.into(), logarithmic: false }
+        Self { label: label.into(), logarithmic: false, least: None }
+    }
+
+    /// The same axis, which ends at `least` where numbers are below it.
+    pub fn with_least(mut self, least: f64) -> Self {
+        self.least = Some(least);
+        self
     }
 
     /// An axis on which equal distances are equal ratios; what is not positive is
     /// left out.
     pub fn logarithmic(label: impl Into<String>) -> Self {
-        Self { label: label.into(), logarithmic: true }
+        Self { label: label.into(), logarithmic: true, least: None }
     }
 }
 

@@ -61,8 +61,11 @@ impl Page {
 
     fn panel(&mut self, panel: &Panel, (left, top): (f64, f64)) {
         let points = || panel.lines.iter().flat_map(|line| &line.points);
-        let xs = Scale::of(points().map(|point| point.x), panel.x.logarithmic);
-        let ys = Scale::of(points().flat_map(|p| [p.y - p.band, p.y, p.y + p.band]), panel.y.logarithmic);
+        let heights = points().flat_map(|p| [p.y - p.band, p.y, p.y + p.band]);
+        let is_shown = |number: &f64, least: Option<f64>| least.is_none_or(|least| *number >= least);
+        let across = points().map(|point| point.x).filter(|x| is_shown(x, panel.x.least));
+        let xs = Scale::of(across, panel.x.logarithmic);
+        let ys = Scale::of(heights.filter(|y| is_shown(y, panel.y.least)), panel.y.logarithmic);
         let (right, bottom) = (left + CHART_WIDTH, top + CHART_HEIGHT);
         let across = |number: f64| xs.place(number).map(|place| left + place * CHART_WIDTH);
         let up = |number: f64| ys.place(number).map(|place| bottom - place * CHART_HEIGHT);
@@ -76,6 +79,14 @@ impl Page {
             let Some(y) = up(number) else { continue };
             self.line(&format!(r#"<path d="M{left:.2} {y:.2}H{right:.2}" stroke="{GRID}"/>"#));
             self.text(left - 6.0, y + 4.0, "end", TEXT, &label, "");
+        }
+        let is_cut = panel.x.least.or(panel.y.least).is_some();
+        if is_cut {
+            // A picture within the picture ends at its edges, and needs no name that another might have.
+            let place =
+                format!(r#"x="{left:.2}" y="{top:.2}" width="{CHART_WIDTH}" height="{CHART_HEIGHT}""#);
+            let view = format!(r#"viewBox="{left:.2} {top:.2} {CHART_WIDTH} {CHART_HEIGHT}""#);
+            self.line(&format!("<svg {place} {view}>"));
         }
         for line in &panel.lines {
             let shown: Vec<(f64, f64, f64, f64)> = line
@@ -98,6 +109,9 @@ impl Page {
                     self.mark(*x, *y, line);
                 }
             }
+        }
+        if is_cut {
+            self.line("</svg>");
         }
         self.line(&format!(
             r##"<rect x="{left:.2}" y="{top:.2}" width="{CHART_WIDTH}" height="{CHART_HEIGHT}" fill="none" stroke="#8C8C8C"/>"##
@@ -147,6 +161,8 @@ impl Page {
     }
 }
 
+/// Words as XML has them, which knows no control characters.
 fn escaped(words: &str) -> String {
-    words.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;")
+    let plain = words.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;");
+    plain.replace(|c: char| c.is_control(), " ")
 }

@@ -33,6 +33,9 @@ fn words_are_escaped() {
     let svg = figure().to_svg();
     assert!(svg.contains("random &amp; &lt;none&gt;"));
     assert!(!svg.contains("<none>"));
+    let mut odd = figure();
+    odd.title = "a\u{0}b\u{7}".into();
+    assert!(odd.to_svg().contains(">a b <"), "XML knows no control characters");
 }
 
 #[test]
@@ -58,6 +61,22 @@ fn numbers_that_cannot_be_shown_are_left_out() {
     let svg = Figure::new("", 1, vec![panel]).to_svg();
     assert!(!svg.contains("NaN") && !svg.contains("inf"));
     assert_eq!(svg.matches("<circle").count(), 2, "one point, and the legend");
+}
+
+#[test]
+fn a_line_may_leave_the_chart_below() {
+    let chart = |least: Option<f64>| {
+        let points = vec![Point::new(0.0, 1.0), Point::new(1.0, 0.5), Point::new(2.0, -1000.0)];
+        let mut axis = Axis::linear("utility");
+        axis.least = least;
+        let line = Line::new("one", Colour::Blue, points);
+        Figure::new("", 1, vec![Panel::new("", Axis::linear("rows"), axis, vec![line])])
+    };
+    let (whole, cut) = (chart(None).to_svg(), chart(Some(-1.0)).to_svg());
+    assert!(whole.contains(">−1000<") && !whole.contains("<svg x="));
+    // The ticks are those of the numbers that are shown, and the line is cut at the edge.
+    assert!(cut.contains(">0.5<") && !cut.contains(">−1000<") && cut.contains("<svg x="), "{cut}");
+    assert_ne!(chart(Some(-1.0)).to_png(1.0).unwrap(), chart(None).to_png(1.0).unwrap());
 }
 
 #[test]

@@ -3,7 +3,7 @@
 //! Plain arithmetic on values that someone else computed: [`spearman`] and
 //! [`kendall`] correlations and the [`overlap`] of the best rows; how well low
 //! values point at rows that are wrong ([`Detection`]), which [`inject`] makes;
-//! and [`figure()`], curves as SVG. Nothing here reads files or clocks; the seed is
+//! and a [`figure()`] of the [`Curve`]s of a trial. Nothing here reads files or clocks; the seed is
 //! an argument.
 //!
 //! ```
@@ -26,5 +26,5 @@ mod noise;
 
 pub use agreement::{kendall, overlap, ranking, spearman};
 pub use detection::Detection;
-pub use figure::{Line, Panel, figure};
+pub use figure::{Curve, Experiment, Order, figure};
 pub use noise::{Changed, Kind, inject, shuffled};

@@ -3,7 +3,7 @@
 #![allow(clippy::unwrap_used, reason = "in a test a panic is the message")]
 
 use dshap_evaluate::{
-    Detection, Kind, Line, Panel, figure, inject, kendall, overlap, ranking, shuffled, spearman,
+    Curve, Detection, Experiment, Kind, Order, figure, inject, kendall, overlap, ranking, shuffled, spearman,
 };
 use dshap_testkit::assert_close;
 use proptest::prelude::*;
@@ -136,24 +136,33 @@ fn orders_have_every_row_once() {
     assert!(shuffled(0, 1).is_empty());
 }
 
-#[test]
-fn figures_are_svg_whatever_the_numbers_and_names() {
-    let line =
-        |name: &str, points: Vec<(f64, f64)>| Line { name: name.into(), points, dashed: true, colour: 9 };
-    let panel = Panel {
-        title: "a < b & c".into(),
-        x: "rows".into(),
-        y: "\"utility\"".into(),
-        lines: vec![
-            line("up\n<&>", vec![(0.0, 1.0), (1.0, f64::NAN), (2.0, 3.0)]),
-            line("flat", vec![(0.0, 2.0), (2.0, 2.0)]),
-        ],
+/// Two curves of one method in one panel, and chance in two.
+fn curves() -> Vec<Curve> {
+    let curve = |experiment, method: &str, order, height: [f64; 3]| Curve {
+        experiment,
+        method: method.into(),
+        order,
+        n_rows: vec![0, 5, 10],
+        height: height.to_vec(),
     };
-    let empty = Panel { lines: Vec::new(), ..panel.clone() };
-    let svg = figure(&[panel, empty]);
-    assert!(svg.starts_with("<svg") && svg.ends_with("</svg>\n"));
-    assert_eq!(svg.matches("<polyline").count(), 2);
-    assert!(svg.contains("a &lt; b &amp; c") && svg.contains("&quot;utility&quot;"));
-    assert!(!svg.contains("NaN") && !svg.contains("inf"), "{svg}");
-    assert_eq!(svg.matches("up&lt;&amp;&gt;").count(), 1, "one legend");
+    vec![
+        curve(Experiment::Addition, "knn <k=1>", Order::High, [2.0, 3.0, 4.0]),
+        curve(Experiment::Addition, "knn <k=1>", Order::Low, [2.0, f64::NAN, 4.0]),
+        curve(Experiment::Addition, "random", Order::Random, [2.0, 2.5, 4.0]),
+        curve(Experiment::Detection, "random", Order::Value, [0.0, 0.5, 1.0]),
+    ]
+}
+
+#[test]
+fn a_panel_for_each_experiment_and_one_legend() {
+    let figure = figure("a trial", &curves(), 4.0);
+    let titles: Vec<&str> = figure.panels.iter().map(|panel| panel.title.as_str()).collect();
+    assert_eq!(titles, ["Point addition", "Detection of wrong targets"]);
+    let lines = &figure.panels[0].lines;
+    assert_eq!(lines[0].points[2].y, 1.0, "utility is a share of that of all rows");
+    assert_eq!(lines[0].colour, lines[1].colour, "one method, one colour");
+    assert_ne!(lines[0].dash, lines[1].dash);
+    let svg = figure.to_svg();
+    assert_eq!(svg.matches(">random<").count(), 1, "one entry for both panels");
+    assert!(svg.contains(">knn &lt;k=1&gt;, high first<") && !svg.contains("NaN"), "{svg}");
 }

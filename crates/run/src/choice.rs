@@ -342,7 +342,7 @@ impl MethodChoice {
         Ok((Self { ridge: None, ..*self }.settle()?, self.ridge))
     }
 
-    fn check_ranges(&self) -> Result<(), String> {
+    pub(crate) fn check_ranges(&self) -> Result<(), String> {
         within("--ridge", self.ridge, 0.0..f64::INFINITY, "a number of at least 0")?;
         within("--bound-c", self.bound_c, f64::MIN_POSITIVE..f64::INFINITY, "a number above 0")?;
         within("--bound-C", self.bound_edge, 0.0..f64::INFINITY, "a number of at least 0")?;

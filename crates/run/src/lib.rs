@@ -39,6 +39,7 @@ mod ready;
 mod receiver;
 mod reference;
 mod request;
+mod said;
 mod sample;
 mod saved;
 mod second_order_choice;
@@ -48,15 +49,16 @@ mod value;
 mod warnings;
 
 pub use baseline::{
-    Baseline, BaselineChoice, BaselineRequest, BaselineSummary, UtilityName, value_by_baseline,
+    Baseline, BaselineChoice, BaselineRequest, BaselineSummary, BaselineTables, UtilityName,
+    value_by_baseline, value_tables_by_baseline,
 };
 pub use choice::{MethodChoice, MethodName, parse_constant};
 pub use density_choice::{DEFAULT_SAMPLES, DensityChoice, parse_bandwidth};
 pub use density_facts::DensityFacts;
 pub use error::Error;
 pub use evaluate::{
-    AnyMethod, BenchRequest, Compared, Comparison, Evaluation, MethodResult, Pair, Timed, Trial, compare,
-    evaluate,
+    AnyMethod, BenchRequest, Compared, Comparison, Evaluation, GivenCurves, GivenValues, MethodResult, Pair,
+    Timed, Trial, compare, curves_of, evaluate,
 };
 pub use fit::{Fitted, fit, fit_source, fit_with_test, merge, merge_valuers, update, update_valuer};
 pub use formula::{
@@ -64,6 +66,7 @@ pub use formula::{
     RegressionForms, SynergyForms, bound_cases, classification_cases, density_cases, regression_cases,
 };
 pub use inspect::{ColumnFacts, Inspection, inspect};
+pub use look::guess_task;
 pub use memory::held_bytes;
 pub use neighbour_choice::{DEFAULT_TESTS, NeighbourChoice, parse_metric};
 pub use neighbour_facts::NeighbourFacts;
@@ -74,6 +77,7 @@ pub use request::{
     Against, CheckpointFile, FitRequest, MergeRequest, Method, Model, Overrides, Resources, SetsRequest,
     SizeChoice, Task, UpdateRequest, ValueRequest,
 };
+pub use said::Said;
 pub use saved::{Action, FORMAT_VERSION, SavedValuer, Step};
 pub use second_order_choice::{
     SPREADS, SecondOrder, SecondOrderFacts, SecondOrderSaid, Shift, UTILITIES, parse_shift,

@@ -34,6 +34,16 @@ pub(crate) fn settle_task(source: &Source, model: &Model) -> Result<(Task, bool)
     Ok((task, guessed))
 }
 
+/// What a column of a table asks for if it is to be predicted: a classification if
+/// it is text, true or false, or has two values, else a regression.
+///
+/// # Errors
+///
+/// [`Error`], if the column cannot be read.
+pub fn guess_task(source: &Source, target: &str) -> Result<Task, Error> {
+    settle_task(source, &Model::new(target)).map(|(task, _)| task)
+}
+
 fn has_two_values(source: &Source, target: &str) -> Result<bool, Error> {
     let wanted = [Wanted { name: target.into(), read_as: ReadAs::Number }];
     let options = ScanOptions { limit_rows: Some(GUESS_ROWS), ..ScanOptions::default() };

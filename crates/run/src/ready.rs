@@ -186,7 +186,7 @@ impl Ready {
             outputs: Vec::new(),
             resources: Resources::default(),
         };
-        let mut columns = Columns { valued: Valued::default(), how };
+        let mut columns = Columns::new(how);
         let summary = value_prepared(&request, points, &self.prepared, observer, &mut columns)?;
         columns.valued.warnings = summary.warnings;
         Ok(columns.valued)
@@ -297,9 +297,19 @@ fn append(column: &mut Vec<f64>, more: Vec<f64>) {
 }
 
 /// Takes the output of a run apart.
-struct Columns {
+pub(crate) struct Columns {
     valued: Valued,
     how: How,
+}
+
+impl Columns {
+    pub(crate) fn new(how: How) -> Self {
+        Self { valued: Valued::default(), how }
+    }
+
+    pub(crate) fn valued(self) -> Valued {
+        self.valued
+    }
 }
 
 impl Receiver for Columns {

@@ -1,7 +1,7 @@
 //! Flags of `--task density`.
 
 use clap::{Args as ClapArgs, ValueEnum};
-use dshap::density::{Bandwidth, Kernel, Scaling};
+use dshap::density::{Bandwidth, Kernel};
 use dshap::neighbours::Scale;
 use dshap_run::parse_bandwidth;
 
@@ -75,15 +75,6 @@ impl From<ScaleArg> for Scale {
         match scale {
             ScaleArg::Std => Scale::Standard,
             ScaleArg::None => Scale::AsGiven,
-        }
-    }
-}
-
-impl From<ScaleArg> for Scaling {
-    fn from(scale: ScaleArg) -> Self {
-        match scale {
-            ScaleArg::Std => Scaling::Standard,
-            ScaleArg::None => Scaling::None,
         }
     }
 }

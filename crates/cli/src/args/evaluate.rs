@@ -1,7 +1,7 @@
 //! Flags of `dshap evaluate` and `dshap compare`.
 
-use super::shared::parse_size;
-use super::{ColumnArgs, FormatArg, MemoryArgs, MethodArgs, RunArgs};
+use super::method::parse_size;
+use super::{ColumnArgs, DestinationArgs, MemoryArgs, MethodArg, OptionArgs, RunArgs, TaskArg};
 use clap::Args as ClapArgs;
 use std::path::PathBuf;
 
@@ -12,23 +12,21 @@ pub(crate) struct BenchArgs {
     #[arg(required = true, value_name = "POINTS")]
     pub(crate) points: Vec<String>,
     /// The methods, separated by commas: any that `dshap value` has. Default: gaussian,loo;
-    /// closed,loo for densities.
-    #[arg(long, value_name = "A,B", value_delimiter = ',')]
-    pub(crate) methods: Vec<String>,
-    /// Input columns to carry through to the output of compare.
-    #[arg(long, value_name = "A,B", value_delimiter = ',')]
-    pub(crate) keep: Vec<String>,
-    /// Write to a file (.csv, .json, .ndjson, .parquet, .arrow), which appears whole or not at all.
-    #[arg(short, long, value_name = "FILE")]
-    pub(crate) output: Option<PathBuf>,
-    /// Format of the output. Default: by the name of the file; a table on a terminal, CSV in a pipe.
-    #[arg(long)]
-    pub(crate) format: Option<FormatArg>,
+    /// closed,loo for densities. An option is for those of them that know it; what it is to each,
+    /// `dshap value --help` says.
+    #[arg(long, value_name = "A,B", value_delimiter = ',', help_heading = "Method")]
+    pub(crate) methods: Vec<MethodArg>,
+    /// What is predicted: a number, a label, or nothing (density). Guessed from the target when
+    /// absent.
+    #[arg(long, help_heading = "Method")]
+    pub(crate) task: Option<TaskArg>,
 
     #[command(flatten)]
     pub(crate) columns: ColumnArgs,
     #[command(flatten)]
-    pub(crate) method: MethodArgs,
+    pub(crate) options: OptionArgs,
+    #[command(flatten)]
+    pub(crate) destination: DestinationArgs,
     #[command(flatten)]
     pub(crate) memory: MemoryArgs,
     #[command(flatten)]
@@ -59,6 +57,7 @@ pub(crate) struct BenchArgs {
 Examples:
   dshap evaluate wine.csv --target quality
   dshap evaluate patients.csv --target diabetic --methods gaussian,d-shapley,loo --noise 0.15
+  dshap evaluate iris.csv --target species --methods gaussian,knn,knn-shapley --k 3 --ridge 1
   dshap evaluate wine.csv --target quality --repeats 20 --figure wine.svg -o wine-curves.csv"
 )]
 pub(crate) struct EvaluateArgs {
@@ -70,7 +69,7 @@ pub(crate) struct EvaluateArgs {
     /// Repeat with other halves and other wrong targets; curves are means.
     #[arg(long, value_name = "N", default_value_t = 1, value_parser = parse_size, help_heading = "Trial")]
     pub(crate) repeats: usize,
-    /// Draw the curves as SVG.
+    /// Draw the curves, as SVG or PNG by the name of the file.
     #[arg(long, value_name = "FILE", help_heading = "Output")]
     pub(crate) figure: Option<PathBuf>,
 }
@@ -93,6 +92,9 @@ Examples:
 pub(crate) struct CompareArgs {
     #[command(flatten)]
     pub(crate) bench: BenchArgs,
+    /// Input columns to carry through to the output.
+    #[arg(long, value_name = "A,B", value_delimiter = ',', help_heading = "Output")]
+    pub(crate) keep: Vec<String>,
     /// So many rows of highest value count as the best. Default: a tenth.
     #[arg(long, value_name = "N", value_parser = parse_size, help_heading = "Output")]
     pub(crate) top: Option<usize>,

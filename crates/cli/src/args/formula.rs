@@ -1,9 +1,8 @@
 //! Flags of `dshap formula`.
 
-use super::FormatArg;
+use super::DestinationArgs;
 use super::density::KernelArg;
 use clap::{Args as ClapArgs, Subcommand};
-use std::path::PathBuf;
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum FormulaCommand {
@@ -57,17 +56,6 @@ Example:
     Synergy(SynergyFormulaArgs),
 }
 
-/// Where the result of a formula goes.
-#[derive(Debug, ClapArgs)]
-pub(crate) struct FormulaOutput {
-    /// Write to a file (.csv, .json, .ndjson, .parquet, .arrow, .npy).
-    #[arg(short, long, value_name = "FILE")]
-    pub(crate) output: Option<PathBuf>,
-    /// Format of the output.
-    #[arg(long)]
-    pub(crate) format: Option<FormatArg>,
-}
-
 /// What every case has, unless a table of cases is given.
 #[derive(Debug, Clone, Copy, ClapArgs)]
 pub(crate) struct CaseSizes {
@@ -94,7 +82,7 @@ pub(crate) struct DensityFormulaArgs {
     #[arg(long, value_name = "H", allow_negative_numbers = true)]
     pub(crate) bandwidth: f64,
     /// Largest set size, the row included.
-    #[arg(long, value_parser = super::shared::parse_size)]
+    #[arg(long, value_parser = super::method::parse_size)]
     pub(crate) m: usize,
     /// The kernel.
     #[arg(long, default_value = "gaussian")]
@@ -103,7 +91,7 @@ pub(crate) struct DensityFormulaArgs {
     #[arg(long)]
     pub(crate) as_set: bool,
     #[command(flatten)]
-    pub(crate) to: FormulaOutput,
+    pub(crate) to: DestinationArgs,
 }
 
 #[derive(Debug, ClapArgs)]
@@ -112,7 +100,7 @@ pub(crate) struct SynergyFormulaArgs {
     #[arg(long, allow_negative_numbers = true)]
     pub(crate) h: f64,
     /// Largest set size, the points included.
-    #[arg(long, value_parser = super::shared::parse_size)]
+    #[arg(long, value_parser = super::method::parse_size)]
     pub(crate) m: usize,
     /// The utility of a perfect estimate.
     #[arg(long, value_name = "C", allow_negative_numbers = true)]
@@ -122,7 +110,7 @@ pub(crate) struct SynergyFormulaArgs {
     #[arg(long)]
     pub(crate) border: bool,
     #[command(flatten)]
-    pub(crate) to: FormulaOutput,
+    pub(crate) to: DestinationArgs,
 }
 
 #[derive(Debug, ClapArgs)]
@@ -157,7 +145,7 @@ pub(crate) struct BoundFormulaArgs {
     #[arg(long, required_unless_present = "cases", allow_negative_numbers = true)]
     pub(crate) sigma2: Option<f64>,
     #[command(flatten)]
-    pub(crate) to: FormulaOutput,
+    pub(crate) to: DestinationArgs,
 }
 
 #[derive(Debug, ClapArgs)]
@@ -177,7 +165,7 @@ pub(crate) struct ClassificationFormulaArgs {
     #[arg(long, required_unless_present = "cases", allow_negative_numbers = true)]
     pub(crate) y: Option<f64>,
     #[command(flatten)]
-    pub(crate) to: FormulaOutput,
+    pub(crate) to: DestinationArgs,
 }
 
 #[derive(Debug, ClapArgs)]
@@ -200,5 +188,5 @@ pub(crate) struct RegressionFormulaArgs {
     #[arg(long, value_name = "C", allow_negative_numbers = true)]
     pub(crate) c_lin: Option<f64>,
     #[command(flatten)]
-    pub(crate) to: FormulaOutput,
+    pub(crate) to: DestinationArgs,
 }

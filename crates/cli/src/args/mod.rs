@@ -1,28 +1,31 @@
 //! What can be typed.
 
-mod baseline;
 mod density;
 mod evaluate;
 mod experiment;
 mod formula;
+mod method;
 mod neighbours;
 mod second_order;
 mod shared;
+mod utility;
 
-pub(crate) use baseline::{UtilityArg, UtilityArgs};
-pub(crate) use density::{DensityArgs, SetArgs};
+use density::DensityArgs;
+pub(crate) use density::SetArgs;
 pub(crate) use evaluate::{BenchArgs, CompareArgs, EvaluateArgs};
 pub(crate) use experiment::{DatasetArgs, ExperimentArg, ExperimentArgs, HandlingArg};
 pub(crate) use formula::{
-    BoundFormulaArgs, ClassificationFormulaArgs, DensityFormulaArgs, FormulaCommand, FormulaOutput,
-    RegressionFormulaArgs, SynergyFormulaArgs,
+    BoundFormulaArgs, ClassificationFormulaArgs, DensityFormulaArgs, FormulaCommand, RegressionFormulaArgs,
+    SynergyFormulaArgs,
 };
-pub(crate) use neighbours::NeighbourArgs;
-pub(crate) use second_order::SecondOrderArgs;
+pub(crate) use method::{ConventionArg, MethodArg, MethodArgs, OptionArgs, SizeArgs, TaskArg};
+use neighbours::NeighbourArgs;
+use second_order::SecondOrderArgs;
 pub(crate) use shared::{
-    CheckpointArgs, ColumnArgs, ConventionArg, DependentArg, FormatArg, MemoryArgs, MethodArg, MethodArgs,
-    MissingArg, OutputArgs, RunArgs, SizeArgs, SortArg, TaskArg, UnseenArg,
+    CheckpointArgs, ColumnArgs, DependentArg, DestinationArgs, FormatArg, MemoryArgs, MissingArg, OutputArgs,
+    RunArgs, SortArg, UnseenArg,
 };
+use utility::{UtilityArg, UtilityArgs};
 
 use clap::{ArgAction, Args as ClapArgs, Parser, Subcommand};
 use clap_complete::Shell;

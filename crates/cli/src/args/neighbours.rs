@@ -1,6 +1,6 @@
 //! Flags of `--method knn` and `--method knn-shapley`.
 
-use super::shared::parse_size;
+use super::method::parse_size;
 use clap::{Args as ClapArgs, ValueEnum};
 use dshap::neighbours::Metric;
 

@@ -15,7 +15,7 @@ pub(crate) struct SecondOrderArgs {
     pub(crate) spread: Option<SpreadArg>,
     /// Ridge penalty of the sets, to first order, the reference being fitted without one; `--ridge`
     /// is for penalties of ordinary size. Default: 0.
-    #[arg(long, value_name = "G", value_parser = super::shared::parse_penalty)]
+    #[arg(long, value_name = "G", value_parser = super::method::parse_penalty)]
     pub(crate) small_ridge: Option<f64>,
     /// How many rows fewer a set seems to have than it has, under log-loss without a ridge: a
     /// number, or measured on a thousand refitted sets. Default: p + 1.

@@ -1,9 +1,7 @@
 //! Flags that several commands have.
 
-use super::{DensityArgs, NeighbourArgs, SecondOrderArgs, UtilityArgs};
+use super::method::parse_size;
 use clap::{Args as ClapArgs, ValueEnum};
-use dshap::linear::Constant;
-use dshap_run::parse_constant;
 use std::path::PathBuf;
 
 #[derive(Debug, ClapArgs)]
@@ -50,91 +48,6 @@ pub(crate) struct ColumnArgs {
 }
 
 #[derive(Debug, ClapArgs)]
-#[command(next_help_heading = "Method")]
-pub(crate) struct MethodArgs {
-    /// What is predicted: a number, a label, or nothing (density). Guessed from the target when
-    /// absent: classification if it is text, true or false, or has two values.
-    #[arg(long)]
-    pub(crate) task: Option<TaskArg>,
-    /// How rows are valued: exactly for Gaussian inputs, calibrated to other ones, by drawing
-    /// sets (general: any inputs, with a ridge), bounded, or by the paper's Monte Carlo; by nearest
-    /// neighbours (knn), also as Shapley values of a finite dataset (knn-shapley). Default: gaussian.
-    /// Labels: also for a model that is refitted on each set (second-order).
-    /// Densities: in closed form, or by the paper's Monte Carlo. Default: closed.
-    /// Baselines, for every task, with all rows in memory: d-shapley, tmc-shapley, exact-shapley
-    /// (up to 20 rows), loo (leave-one-out), random (docs/baselines.md).
-    #[arg(long, value_name = "NAME")]
-    pub(crate) method: Option<MethodArg>,
-    #[command(flatten)]
-    pub(crate) sizes: SizeArgs,
-    /// The model has no intercept: nothing is centred, and classification has no column of ones.
-    #[arg(long)]
-    pub(crate) no_intercept: bool,
-    /// Value a model that fits its intercept anew on each set, instead of taking the reference
-    /// means as known.
-    #[arg(long, conflicts_with = "no_intercept")]
-    pub(crate) refit_intercept: bool,
-    /// Ridge penalty for features as given. Regression (general, lower, upper): added to the sum of
-    /// squares; a column that depends on others is left out all the same. Classification (every
-    /// method): half of it times the squared coefficients is added to the log-loss of the fit.
-    /// Default: 0.
-    #[arg(long, value_name = "G", value_parser = parse_penalty)]
-    pub(crate) ridge: Option<f64>,
-    /// lower, upper: c of the eigenvalues' tail. Default: 0.5 (proved), 1 with --convention printed.
-    #[arg(long, value_name = "NUMBER", value_parser = parse_positive)]
-    pub(crate) bound_c: Option<f64>,
-    /// lower, upper: C of the eigenvalues' edge. Default: 1.
-    #[arg(long = "bound-C", value_name = "NUMBER", value_parser = parse_penalty)]
-    pub(crate) bound_edge: Option<f64>,
-    /// The row-independent constant: gain, theorem or full:C. Default: gain.
-    #[arg(long, value_parser = parse_constant)]
-    pub(crate) constant: Option<Constant>,
-    /// The sum as defined, or as printed in the paper's Theorem 2 (off by one, with its constant);
-    /// bounds of a classification as printed are on the authors' variables. Default: definition.
-    #[arg(long)]
-    pub(crate) convention: Option<ConventionArg>,
-    /// algorithm-3: stop when the sum moves by less (ρ₂), 0 never; default 0.005. general: errors
-    /// wanted, as a share of the spread of values; default 0.02. Printed bounds: Algorithm 4's rule, 0.005 in the paper; without it, full sums.
-    /// d-shapley, tmc-shapley: stop when means move by less in a hundred iterations; default 0.05.
-    #[arg(long, value_name = "RHO", value_parser = parse_tolerance)]
-    pub(crate) stop: Option<f64>,
-    /// algorithm-3: stop drawing when the mean moves by less (ρ₁). Default: 0.01.
-    #[arg(long, value_name = "RHO", value_parser = parse_tolerance)]
-    pub(crate) stop_draws: Option<f64>,
-    /// algorithm-3: at most so many draws per set size (T); default 1000. general: rounds; default
-    /// 4096. Density: reference rows, of more so many are drawn; default 20000. knn, knn-shapley:
-    /// reference rows that are test rows, of more so many are drawn; default 10000. d-shapley,
-    /// tmc-shapley: iterations; default 10000.
-    #[arg(long, value_name = "T", value_parser = clap::value_parser!(u64).range(1..))]
-    pub(crate) samples: Option<u64>,
-    /// Seed of random methods, of standard errors by drawing the reference again (second-order), and of a
-    /// sample of the reference or of its test rows. Default: 0.
-    #[arg(long)]
-    pub(crate) seed: Option<u64>,
-    #[command(flatten)]
-    pub(crate) second_order: SecondOrderArgs,
-    #[command(flatten)]
-    pub(crate) density: DensityArgs,
-    #[command(flatten)]
-    pub(crate) neighbours: NeighbourArgs,
-    #[command(flatten)]
-    pub(crate) utility: UtilityArgs,
-}
-
-/// The set sizes averaged over.
-#[derive(Debug, ClapArgs)]
-#[command(next_help_heading = "Method")]
-pub(crate) struct SizeArgs {
-    /// Largest set size, the row included. Default: the number of reference rows.
-    #[arg(long, value_parser = parse_size)]
-    pub(crate) m: Option<usize>,
-    /// Smallest set whose utility counts. Default: p + max(p, 10) for p design
-    /// columns, at most m, at least p + 3; of knn k + 1.
-    #[arg(long, value_parser = parse_size)]
-    pub(crate) q: Option<usize>,
-}
-
-#[derive(Debug, ClapArgs)]
 #[command(next_help_heading = "Output")]
 pub(crate) struct OutputArgs {
     /// Input columns to carry through to the output; cells of a text file stay the text they are.
@@ -148,12 +61,8 @@ pub(crate) struct OutputArgs {
     /// (value_LABEL), and how likely it is (prob_LABEL).
     #[arg(long)]
     pub(crate) per_class: bool,
-    /// Write to a file (.csv, .json, .ndjson, .parquet, .arrow, .npy), which appears whole or not at all.
-    #[arg(short, long, value_name = "FILE")]
-    pub(crate) output: Option<PathBuf>,
-    /// Format of the output. Default: by the name of the file; a table on a terminal, CSV in a pipe.
-    #[arg(long)]
-    pub(crate) format: Option<FormatArg>,
+    #[command(flatten)]
+    pub(crate) destination: DestinationArgs,
     /// Order of the rows: as in the input, by value from the highest down, or by penalty from the
     /// largest down, which finds wrong labels and targets best (docs/labels.md).
     #[arg(long, default_value = "row")]
@@ -165,6 +74,18 @@ pub(crate) struct OutputArgs {
     /// Only the N rows of lowest value, from the lowest up.
     #[arg(long, value_name = "N")]
     pub(crate) bottom: Option<usize>,
+}
+
+/// Where rows go.
+#[derive(Debug, ClapArgs)]
+#[command(next_help_heading = "Output")]
+pub(crate) struct DestinationArgs {
+    /// Write to a file (.csv, .json, .ndjson, .parquet, .arrow, .npy), which appears whole or not at all.
+    #[arg(short, long, value_name = "FILE")]
+    pub(crate) output: Option<PathBuf>,
+    /// Format of the output. Default: by the name of the file; a table on a terminal, CSV in a pipe.
+    #[arg(long)]
+    pub(crate) format: Option<FormatArg>,
 }
 
 #[derive(Debug, ClapArgs)]
@@ -207,40 +128,6 @@ pub(crate) struct CheckpointArgs {
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub(crate) enum TaskArg {
-    Regression,
-    Classification,
-    Density,
-}
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub(crate) enum MethodArg {
-    Gaussian,
-    Calibrated,
-    General,
-    Lower,
-    Upper,
-    #[value(name = "algorithm-3")]
-    Algorithm3,
-    SecondOrder,
-    Closed,
-    MonteCarlo,
-    Knn,
-    KnnShapley,
-    DShapley,
-    TmcShapley,
-    ExactShapley,
-    Loo,
-    Random,
-}
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub(crate) enum ConventionArg {
-    Definition,
-    Printed,
-}
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(crate) enum MissingArg {
     Error,
     Drop,
@@ -276,21 +163,6 @@ pub(crate) enum SortArg {
     Penalty,
 }
 
-pub(super) fn parse_size(text: &str) -> Result<usize, String> {
-    match text.parse::<usize>() {
-        // Beyond this, sums of set sizes no longer fit the numbers they are counted with.
-        Ok(size) if (1..=1_000_000_000_000_000).contains(&size) => Ok(size),
-        _ => Err("expected a whole number from 1 to 1000000000000000".into()),
-    }
-}
-
-fn parse_tolerance(text: &str) -> Result<f64, String> {
-    match text.parse::<f64>() {
-        Ok(rho) if (0.0..1.0).contains(&rho) => Ok(rho),
-        _ => Err("expected a number from 0 to below 1".into()),
-    }
-}
-
 /// A number of bytes: 512MB, 4GiB, 1.5 GB, 800k.
 fn parse_bytes(text: &str) -> Result<u64, String> {
     let wrong = || "expected a size such as 512MB, 4GB or 2GiB".to_string();
@@ -311,20 +183,6 @@ fn parse_bytes(text: &str) -> Result<u64, String> {
     };
     let bytes = number * unit;
     if (1.0..1e18).contains(&bytes) { Ok(bytes as u64) } else { Err(wrong()) }
-}
-
-pub(super) fn parse_penalty(text: &str) -> Result<f64, String> {
-    match text.parse::<f64>() {
-        Ok(number) if (0.0..f64::INFINITY).contains(&number) => Ok(number),
-        _ => Err("expected a number of at least 0".into()),
-    }
-}
-
-fn parse_positive(text: &str) -> Result<f64, String> {
-    match text.parse::<f64>() {
-        Ok(number) if number > 0.0 && number.is_finite() => Ok(number),
-        _ => Err("expected a number above 0".into()),
-    }
 }
 
 fn parse_seconds(text: &str) -> Result<f64, String> {

@@ -1,57 +1,48 @@
 //! `dshap compare`.
 
-use super::evaluate::request;
-use super::finish::{Saying, begin_summary, conclude, in_pool};
-use super::plan::{self, Target};
-use super::value::terminal_table;
+use super::deliver::{Delivery, Ran};
+use super::plan;
 use crate::args::CompareArgs;
 use crate::failure::Failure;
-use crate::progress::Progress;
-use crate::table::{grouped, significant};
-use dshap_io::Destination;
-use dshap_run::{Arrange, Collected, Comparison, Written, held_bytes};
+use crate::table::{counted, grouped, significant};
+use dshap_run::{Arrange, Comparison};
 
 pub(crate) fn run(args: &CompareArgs) -> Result<(), Failure> {
-    let CompareArgs { bench, top } = args;
-    let request = request(bench, None)?;
-    let target = plan::target(bench.output.as_deref(), bench.format)?;
-    let doing = format!("cannot compare methods on `{}`", bench.points.join("`, `"));
-    let failed = |error: dshap_run::Error| Failure::run(doing.clone(), &error);
-    plan::refuse_same(&[("output", bench.output.as_ref()), ("summary", bench.run.summary.as_ref())])?;
-    let record = bench.run.summary.as_ref().map(|path| begin_summary(path)).transpose()?;
-    let observer = Progress::new(bench.run.quiet);
-    let most_held = held_bytes(bench.memory.memory);
-    in_pool(bench.run.threads, || match target {
-        Target::Written(destination, format) => {
-            let mut written = Written::new(destination.clone(), format, Arrange::ByRow);
-            if bench.run.strict && destination == Destination::Stdout {
-                written = written.held();
-            }
-            let found = dshap_run::compare(&request, *top, &observer, &mut written).map_err(failed)?;
-            let saying = Saying { record: &found, warnings: &found.warnings, text: describe(&found) };
-            conclude(saying, record, &bench.run, &doing, || written.finish().map_err(failed))
-        }
-        Target::Terminal => {
-            let mut collected = Collected::new(Arrange::ByRow, most_held);
-            let found = dshap_run::compare(&request, *top, &observer, &mut collected).map_err(failed)?;
-            let saying = Saying { record: &found, warnings: &found.warnings, text: describe(&found) };
-            let show = || crate::print(&terminal_table(&collected, Arrange::ByRow).map_err(failed)?);
-            conclude(saying, record, &bench.run, &doing, show)
-        }
-    })
+    let CompareArgs { bench, keep, top } = args;
+    let request = plan::bench_request(bench, keep, None)?;
+    let delivery = Delivery {
+        doing: format!("cannot compare methods on `{}`", bench.points.join("`, `")),
+        destination: &bench.destination,
+        arrange: Arrange::ByRow,
+        run: &bench.run,
+        memory: bench.memory.memory,
+        others: &[],
+    };
+    delivery.of(|observer, receiver| dshap_run::compare(&request, *top, observer, receiver))
+}
+
+impl Ran for Comparison {
+    fn warnings(&self) -> &[String] {
+        &self.warnings
+    }
+
+    fn describe(&self) -> String {
+        describe(self)
+    }
 }
 
 /// What ran, how long it took and how much it agrees.
 fn describe(found: &Comparison) -> String {
     let guessed = if found.task_guessed { " (guessed)" } else { "" };
-    let from = if found.test_from == "test" { "test rows" } else { "of the rows" };
-    let mut text = format!(
-        "{}{guessed}: {} rows valued by {} methods; baselines measure utility on {} {from}\n",
-        found.task,
-        grouped(found.n_valued as u64),
-        found.methods.len(),
-        grouped(found.n_test as u64)
-    );
+    let n_test = found.n_test as u64;
+    let measured = match found.test_from {
+        "none" => String::new(),
+        "test" => format!("; utility is measured on {}", counted(n_test, "test row")),
+        _ => format!("; baselines measure utility on {} of the rows", grouped(n_test)),
+    };
+    let n_rows = counted(found.n_valued as u64, "row");
+    let n_methods = counted(found.methods.len() as u64, "method");
+    let mut text = format!("{}{guessed}: {n_rows} valued by {n_methods}{measured}\n", found.task);
     let seconds =
         |method: &dshap_run::Compared| format!("{} {} s", method.method, significant(method.seconds));
     text += &format!("time: {}\n", found.methods.iter().map(seconds).collect::<Vec<_>>().join(", "));

@@ -1,32 +1,27 @@
 //! `dshap evaluate`.
 
-use super::baseline::{choice, refuse_closed_forms};
+use super::deliver::Ran;
 use super::finish::{Saying, begin_summary, conclude, in_pool};
 use super::plan::{self, Target};
-use crate::args::{BenchArgs, EvaluateArgs, MethodArg, TaskArg};
+use crate::args::EvaluateArgs;
 use crate::failure::Failure;
 use crate::progress::Progress;
-use crate::table::{grouped, significant};
-use arrow_array::cast::AsArray;
-use arrow_array::types::{Float64Type, UInt64Type};
-use arrow_array::{Array, RecordBatch};
-use dshap_evaluate::{Line, Panel, figure};
+use crate::table::{counted, grouped, significant};
+use dshap_evaluate::figure;
 use dshap_io::AtomicFile;
-use dshap_run::{
-    AnyMethod, Arrange, Baseline, BenchRequest, Collected, Evaluation, MethodName, Receiver, Resources,
-    Trial, Written,
-};
+use dshap_run::{Arrange, Collected, Evaluation, Receiver, Trial, Written};
 use std::io::Write as _;
+use std::path::Path;
 
 pub(crate) fn run(args: &EvaluateArgs) -> Result<(), Failure> {
     let EvaluateArgs { bench, noise, repeats, figure, .. } = args;
-    let request = request(bench, figure.as_ref())?;
+    let request = plan::bench_request(bench, &[], figure.as_ref())?;
     let trial = Trial { noise: *noise, repeats: *repeats };
-    let target = plan::target(bench.output.as_deref(), bench.format)?;
+    let target = plan::target(&bench.destination)?;
     let doing = format!("cannot evaluate methods on `{}`", bench.points.join("`, `"));
     let failed = |error: dshap_run::Error| Failure::run(doing.clone(), &error);
     let written = [
-        ("output", bench.output.as_ref()),
+        ("output", bench.destination.output.as_ref()),
         ("summary", bench.run.summary.as_ref()),
         ("figure", figure.as_ref()),
     ];
@@ -41,11 +36,9 @@ pub(crate) fn run(args: &EvaluateArgs) -> Result<(), Failure> {
         let mut curves = Collected::new(Arrange::ByRow, None);
         let found = dshap_run::evaluate(&request, trial, &observer, &mut curves).map_err(failed)?;
         let rows = curves.arranged(Arrange::ByRow).map_err(failed)?;
-        let saying = Saying { record: &found, warnings: &found.warnings, text: describe(&found) };
-        conclude(saying, record, &bench.run, &doing, || {
-            if let Some(mut file) = drawing {
-                let svg = drawn(&rows, &found);
-                file.write_all(svg.as_bytes()).map_err(Failure::output)?;
+        conclude(Saying::of(&found), record, &bench.run, &doing, || {
+            if let (Some(mut file), Some(path)) = (drawing, figure) {
+                file.write_all(&drawn(&found, path)?).map_err(Failure::output)?;
                 file.commit().map_err(|error| failed(error.into()))?;
             }
             match target {
@@ -61,55 +54,14 @@ pub(crate) fn run(args: &EvaluateArgs) -> Result<(), Failure> {
     })
 }
 
-/// What was typed, as a request for several methods.
-pub(super) fn request(
-    args: &BenchArgs,
-    figure: Option<&std::path::PathBuf>,
-) -> Result<BenchRequest, Failure> {
-    if args.method.method.is_some() {
-        return Err(Failure::usage("say `--methods A,B` for several methods, instead of `--method`"));
+impl Ran for Evaluation {
+    fn warnings(&self) -> &[String] {
+        &self.warnings
     }
-    refuse_closed_forms(&args.method, "each of several methods")?;
-    let inputs: Vec<&String> = args.points.iter().chain(&args.method.utility.test).collect();
-    plan::refuse_second_standard_input(&inputs)?;
-    Ok(BenchRequest {
-        points: args.points.clone(),
-        test: args.method.utility.test.clone(),
-        model: plan::plain_model(&args.columns, &args.method, &args.keep),
-        methods: methods(args)?,
-        options: choice(&args.method, Baseline::Random),
-        outputs: plan::outputs([args.output.as_ref(), args.run.summary.as_ref(), figure]),
-        resources: Resources { memory: args.memory.memory, checkpoint: None },
-    })
-}
 
-fn methods(args: &BenchArgs) -> Result<Vec<AnyMethod>, Failure> {
-    if args.methods.is_empty() {
-        let closed = match args.method.task {
-            Some(TaskArg::Density) => MethodName::Closed,
-            _ => MethodName::Gaussian,
-        };
-        return Ok(vec![AnyMethod::Valuer(closed), AnyMethod::Baseline(Baseline::LeaveOneOut)]);
+    fn describe(&self) -> String {
+        describe(self)
     }
-    let mut methods = Vec::new();
-    for word in &args.methods {
-        let Some(method) = AnyMethod::parse(word) else {
-            let known: Vec<String> = <MethodArg as clap::ValueEnum>::value_variants()
-                .iter()
-                .filter_map(clap::ValueEnum::to_possible_value)
-                .map(|value| format!("`{}`", value.get_name()))
-                .collect();
-            return Err(Failure::usage(format!(
-                "there is no method `{word}`; there are {}",
-                known.join(", ")
-            )));
-        };
-        if methods.contains(&method) {
-            return Err(Failure::usage(format!("`--methods` names `{word}` twice")));
-        }
-        methods.push(method);
-    }
-    Ok(methods)
 }
 
 /// One line for each method.
@@ -147,13 +99,16 @@ fn table(found: &Evaluation) -> String {
 /// What ran, in a few lines.
 fn describe(found: &Evaluation) -> String {
     let guessed = if found.task_guessed { " (guessed)" } else { "" };
-    let from = if found.test_from == "test" { "test rows" } else { "of the rows" };
+    let n_test = found.n_test as u64;
+    let tests = match found.test_from {
+        "test" => counted(n_test, "test row"),
+        _ => format!("{} of the rows", grouped(n_test)),
+    };
     let mut text = format!(
-        "{}{guessed}: {} rows valued, utility {} on {} {from}; all rows are worth {}\n",
+        "{}{guessed}: {} valued, utility {} on {tests}; all rows are worth {}\n",
         found.task,
-        grouped(found.n_rows as u64),
+        counted(found.n_rows as u64, "row"),
         found.utility,
-        grouped(found.n_test as u64),
         significant(found.utility_of_all)
     );
     if let Some(noise) = found.noise {
@@ -167,42 +122,25 @@ fn describe(found: &Evaluation) -> String {
             high for `add high` and `remove low`, low for the other two\n"
 }
 
-/// The curves, a panel for each experiment.
-fn drawn(rows: &RecordBatch, found: &Evaluation) -> String {
-    let text = |name: &str| rows.column_by_name(name).map(|column| column.as_string::<i32>().clone());
-    let numbers =
-        |name: &str| rows.column_by_name(name).map(|column| column.as_primitive::<Float64Type>().clone());
-    let n_rows = rows.column_by_name("n_rows").map(|column| column.as_primitive::<UInt64Type>().clone());
-    let (Some(experiment), Some(method), Some(order), Some(n_rows), Some(relative), Some(share)) =
-        (text("experiment"), text("method"), text("order"), n_rows, numbers("relative"), numbers("found"))
-    else {
-        return figure(&[]);
-    };
-    let colour = |name: &str| found.methods.iter().position(|method| method.method == name).unwrap_or(0);
-    let panels = [
-        ("addition", "Point addition", "rows added", "utility, of that of all rows"),
-        ("removal", "Point removal", "rows removed", "utility, of that of all rows"),
-        ("detection", "Detection of wrong targets", "rows looked at", "wrong rows found"),
-    ];
-    let panels: Vec<Panel> = panels
-        .into_iter()
-        .filter_map(|(name, title, x, y)| {
-            let mut lines: Vec<Line> = Vec::new();
-            for row in (0..rows.num_rows()).filter(|&row| experiment.value(row) == name) {
-                let values = if name == "detection" { &share } else { &relative };
-                let called = format!("{}, {}", method.value(row), order.value(row));
-                if lines.last().is_none_or(|line| line.name != called) {
-                    let dashed = matches!(order.value(row), "low" | "penalty");
-                    let colour = colour(method.value(row));
-                    lines.push(Line { name: called, points: Vec::new(), dashed, colour });
-                }
-                if let (Some(line), true) = (lines.last_mut(), values.is_valid(row)) {
-                    line.points.push((n_rows.value(row) as f64, values.value(row)));
-                }
-            }
-            let [title, x, y] = [title, x, y].map(String::from);
-            (!lines.is_empty()).then_some(Panel { title, x, y, lines })
-        })
-        .collect();
-    figure(&panels)
+/// The curves, a panel for each experiment: PNG if the file is called so, else SVG.
+fn drawn(found: &Evaluation, path: &Path) -> Result<Vec<u8>, Failure> {
+    let title = format!(
+        "{}: {}, {} on {}",
+        found.task,
+        counted(found.n_rows as u64, "row"),
+        found.utility,
+        counted(found.n_test as u64, "test row")
+    );
+    let figure = figure(&title, &found.curves, found.utility_of_all);
+    if path.extension().is_some_and(|extension| extension.eq_ignore_ascii_case("png")) {
+        return figure.to_png(PIXELS).map_err(|error| Failure::Input {
+            doing: format!("cannot draw `{}`", path.display()),
+            causes: vec![error.to_string()],
+            hint: None,
+        });
+    }
+    Ok(figure.to_svg().into_bytes())
 }
+
+/// Pixels to a unit of the figure, so that text is sharp on today's screens.
+const PIXELS: f32 = 2.0;

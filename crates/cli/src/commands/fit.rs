@@ -1,8 +1,8 @@
 //! `dshap fit`, `dshap update` and `dshap merge`: valuers that last.
 
 use super::finish::{Saying, begin_summary, conclude, in_pool};
-use super::plan;
 use super::value::{labels, neighbours, of_target, reduced, refitted, sizes, smoothed, weights};
+use super::{plan, said};
 use crate::args::{FitArgs, MergeArgs, RunArgs, UpdateArgs};
 use crate::failure::Failure;
 use crate::progress::Progress;
@@ -28,7 +28,7 @@ pub(crate) fn update(args: &UpdateArgs) -> Result<(), Failure> {
         valuer: valuer.clone(),
         add: add.clone(),
         forget: forget.clone(),
-        sizes: plan::sizes(sizes),
+        sizes: said::sizes(sizes),
         outputs: plan::outputs([Some(output), run.summary.as_ref()]),
         resources: Resources { memory: memory.memory, checkpoint: None },
     };
@@ -38,7 +38,7 @@ pub(crate) fn update(args: &UpdateArgs) -> Result<(), Failure> {
 }
 
 pub(crate) fn merge(args: &MergeArgs) -> Result<(), Failure> {
-    let request = MergeRequest { valuers: args.valuers.clone(), sizes: plan::sizes(&args.sizes) };
+    let request = MergeRequest { valuers: args.valuers.clone(), sizes: said::sizes(&args.sizes) };
     let names: Vec<String> = args.valuers.iter().map(|path| format!("`{}`", path.display())).collect();
     let doing = format!("cannot merge {}", names.join(", "));
     save(&args.output, &args.valuers, &args.run, None, &doing, || dshap_run::merge(&request))

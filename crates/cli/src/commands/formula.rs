@@ -2,7 +2,7 @@
 
 use super::plan::{self, Target};
 use crate::args::{
-    BoundFormulaArgs, ClassificationFormulaArgs, DensityFormulaArgs, FormulaOutput, RegressionFormulaArgs,
+    BoundFormulaArgs, ClassificationFormulaArgs, DensityFormulaArgs, DestinationArgs, RegressionFormulaArgs,
     SynergyFormulaArgs,
 };
 use crate::failure::Failure;
@@ -55,7 +55,7 @@ pub(crate) fn synergy(args: &SynergyFormulaArgs) -> Result<(), Failure> {
 /// Evaluates a table of cases, or the one case given by flags.
 fn evaluate(
     cases: Option<&str>,
-    to: &FormulaOutput,
+    to: &DestinationArgs,
     table: impl Fn(&[String], &mut dyn Receiver) -> Result<(), dshap_run::Error>,
     single: impl Fn() -> Result<RecordBatch, Failure>,
 ) -> Result<(), Failure> {
@@ -71,7 +71,7 @@ fn evaluate(
             receiver.begin(&rows.schema()).and_then(|()| receiver.rows(rows)).map_err(failed)
         }
     };
-    match plan::target(to.output.as_deref(), to.format)? {
+    match plan::target(to)? {
         Target::Written(destination, format) => {
             let mut written = Written::new(destination, format, Arrange::ByRow);
             fill(&mut written)?;

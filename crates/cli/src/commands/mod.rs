@@ -3,6 +3,7 @@
 mod baseline;
 mod compare;
 mod dataset;
+mod deliver;
 mod demo;
 mod evaluate;
 mod experiment;
@@ -12,6 +13,7 @@ mod formula;
 mod inspect;
 mod pages;
 mod plan;
+mod said;
 mod value;
 
 use crate::args::{Args, Command, FormulaCommand};

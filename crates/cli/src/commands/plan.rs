@@ -1,19 +1,16 @@
 //! What was meant: flags that belong together, checked.
 
+use super::said::{choice_of, missing, said, said_of, sizes, unseen};
 use crate::args::{
-    CheckpointArgs, ColumnArgs, ConventionArg, DependentArg, FitArgs, FormatArg, MemoryArgs, MethodArg,
-    MethodArgs, MissingArg, OutputArgs, SetArgs, SizeArgs, SortArg, TaskArg, UnseenArg, ValueArgs,
+    BenchArgs, CheckpointArgs, ColumnArgs, DestinationArgs, FitArgs, FormatArg, MemoryArgs, MethodArg,
+    MethodArgs, OutputArgs, SetArgs, SortArg, TaskArg, ValueArgs,
 };
 use crate::failure::Failure;
-use dshap::density::{Kernel, Scaling};
-use dshap::linear::{Convention, FitOptions};
-use dshap::neighbours::{Metric, Scale};
 use dshap_io::{Destination, Format};
 use dshap_run::{
-    Against, Arrange, CheckpointFile, DensityChoice, FitRequest, Method, MethodChoice, MethodName, Model,
-    NeighbourChoice, Overrides, Resources, SetsRequest, SizeChoice, Task, ValueRequest,
+    Against, AnyMethod, Arrange, Baseline, BaselineRequest, BenchRequest, CheckpointFile, FitRequest,
+    MethodName, Model, Overrides, Resources, SetsRequest, ValueRequest,
 };
-use dshap_table::{Missing, Selection, Unseen};
 use std::io::IsTerminal;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -22,7 +19,7 @@ use std::time::Duration;
 pub(crate) fn value_request(args: &ValueArgs) -> Result<ValueRequest, Failure> {
     let ValueArgs { points, reference, valuer, columns, method, sets, output, checkpoint, memory, run } =
         args;
-    let tests = &method.utility.test;
+    let tests = &method.options.utility.test;
     let all_inputs: Vec<&String> = points.iter().chain(reference.iter().flatten()).chain(tests).collect();
     refuse_second_standard_input(&all_inputs)?;
     let has_no_errors = matches!(
@@ -46,7 +43,7 @@ pub(crate) fn value_request(args: &ValueArgs) -> Result<ValueRequest, Failure> {
                 missing: columns.missing.map(missing),
                 unseen: columns.unseen.map(unseen),
                 method: choice_of(method),
-                sizes: sizes(&method.sizes),
+                sizes: sizes(&method.options.sizes),
             };
             Against::Valuer { file: file.clone(), overrides }
         }
@@ -56,7 +53,8 @@ pub(crate) fn value_request(args: &ValueArgs) -> Result<ValueRequest, Failure> {
         },
         (None, None) => Against::Themselves(with_sets(model(columns, method, &output.keep)?)),
     };
-    let outputs = outputs([output.output.as_ref(), run.summary.as_ref(), checkpoint.checkpoint.as_ref()]);
+    let outputs =
+        outputs([output.destination.output.as_ref(), run.summary.as_ref(), checkpoint.checkpoint.as_ref()]);
     Ok(ValueRequest {
         points: points.clone(),
         against,
@@ -84,7 +82,7 @@ fn sets_request(args: &SetArgs) -> Result<Option<SetsRequest>, Failure> {
 /// The request behind `dshap fit`.
 pub(crate) fn fit_request(args: &FitArgs) -> Result<FitRequest, Failure> {
     let FitArgs { reference, output, columns, method, checkpoint, memory, run } = args;
-    let all_inputs: Vec<&String> = reference.iter().chain(&method.utility.test).collect();
+    let all_inputs: Vec<&String> = reference.iter().chain(&method.options.utility.test).collect();
     refuse_second_standard_input(&all_inputs)?;
     Ok(FitRequest {
         reference: reference.clone(),
@@ -92,11 +90,6 @@ pub(crate) fn fit_request(args: &FitArgs) -> Result<FitRequest, Failure> {
         outputs: outputs([Some(output), run.summary.as_ref(), checkpoint.checkpoint.as_ref()]),
         resources: resources(memory, checkpoint, &all_inputs)?,
     })
-}
-
-/// The set sizes that were given.
-pub(crate) fn sizes(args: &SizeArgs) -> SizeChoice {
-    SizeChoice { min: args.q, max: args.m }
 }
 
 /// Files that will be written.
@@ -155,18 +148,18 @@ fn refuse_what_the_valuer_fixes(
         ("--pca", columns.pca.is_some()),
         ("--dependent", columns.dependent.is_some()),
         ("--task", method.task.is_some()),
-        ("--kernel", method.density.kernel.is_some()),
-        ("--bandwidth", method.density.bandwidth.is_some()),
-        ("--scale", method.density.scale.is_some()),
-        ("--every-row", method.density.every_row),
-        ("--metric", method.neighbours.metric.is_some()),
-        ("--test", !method.utility.test.is_empty()),
-        ("--utility", method.utility.utility.is_some()),
-        ("--spread", method.second_order.spread.is_some()),
-        ("--small-ridge", method.second_order.small_ridge.is_some()),
-        ("--shift", method.second_order.shift.is_some()),
-        ("--no-intercept", method.no_intercept),
-        ("--refit-intercept", method.refit_intercept),
+        ("--kernel", method.options.density.kernel.is_some()),
+        ("--bandwidth", method.options.density.bandwidth.is_some()),
+        ("--scale", method.options.density.scale.is_some()),
+        ("--every-row", method.options.density.every_row),
+        ("--metric", method.options.neighbours.metric.is_some()),
+        ("--test", !method.options.utility.test.is_empty()),
+        ("--utility", method.options.utility.utility.is_some()),
+        ("--spread", method.options.second_order.spread.is_some()),
+        ("--small-ridge", method.options.second_order.small_ridge.is_some()),
+        ("--shift", method.options.second_order.shift.is_some()),
+        ("--no-intercept", method.options.no_intercept),
+        ("--refit-intercept", method.options.refit_intercept),
     ];
     if let Some((flag, _)) = given.iter().find(|(_, given)| *given) {
         return Err(Failure::usage(format!("`{flag}` is fixed by the valuer; leave it out with `--valuer`")));
@@ -192,166 +185,81 @@ pub(crate) fn resources(
     Ok(Resources { memory: memory.memory, checkpoint })
 }
 
-fn model(columns: &ColumnArgs, method: &MethodArgs, keep: &[String]) -> Result<Model, Failure> {
-    refuse_baselines(method)?;
-    let plain = plain_model(columns, method, keep);
-    let (task, mut density) = (plain.task, plain.density);
-    let mut choice = choice_of(method);
-    let mut neighbours = plain.neighbours.clone();
-    if matches!(method.method, Some(MethodArg::Knn | MethodArg::KnnShapley)) {
-        // Here they say how neighbours are found, and samples are test rows.
-        density.scaling = None;
-        neighbours.scale = method.density.scale.map(Scale::from);
-        neighbours.samples = choice.samples.take().map(|rows| usize::try_from(rows).unwrap_or(usize::MAX));
-        neighbours.seed = choice.seed;
-        refuse_dependent(columns)?;
-    } else if task == Some(Task::Density) {
-        // Here samples are reference rows, whatever the method.
-        density.samples = choice.samples.take().map(|rows| usize::try_from(rows).unwrap_or(usize::MAX));
-        density.seed = choice.seed;
-        choice.name = choice.name.or(Some(MethodName::Closed));
-        refuse_dependent(columns)?;
+/// The request behind `dshap value` by a baseline.
+pub(crate) fn baseline_request(args: &ValueArgs, baseline: Baseline) -> Result<BaselineRequest, Failure> {
+    let ValueArgs { points, reference, valuer, columns, method, sets, output, checkpoint, memory, run } =
+        args;
+    let name = baseline.word();
+    let refused = [
+        ("--valuer", valuer.is_some(), "it has no valuer: every value is about the rows at hand"),
+        ("--sets", sets.sets.is_some(), "it values rows"),
+        ("--per-class", output.per_class, "its value is that of all labels together"),
+        ("--checkpoint", checkpoint.checkpoint.is_some(), "all rows are in memory"),
+        ("--stderr", output.stderr && !baseline.draws(), "nothing is drawn, so there is no error of draws"),
+    ];
+    if let Some((flag, _, why)) = refused.into_iter().find(|(_, given, _)| *given) {
+        return Err(Failure::usage(format!("`{flag}` does not go with `--method {name}`: {why}")));
     }
-    let (method_said, ridge) = match task {
-        Some(Task::Regression | Task::Density) => (choice.settle().map_err(Failure::usage)?, None),
-        // The task may turn out to be classification, where every fit takes a ridge.
-        _ => choice.settle_beside_ridge().map_err(Failure::usage)?,
-    };
-    Ok(Model { method: method_said.unwrap_or_default(), ridge, density, neighbours, ..plain })
+    let said = said_of(columns, method, &output.keep);
+    let test = said.model.neighbours.test.clone();
+    let inputs: Vec<&String> = points.iter().chain(reference.iter().flatten()).chain(&test).collect();
+    refuse_second_standard_input(&inputs)?;
+    let resources = resources(memory, checkpoint, &inputs)?;
+    let (model, choice) = said.baseline(baseline).map_err(Failure::usage)?;
+    Ok(BaselineRequest {
+        points: points.clone(),
+        reference: reference.clone(),
+        test,
+        model,
+        choice,
+        std_error: output.stderr,
+        digests: run.summary.is_some(),
+        outputs: outputs([output.destination.output.as_ref(), run.summary.as_ref()]),
+        resources,
+    })
 }
 
-/// Baselines are no models that could be fitted, and measure sets in ways of their own.
-fn refuse_baselines(method: &MethodArgs) -> Result<(), Failure> {
-    if let Some(baseline) = method.method.and_then(MethodArg::baseline) {
+/// The request behind `dshap evaluate` and `dshap compare`.
+pub(crate) fn bench_request(
+    args: &BenchArgs,
+    keep: &[String],
+    figure: Option<&PathBuf>,
+) -> Result<BenchRequest, Failure> {
+    let BenchArgs { points, methods, task, columns, options, destination, memory, run } = args;
+    let inputs: Vec<&String> = points.iter().chain(&options.utility.test).collect();
+    refuse_second_standard_input(&inputs)?;
+    let mut chosen: Vec<AnyMethod> = Vec::new();
+    for method in methods.iter().map(|method| method.any()) {
+        if chosen.contains(&method) {
+            return Err(Failure::usage(format!("`--methods` names `{}` twice", method.word())));
+        }
+        chosen.push(method);
+    }
+    if chosen.is_empty() {
+        let closed = match task {
+            Some(TaskArg::Density) => MethodName::Closed,
+            _ => MethodName::Gaussian,
+        };
+        chosen = vec![AnyMethod::Valuer(closed), AnyMethod::Baseline(Baseline::LeaveOneOut)];
+    }
+    Ok(BenchRequest {
+        points: points.clone(),
+        said: said(columns, *task, options, keep),
+        methods: chosen,
+        outputs: outputs([destination.output.as_ref(), run.summary.as_ref(), figure]),
+        resources: Resources { memory: memory.memory, checkpoint: None },
+    })
+}
+
+fn model(columns: &ColumnArgs, method: &MethodArgs, keep: &[String]) -> Result<Model, Failure> {
+    if let Some(AnyMethod::Baseline(baseline)) = method.method.map(MethodArg::any) {
         return Err(Failure::usage(format!(
             "`--method {}` has no valuer that could be saved: every value is about the rows at hand; use \
              `dshap value`",
             baseline.word()
         )));
     }
-    let is_neighbours = matches!(method.method, Some(MethodArg::Knn | MethodArg::KnnShapley));
-    let of_baselines = "`d-shapley`, `tmc-shapley`, `exact-shapley` and `loo`";
-    if !method.utility.test.is_empty() && !is_neighbours {
-        let what = format!("`--test` goes with `--method knn`, `knn-shapley`, {of_baselines} only");
-        return Err(Failure::usage(what));
-    }
-    if method.utility.utility.is_some() && method.method != Some(MethodArg::SecondOrder) {
-        let what = format!("`--utility` goes with `--method second-order`, {of_baselines} only");
-        return Err(Failure::usage(what));
-    }
-    Ok(())
-}
-
-/// What was said about columns and the fit, whatever the method.
-pub(crate) fn plain_model(columns: &ColumnArgs, method: &MethodArgs, keep: &[String]) -> Model {
-    let task = method.task.map(|task| match task {
-        TaskArg::Regression => Task::Regression,
-        TaskArg::Classification => Task::Classification,
-        TaskArg::Density => Task::Density,
-    });
-    Model {
-        selection: Selection {
-            target: columns.target.clone(),
-            features: columns.features.clone(),
-            exclude: columns.exclude.clone(),
-            id: columns.id.clone(),
-            by: columns.by.clone(),
-            keep: keep.to_vec(),
-            categorical: columns.categorical.clone(),
-            weight: columns.weight.clone(),
-        },
-        missing: columns.missing.map(missing).unwrap_or_default(),
-        unseen: columns.unseen.map(unseen).unwrap_or_default(),
-        task,
-        method: Method::default(),
-        ridge: None,
-        positive: columns.positive.clone(),
-        n_components: columns.pca,
-        sizes: sizes(&method.sizes),
-        fit: FitOptions {
-            intercept: !method.no_intercept,
-            refit_intercept: method.refit_intercept,
-            allow_dependent: columns.dependent != Some(DependentArg::Error),
-        },
-        density: DensityChoice {
-            kernel: method.density.kernel.map(Kernel::from),
-            bandwidth: method.density.bandwidth,
-            scaling: method.density.scale.map(Scaling::from),
-            every_row: method.density.every_row,
-            ..DensityChoice::default()
-        },
-        neighbours: NeighbourChoice {
-            metric: method.neighbours.metric.map(Metric::from),
-            test: method.utility.test.clone(),
-            ..NeighbourChoice::default()
-        },
-    }
-}
-
-/// Neither way of treating dependent columns says anything about distances.
-fn refuse_dependent(columns: &ColumnArgs) -> Result<(), Failure> {
-    match columns.dependent {
-        None => Ok(()),
-        Some(_) => Err(Failure::usage(
-            "`--dependent` goes neither with `--task density` nor with nearest neighbours: only constant columns \
-             are left out, and `--strict` makes that an error",
-        )),
-    }
-}
-
-fn missing(arg: MissingArg) -> Missing {
-    match arg {
-        MissingArg::Error => Missing::Error,
-        MissingArg::Drop => Missing::Drop,
-        MissingArg::Mean => Missing::Mean,
-    }
-}
-
-fn unseen(arg: UnseenArg) -> Unseen {
-    match arg {
-        UnseenArg::Error => Unseen::Error,
-        UnseenArg::Zero => Unseen::Zero,
-    }
-}
-
-/// What was said about the method.
-fn choice_of(args: &MethodArgs) -> MethodChoice {
-    MethodChoice {
-        name: args.method.and_then(|name| match name {
-            MethodArg::Gaussian => Some(MethodName::Gaussian),
-            MethodArg::Calibrated => Some(MethodName::Calibrated),
-            MethodArg::General => Some(MethodName::General),
-            MethodArg::Lower => Some(MethodName::Lower),
-            MethodArg::Upper => Some(MethodName::Upper),
-            MethodArg::Algorithm3 => Some(MethodName::Algorithm3),
-            MethodArg::SecondOrder => Some(MethodName::SecondOrder),
-            MethodArg::Closed => Some(MethodName::Closed),
-            MethodArg::MonteCarlo => Some(MethodName::MonteCarlo),
-            MethodArg::Knn => Some(MethodName::Knn),
-            MethodArg::KnnShapley => Some(MethodName::KnnShapley),
-            // Baselines have no valuer and a command file of their own.
-            MethodArg::DShapley
-            | MethodArg::TmcShapley
-            | MethodArg::ExactShapley
-            | MethodArg::Loo
-            | MethodArg::Random => None,
-        }),
-        ridge: args.ridge,
-        bound_c: args.bound_c,
-        bound_edge: args.bound_edge,
-        constant: args.constant,
-        convention: args.convention.map(|convention| match convention {
-            ConventionArg::Definition => Convention::Definition,
-            ConventionArg::Printed => Convention::Printed,
-        }),
-        stop: args.stop,
-        stop_draws: args.stop_draws,
-        samples: args.samples,
-        seed: args.seed,
-        refit_intercept: args.refit_intercept,
-        k: args.neighbours.k,
-        second_order: args.second_order.said(args.utility.utility),
-    }
+    said_of(columns, method, keep).model().map_err(Failure::usage)
 }
 
 /// Where the output goes.
@@ -364,8 +272,9 @@ pub(crate) enum Target {
 }
 
 /// Settles destination and format.
-pub(crate) fn target(output: Option<&Path>, format: Option<FormatArg>) -> Result<Target, Failure> {
-    let format = format.map(|format| match format {
+pub(crate) fn target(args: &DestinationArgs) -> Result<Target, Failure> {
+    let output = args.output.as_deref();
+    let format = args.format.map(|format| match format {
         FormatArg::Csv => Format::Csv,
         FormatArg::Json => Format::Json,
         FormatArg::Ndjson => Format::Ndjson,

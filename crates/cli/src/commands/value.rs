@@ -1,72 +1,58 @@
 //! `dshap value`.
 
-use super::finish::{Saying, begin_summary, conclude, in_pool};
+use super::deliver::{Delivery, Ran};
 use super::inspect::components;
-use super::plan::{self, Target};
+use super::plan;
 use crate::args::{MethodArg, ValueArgs};
 use crate::failure::Failure;
-use crate::progress::Progress;
-use crate::table::{LONG_TABLE, counted, grouped, render, significant};
-use dshap_io::Destination;
-use dshap_run::{Arrange, ClassFacts, Collected, ExtraPass, Facts, Summary, Written, held_bytes};
+use crate::table::{counted, grouped, significant};
+use dshap_run::{AnyMethod, BaselineRequest, ClassFacts, ExtraPass, Facts, Summary, ValueRequest};
 
 /// Labels that are listed.
 const SHOWN_LABELS: usize = 12;
 
 pub(crate) fn run(args: &ValueArgs) -> Result<(), Failure> {
-    if let Some(baseline) = args.method.method.and_then(MethodArg::baseline) {
-        return super::baseline::run(args, baseline);
-    }
-    let request = plan::value_request(args)?;
-    let target = plan::target(args.output.output.as_deref(), args.output.format)?;
-    let arrange = plan::arrange(&args.output)?;
-    let doing = format!("cannot value `{}`", args.points.join("`, `"));
-    let failed = |error: dshap_run::Error| Failure::run(doing.clone(), &error);
-    let observer = Progress::new(args.run.quiet);
-    let written = [
-        ("output", args.output.output.as_ref()),
-        ("summary", args.run.summary.as_ref()),
-        ("checkpoint", args.checkpoint.checkpoint.as_ref()),
-        ("valuer", args.valuer.as_ref()),
-    ];
-    plan::refuse_same(&written)?;
-    // Before the work, so that a folder that cannot be written to is known early.
-    let record = args.run.summary.as_ref().map(|path| begin_summary(path)).transpose()?;
-    if let Some(path) = &args.checkpoint.checkpoint {
-        dshap_io::AtomicFile::create(path).map_err(|error| failed(error.into()))?;
-    }
-    let most_held = held_bytes(args.memory.memory);
-
-    in_pool(args.run.threads, || match target {
-        Target::Written(destination, format) => {
-            let mut written = Written::new(destination.clone(), format, arrange).holding_at_most(most_held);
-            if args.run.strict && destination == Destination::Stdout {
-                written = written.held();
-            }
-            let summary = dshap_run::value(&request, &observer, &mut written).map_err(failed)?;
-            let saying = Saying { record: &summary, warnings: &summary.warnings, text: describe(&summary) };
-            conclude(saying, record, &args.run, &doing, || written.finish().map_err(failed))
+    let plan = match args.method.method.map(MethodArg::any) {
+        Some(AnyMethod::Baseline(baseline)) => Plan::Baseline(plan::baseline_request(args, baseline)?),
+        _ => Plan::Valuer(plan::value_request(args)?),
+    };
+    let checkpoint = args.checkpoint.checkpoint.as_ref();
+    let delivery = Delivery {
+        doing: format!("cannot value `{}`", args.points.join("`, `")),
+        destination: &args.output.destination,
+        arrange: plan::arrange(&args.output)?,
+        run: &args.run,
+        memory: args.memory.memory,
+        others: &[("checkpoint", checkpoint), ("valuer", args.valuer.as_ref())],
+    };
+    match plan {
+        Plan::Baseline(request) => {
+            delivery.of(|observer, receiver| dshap_run::value_by_baseline(&request, observer, receiver))
         }
-        Target::Terminal => {
-            let mut collected = Collected::new(arrange, most_held);
-            let summary = dshap_run::value(&request, &observer, &mut collected).map_err(failed)?;
-            let saying = Saying { record: &summary, warnings: &summary.warnings, text: describe(&summary) };
-            let show = || crate::print(&terminal_table(&collected, arrange).map_err(failed)?);
-            conclude(saying, record, &args.run, &doing, show)
-        }
-    })
+        Plan::Valuer(request) => delivery.of(|observer, receiver| {
+            // That it cannot be written is known before the work.
+            checkpoint.map(|path| dshap_io::AtomicFile::create(path)).transpose()?;
+            dshap_run::value(&request, observer, receiver)
+        }),
+    }
 }
 
-/// All rows if there are few; else both ends of the ranking.
-pub(crate) fn terminal_table(collected: &Collected, arrange: Arrange) -> Result<String, dshap_run::Error> {
-    let mut rows = collected.arranged(arrange)?;
-    if arrange == Arrange::ByRow && rows.num_rows() > LONG_TABLE {
-        rows = collected.arranged(Arrange::Highest(None))?;
+/// What was meant.
+enum Plan {
+    /// By what is fitted to a reference.
+    Valuer(ValueRequest),
+    /// By fitting models to sets of rows.
+    Baseline(BaselineRequest),
+}
+
+impl Ran for Summary {
+    fn warnings(&self) -> &[String] {
+        &self.warnings
     }
-    let between = |hidden: usize| {
-        format!("  … {} rows between, by value; `-o FILE` or a pipe gives all …", grouped(hidden as u64))
-    };
-    Ok(render(&rows, between))
+
+    fn describe(&self) -> String {
+        describe(self)
+    }
 }
 
 /// What ran, in a few lines.

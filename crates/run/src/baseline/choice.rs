@@ -126,7 +126,7 @@ impl BaselineChoice {
         TmcOptions { stopping: self.stopping(), ..TmcOptions::default() }
     }
 
-    pub(super) fn tolerance(&self) -> f64 {
+    pub(crate) fn tolerance(&self) -> f64 {
         self.stopping().tolerance
     }
 
@@ -178,6 +178,9 @@ impl BaselineChoice {
             Task::Regression | Task::Density if self.utility.is_some() => {
                 misplaced("`--utility` is for classification".into())
             }
+            Task::Regression | Task::Density if model.positive.is_some() => {
+                misplaced("`--positive` goes with classification only".into())
+            }
             Task::Classification if self.ridge == Some(0.0) => misplaced(
                 "`--ridge 0` leaves small sets without a model, since they are separable: give a number above 0"
                     .into(),
@@ -187,7 +190,8 @@ impl BaselineChoice {
             ),
             Task::Regression | Task::Classification if model.density.first_said().is_some() => {
                 let flag = model.density.first_said().unwrap_or_default();
-                misplaced(format!("`{flag}` goes with `--task density` only"))
+                let also = if flag == "--scale" { ", `--method knn` and `knn-shapley`" } else { "" };
+                misplaced(format!("`{flag}` goes with `--task density`{also} only"))
             }
             _ => Ok(()),
         }

@@ -25,6 +25,7 @@ use crate::memory::Budget;
 use crate::observer::Observer;
 use crate::output::OutputTable;
 use crate::overwriting::refuse_overwriting;
+use crate::ready::{Columns, How, Valued};
 use crate::receiver::Receiver;
 use crate::reference::learn_design;
 use crate::request::{Model, Resources, Task};
@@ -133,23 +134,62 @@ pub fn value_by_baseline(
     observer: &dyn Observer,
     receiver: &mut dyn Receiver,
 ) -> Result<BaselineSummary, Error> {
-    let BaselineRequest { model, choice, .. } = request;
-    choice.check(request.reference.is_some(), model)?;
-    let points = Source::open(&request.points)?;
-    refuse_overwriting(&points, &request.outputs)?;
+    request.choice.check(request.reference.is_some(), &request.model)?;
     let open = |files: &Vec<String>| {
         let source = Source::open(files)?;
         refuse_overwriting(&source, &request.outputs)?;
         Ok::<_, Error>(source)
     };
-    let reference = request.reference.as_ref().map(open).transpose()?;
-    let test = (!request.test.is_empty()).then(|| open(&request.test)).transpose()?;
+    let tables = BaselineTables {
+        points: open(&request.points)?,
+        reference: request.reference.as_ref().map(open).transpose()?,
+        test: (!request.test.is_empty()).then(|| open(&request.test)).transpose()?,
+    };
+    carry_out(request, &tables, observer, receiver)
+}
 
+/// Tables that are open already, or in memory.
+#[derive(Debug, Clone)]
+pub struct BaselineTables {
+    /// The points.
+    pub points: Source,
+    /// The reference, if it is not the points: D-Shapley only.
+    pub reference: Option<Source>,
+    /// The rows that utility is measured on, if they are no part of these.
+    pub test: Option<Source>,
+}
+
+/// As [`value_by_baseline`], of tables at hand: the files of the request are not
+/// looked at. Returns the values as columns.
+///
+/// # Errors
+///
+/// [`Error`].
+pub fn value_tables_by_baseline(
+    request: &BaselineRequest,
+    tables: &BaselineTables,
+    observer: &dyn Observer,
+) -> Result<(Valued, BaselineSummary), Error> {
+    request.choice.check(tables.reference.is_some(), &request.model)?;
+    let how = How { leave_one_out: true, std_error: request.std_error, parts: false };
+    let mut columns = Columns::new(how);
+    let summary = carry_out(request, tables, observer, &mut columns)?;
+    Ok((columns.valued(), summary))
+}
+
+fn carry_out(
+    request: &BaselineRequest,
+    tables: &BaselineTables,
+    observer: &dyn Observer,
+    receiver: &mut dyn Receiver,
+) -> Result<BaselineSummary, Error> {
+    let BaselineRequest { model, choice, .. } = request;
+    let BaselineTables { points, reference, test } = tables;
     let budget = Budget::new(request.resources.memory);
     let (design, task, task_guessed) =
-        learn_design(reference.as_ref().unwrap_or(&points), model, budget, observer)?;
+        learn_design(reference.as_ref().unwrap_or(points), model, budget, observer)?;
     choice.check_task(task, model)?;
-    let at_hand = Points::read(&points, &design, &model.selection, budget, observer)?;
+    let at_hand = Points::read(points, &design, &model.selection, budget, observer)?;
     let given = reference.as_ref().map(|source| Held::read(source, &design, budget, observer)).transpose()?;
     let test_rows = test.as_ref().map(|source| Held::read(source, &design, budget, observer)).transpose()?;
     // Chance measures nothing, so that no row need be kept back for it.
@@ -200,7 +240,7 @@ pub fn value_by_baseline(
         evaluated_share: outcome.evaluated_share,
         values: tally,
         warnings: warnings(&outcome, &parts, choice, &frame, &design),
-        points: InputFile::of(&points, request.digests)?,
+        points: InputFile::of(points, request.digests)?,
         reference: reference.as_ref().map(|source| InputFile::of(source, request.digests)).transpose()?,
         test: test.as_ref().map(|source| InputFile::of(source, request.digests)).transpose()?,
     })
@@ -218,6 +258,18 @@ pub(crate) struct Parts {
 }
 
 impl Parts {
+    /// All rows play, and nobody watches.
+    pub(crate) fn whole(points: &Held, design: &Design) -> Self {
+        let columns: Vec<usize> = (0..design.n_columns()).collect();
+        let rows: Vec<usize> = (0..points.n_rows()).collect();
+        Self {
+            players: points.select(&rows, &columns),
+            test: points.select(&[], &columns),
+            test_from: "none",
+            numbers: None,
+        }
+    }
+
     pub(crate) fn split(
         points: &Held,
         reference: Option<&Held>,
@@ -271,13 +323,15 @@ fn warnings(
 ) -> Vec<String> {
     let mut said: Vec<String> = frame.warnings().iter().map(|w| describe(w, design)).collect();
     if parts.test_from == "points" {
-        said.push(format!(
-            "{} of the rows measure what sets of the others are worth and have no value; `--test FILE` gives \
-             rows for that",
-            parts.test.n_rows()
-        ));
+        let what = match parts.test.n_rows() {
+            1 => "1 of the rows measures what sets of the others are worth and has no value".to_string(),
+            n => format!("{n} of the rows measure what sets of the others are worth and have no value"),
+        };
+        said.push(format!("{what}; `--test FILE` gives rows for that"));
     }
-    if let (Some(false), Some(n)) = (outcome.converged, outcome.n_iterations) {
+    // Without a tolerance all iterations were asked for, and nothing was to come to rest.
+    let wants_rest = choice.tolerance() > 0.0;
+    if let (Some(false), Some(n), true) = (outcome.converged, outcome.n_iterations, wants_rest) {
         said.push(format!(
             "after {n} iterations the means still moved by more than {} % in a hundred; `--samples` allows \
              more, `--stderr` shows how far off they may be",

@@ -69,6 +69,16 @@ impl Points {
         Ok(Self { rows, n_rows, carried, places })
     }
 
+    /// The numbers of those rows of the table that have a place among `rows`.
+    pub(crate) fn usable_rows(&self) -> Vec<usize> {
+        let of_place = |place: &Place| {
+            let first = place.first_row as usize;
+            let rows = place.remaining.clone().unwrap_or_else(|| (0..place.n_rows).collect());
+            rows.into_iter().map(move |row| first + row)
+        };
+        self.places.iter().flat_map(of_place).collect()
+    }
+
     /// The batches.
     pub(crate) fn places(&self) -> &[Place] {
         &self.places

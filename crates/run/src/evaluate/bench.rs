@@ -1,28 +1,21 @@
-//! Rows in memory, and values of them by any method.
+//! Rows in memory, as several methods see them.
 
 use crate::Error;
-use crate::baseline::{AnyUtility, Baseline, BaselineChoice, Frame, Job, Parts, Points};
-use crate::choice::{MethodChoice, MethodName};
+use crate::baseline::{AnyUtility, Baseline, Frame, Parts, Points};
+use crate::choice::MethodName;
 use crate::general::Held;
+use crate::look::settle_task;
 use crate::memory::Budget;
-use crate::observer::Observer;
+use crate::observer::{Observer, Quiet};
 use crate::overwriting::refuse_overwriting;
-use crate::receiver::{Arrange, Collected};
 use crate::reference::learn_design;
-use crate::request::{Against, Model, Resources, Task, ValueRequest};
-use crate::value::value_source;
-use arrow_array::cast::AsArray;
-use arrow_array::types::Float64Type;
-use arrow_array::{Array, ArrayRef, Float64Array, RecordBatch};
+use crate::request::{Method, Model, Resources, Task};
+use crate::said::{Said, Told};
+use dshap::second_order::Utility;
 use dshap_evaluate::Kind;
 use dshap_io::Source;
-use dshap_table::{Design, Labels, Selection};
+use dshap_table::{Design, Labels};
 use std::path::PathBuf;
-use std::sync::Arc;
-use std::time::Instant;
-
-/// What the target is called among columns that are called by their numbers.
-const TARGET: &str = "target";
 
 /// A method of any kind.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -34,6 +27,9 @@ pub enum AnyMethod {
 }
 
 impl AnyMethod {
+    /// Chance, which any method must beat.
+    pub const CHANCE: AnyMethod = AnyMethod::Baseline(Baseline::Random);
+
     /// The word users know it by.
     pub fn word(self) -> &'static str {
         match self {
@@ -47,6 +43,15 @@ impl AnyMethod {
         let baseline = Baseline::parse(word).map(AnyMethod::Baseline);
         baseline.or_else(|| MethodName::parse(word).map(AnyMethod::Valuer))
     }
+
+    /// Whether it looks at what sets of rows are worth to test rows of their own.
+    pub(super) fn measures(self) -> bool {
+        matches!(self, AnyMethod::Baseline(baseline) if baseline.measures())
+    }
+
+    fn is_of_neighbours(self) -> bool {
+        matches!(self, AnyMethod::Valuer(name) if MethodName::OF_NEIGHBOURS.contains(&name))
+    }
 }
 
 /// Rows, and the methods they are to be valued by.
@@ -54,67 +59,119 @@ impl AnyMethod {
 pub struct BenchRequest {
     /// Files with the rows.
     pub points: Vec<String>,
-    /// Files with the rows that utility is measured on; else one row in five.
-    pub test: Vec<String>,
-    /// Which column plays which part, how sets are fitted, and set sizes. Its
-    /// method is not looked at.
-    pub model: Model,
-    /// The methods.
+    /// What was said about columns and methods. The test rows of its neighbours are
+    /// those of every method that measures; without them one row in five is, where
+    /// one does.
+    pub said: Said,
+    /// The methods, each of which is told what it knows.
     pub methods: Vec<AnyMethod>,
-    /// What was said about baselines; which one does not matter.
-    pub options: BaselineChoice,
     /// Files that are about to be written, which must not be inputs.
     pub outputs: Vec<PathBuf>,
     /// Limits.
     pub resources: Resources,
 }
 
-/// Values by one method.
-#[derive(Debug, Clone, PartialEq)]
-pub struct Timed {
-    /// One for each row; NaN where there is none.
-    pub value: Vec<f64>,
-    /// What errors of rows cost, where the method tells.
-    pub penalty: Option<Vec<f64>>,
-    /// How long it took.
-    pub seconds: f64,
-    /// Doubts.
-    pub warnings: Vec<String>,
-}
-
 /// Rows in memory.
-pub(super) struct Bench<'a> {
-    request: &'a BenchRequest,
+pub(super) struct Bench {
+    pub(super) methods: Vec<AnyMethod>,
+    pub(super) told: Told,
     pub(super) design: Design,
     pub(super) task: Task,
     pub(super) task_guessed: bool,
     pub(super) points: Points,
     pub(super) parts: Parts,
+    /// The same rows as neighbours see them, where that is something else.
+    near: Option<Near>,
+    has_tests: bool,
+    wants_brier: bool,
 }
 
-impl<'a> Bench<'a> {
-    pub(super) fn read(request: &'a BenchRequest, observer: &dyn Observer) -> Result<Self, Error> {
-        let model = &request.model;
-        if model.selection.weight.is_some() {
-            let what = "`--weight` does not go with baselines: sets are of rows, which count alike";
+/// Tables that are open, and how much memory there is.
+pub(super) struct Tables<'a> {
+    pub(super) points: &'a Source,
+    pub(super) test: Option<&'a Source>,
+    pub(super) budget: Budget,
+}
+
+/// Rows with a column for every level of their text.
+struct Near {
+    design: Design,
+    parts: Parts,
+}
+
+impl Bench {
+    /// Reads the rows of a request; with `has_trial` sets of them are measured
+    /// beside the methods.
+    pub(super) fn read(
+        request: &BenchRequest,
+        methods: Vec<AnyMethod>,
+        has_trial: bool,
+        observer: &dyn Observer,
+    ) -> Result<Self, Error> {
+        let open = |files: &[String]| {
+            let source = Source::open(files)?;
+            refuse_overwriting(&source, &request.outputs)?;
+            Ok::<_, Error>(source)
+        };
+        let points = open(&request.points)?;
+        let files = &request.said.model.neighbours.test;
+        let test = (!files.is_empty()).then(|| open(files)).transpose()?;
+        let budget = Budget::new(request.resources.memory);
+        let tables = Tables { points: &points, test: test.as_ref(), budget };
+        Self::of(tables, &request.said, methods, has_trial, observer)
+    }
+
+    /// The same with the tables at hand.
+    pub(super) fn of(
+        tables: Tables<'_>,
+        said: &Said,
+        methods: Vec<AnyMethod>,
+        has_trial: bool,
+        observer: &dyn Observer,
+    ) -> Result<Self, Error> {
+        let Tables { points: source, test, budget } = tables;
+        if said.model.selection.weight.is_some() {
+            let what = "`--weight` does not go with several methods: rows count alike in all of them";
             return Err(Error::Misplaced { what: what.into() });
         }
-        let source = Source::open(&request.points)?;
-        refuse_overwriting(&source, &request.outputs)?;
-        let budget = Budget::new(request.resources.memory);
-        let (design, task, task_guessed) = learn_design(&source, model, budget, observer)?;
-        request.options.check_task(task, model)?;
-        let points = Points::read(&source, &design, &model.selection, budget, observer)?;
-        let test = match request.test.is_empty() {
-            true => None,
-            false => {
-                let test = Source::open(&request.test)?;
-                refuse_overwriting(&test, &request.outputs)?;
-                Some(Held::read(&test, &design, budget, observer)?)
-            }
+        // What does not go together is known before the first pass.
+        let (task, _) = settle_task(source, &said.model)?;
+        let told = said.among(&methods, has_trial, task)?;
+
+        let is_measured = has_trial || methods.iter().any(|method| method.measures());
+        let divided = |rows: &Held, test: Option<Held>, design: &Design| match test {
+            None if !is_measured => Ok(Parts::whole(rows, design)),
+            test => Parts::split(rows, None, test, said.seed(), design),
         };
-        let parts = Parts::split(&points.rows, None, test, request.options.seed, &design)?;
-        Ok(Self { request, design, task, task_guessed, points, parts })
+        let (design, task, task_guessed) = learn_design(source, &said.model, budget, observer)?;
+        let points = Points::read(source, &design, &said.model.selection, budget, observer)?;
+        let held = |design: &Design| test.map(|test| Held::read(test, design, budget, observer));
+        let parts = divided(&points.rows, held(&design).transpose()?, &design)?;
+        let near =
+            match methods.iter().any(|method| method.is_of_neighbours()) && !design.has_plain_features() {
+                false => None,
+                true => {
+                    let model = Model { method: Method::Knn { k: 1 }, ..said.model.clone() };
+                    let quiet = Quiet(observer);
+                    let (design, ..) = learn_design(source, &model, budget, &quiet)?;
+                    let rows = Points::read(source, &design, &model.selection, budget, &quiet)?.rows;
+                    let parts = divided(&rows, held(&design).transpose()?, &design)?;
+                    Some(Near { design, parts })
+                }
+            };
+        let has_tests = test.is_some();
+        let wants_brier = said.choice.second_order.utility == Some(Utility::Brier);
+        Ok(Self { methods, told, design, task, task_guessed, points, parts, near, has_tests, wants_brier })
+    }
+
+    /// Says which methods measure something else than the Brier score, where that
+    /// was asked for.
+    pub(super) fn doubts_of_brier(&self) -> Option<String> {
+        let names: Vec<String> =
+            self.methods.iter().filter(|m| m.measures()).map(|m| format!("`{}`", m.word())).collect();
+        let has = if names.len() == 1 { "has" } else { "have" };
+        let said = || format!("{} {has} no Brier score: accuracy takes its place", names.join(", "));
+        (self.wants_brier && !names.is_empty()).then(said)
     }
 
     /// What targets are.
@@ -125,9 +182,22 @@ impl<'a> Bench<'a> {
         }
     }
 
-    /// How sets of `players` are measured along orders.
-    pub(super) fn utility(&self, players: &Held) -> Result<(AnyUtility, Held, &'static str), Error> {
-        let frame = Frame::of(players, self.task, &self.request.model, &self.request.options, &self.design)?;
+    /// The rows as a method sees them, and test rows where they were given.
+    pub(super) fn seen_by(&self, method: AnyMethod) -> (&Design, &Held, Option<&Held>) {
+        let (design, parts) = match &self.near {
+            Some(near) if method.is_of_neighbours() => (&near.design, &near.parts),
+            _ => (&self.design, &self.parts),
+        };
+        (design, &parts.players, Some(&parts.test).filter(|_| self.has_tests))
+    }
+
+    /// How sets of rows are measured along orders: what does it, the rows as it sees
+    /// them, and its name.
+    pub(super) fn utility(&self) -> Result<(AnyUtility, Held, &'static str), Error> {
+        let trial = self.told.trial.baseline(Baseline::LeaveOneOut);
+        let (model, choice) = trial.map_err(|what| Error::Misplaced { what })?;
+        let players = &self.parts.players;
+        let frame = Frame::of(players, self.task, &model, &choice, &self.design)?;
         // Without a ridge, as many rows as columns fit anything.
         let least_rows = match (self.task, frame.ridge()) {
             (Task::Regression, Some(0.0)) => frame.dim() + 1,
@@ -136,111 +206,4 @@ impl<'a> Bench<'a> {
         let utility = frame.utility(&self.parts.test, least_rows, &self.design)?;
         Ok((utility, frame.see(players), frame.utility_name()))
     }
-
-    /// Values `players`, each against the others.
-    pub(super) fn values(
-        &self,
-        method: AnyMethod,
-        players: &Held,
-        seed: u64,
-        observer: &dyn Observer,
-    ) -> Result<Timed, Error> {
-        let begun = Instant::now();
-        let mut timed = match method {
-            AnyMethod::Valuer(name) => self.by_valuer(name, players, seed, observer)?,
-            AnyMethod::Baseline(baseline) => self.by_baseline(baseline, players, seed, observer)?,
-        };
-        timed.seconds = begun.elapsed().as_secs_f64();
-        Ok(timed)
-    }
-
-    fn by_baseline(
-        &self,
-        baseline: Baseline,
-        players: &Held,
-        seed: u64,
-        observer: &dyn Observer,
-    ) -> Result<Timed, Error> {
-        let mut choice = BaselineChoice { baseline, seed, ..self.request.options.clone() };
-        if !baseline.draws() {
-            (choice.samples, choice.stop) = (None, None);
-        }
-        let model = &self.request.model;
-        let frame = Frame::of(players, self.task, model, &choice, &self.design)?;
-        let mut sized = model.clone();
-        if baseline != Baseline::DShapley {
-            sized.sizes.max = None;
-        }
-        let sizes = choice.sizes(self.task, &sized, frame.dim(), players.n_rows(), false);
-        let utility = frame.utility(&self.parts.test, choice.least_rows(sizes), &self.design)?;
-        let seen = frame.see(players);
-        let job = Job { choice: &choice, utility: &utility, players: &seen, points: None, sizes };
-        let outcome = job.run(observer).map_err(|error| Error::baseline(error, &self.design))?;
-        let mut warnings = Vec::new();
-        if let (Some(false), Some(n)) = (outcome.converged, outcome.n_iterations) {
-            warnings.push(format!("the means still moved after {n} iterations; `--samples` allows more"));
-        }
-        Ok(Timed { value: outcome.values.value, penalty: None, seconds: 0.0, warnings })
-    }
-
-    fn by_valuer(
-        &self,
-        name: MethodName,
-        players: &Held,
-        seed: u64,
-        observer: &dyn Observer,
-    ) -> Result<Timed, Error> {
-        let model = &self.request.model;
-        // In regression some methods take a ridge, in classification every fit does.
-        let takes_ridge = matches!(name, MethodName::General | MethodName::Lower | MethodName::Upper);
-        let of_fit = self.task == Task::Classification;
-        let ridge = self.request.options.ridge;
-        let of_method = ridge.filter(|_| takes_ridge && !of_fit);
-        let method =
-            MethodChoice { name: Some(name), seed: Some(seed), ridge: of_method, ..MethodChoice::default() }
-                .settle()
-                .map_err(|what| Error::Misplaced { what })?
-                .unwrap_or_default();
-        // Rows are numbers already, so that nothing is left of text and gaps.
-        let plain = Model {
-            selection: Selection {
-                target: (self.task != Task::Density).then(|| TARGET.into()),
-                ..Selection::default()
-            },
-            task: Some(self.task),
-            method,
-            ridge: ridge.filter(|_| of_fit),
-            sizes: model.sizes,
-            fit: model.fit,
-            density: model.density,
-            ..Model::new("")
-        };
-        let against = Against::Themselves(plain);
-        let request = ValueRequest { against, ..ValueRequest::new(Vec::new(), "") };
-        let source = self.source(players)?;
-        let mut collected = Collected::new(Arrange::ByRow, None);
-        let summary = value_source(&request, &source, observer, &mut collected)?;
-        let rows = collected.arranged(Arrange::ByRow)?;
-        let value = numbers(&rows, "value").unwrap_or_default();
-        Ok(Timed { value, penalty: numbers(&rows, "penalty"), seconds: 0.0, warnings: summary.warnings })
-    }
-
-    /// Rows as a table that is read like a file.
-    fn source(&self, rows: &Held) -> Result<Source, Error> {
-        let array = |cells: &[f64]| Arc::new(Float64Array::from(cells.to_vec())) as ArrayRef;
-        let x = rows.x();
-        let mut columns: Vec<(String, ArrayRef)> =
-            (0..x.ncols()).map(|j| (format!("column_{j}"), array(x.col_as_slice(j)))).collect();
-        if self.task != Task::Density {
-            columns.push((TARGET.into(), array(rows.y())));
-        }
-        let batch = RecordBatch::try_from_iter(columns).expect("all columns have one cell per row");
-        Ok(Source::of_batches("the rows", batch.schema(), vec![batch])?)
-    }
-}
-
-/// A column of numbers, NaN where a cell is empty.
-fn numbers(rows: &RecordBatch, name: &str) -> Option<Vec<f64>> {
-    let cells = rows.column_by_name(name)?.as_primitive::<Float64Type>();
-    Some((0..cells.len()).map(|i| if cells.is_valid(i) { cells.value(i) } else { f64::NAN }).collect())
 }

@@ -24,7 +24,7 @@ pub struct Comparison {
     pub n_valued: usize,
     /// Rows that utility is measured on.
     pub n_test: usize,
-    /// Where those come from: `test` or `points`.
+    /// Where those come from: `test` or `points`; `none` where no method measures.
     pub test_from: &'static str,
     /// Rows that count as the best.
     pub top: usize,
@@ -73,12 +73,12 @@ pub fn compare(
     observer: &dyn Observer,
     receiver: &mut dyn Receiver,
 ) -> Result<Comparison, Error> {
-    let bench = Bench::read(request, observer)?;
+    let bench = Bench::read(request, request.methods.clone(), false, observer)?;
     let n_points = bench.points.rows.n_rows();
-    let mut warnings = Vec::new();
+    let mut warnings: Vec<String> = bench.doubts_of_brier().into_iter().collect();
     let (mut methods, mut columns) = (Vec::new(), Vec::new());
-    for &method in &request.methods {
-        let timed = bench.values(method, &bench.parts.players, request.options.seed, observer)?;
+    for (number, method) in bench.methods.iter().enumerate() {
+        let timed = bench.values(number, None, request.said.seed(), observer)?;
         warnings.extend(timed.warnings.iter().map(|words| format!("{}: {words}", method.word())));
         methods.push(Compared { method: method.word(), seconds: timed.seconds });
         columns.push(match &bench.parts.numbers {
@@ -121,7 +121,7 @@ pub fn compare(
 }
 
 fn hand_over(
-    bench: &Bench<'_>,
+    bench: &Bench,
     methods: &[Compared],
     columns: &[Vec<f64>],
     receiver: &mut dyn Receiver,

@@ -1,12 +1,14 @@
 //! `evaluate`: what is asked for, and what comes of it.
 
 use super::bench::{AnyMethod, Bench, BenchRequest};
-use super::curves::{Curves, Detected, hand_over};
+use super::detection::{Detected, Search};
+use super::orders::{Orders, mean};
+use super::output::hand_over;
 use crate::Error;
-use crate::baseline::Baseline;
 use crate::observer::Observer;
 use crate::receiver::Receiver;
 use crate::request::Task;
+use dshap_evaluate::Curve;
 use serde::Serialize;
 
 /// What is tried.
@@ -44,6 +46,9 @@ pub struct Evaluation {
     pub repeats: usize,
     /// Method by method, chance last.
     pub methods: Vec<MethodResult>,
+    /// The curves, which are rows of the output.
+    #[serde(skip)]
+    pub curves: Vec<Curve>,
     /// Doubts.
     pub warnings: Vec<String>,
 }
@@ -93,23 +98,33 @@ pub fn evaluate(
     if trial.repeats == 0 {
         return misplaced("`--repeats` must be 1 at least");
     }
-    let chance = AnyMethod::Baseline(Baseline::Random);
-    let others = request.methods.iter().copied().filter(|method| *method != chance);
-    let bench = Bench::read(request, observer)?;
-    let (utility, seen, utility_name) = bench.utility(&bench.parts.players)?;
-    let stage = Curves { bench: &bench, utility, seen, trial, seed: request.options.seed, observer };
-    let whole = stage.whole()?;
+    let others = request.methods.iter().copied().filter(|method| *method != AnyMethod::CHANCE);
+    let bench = Bench::read(request, others.chain([AnyMethod::CHANCE]).collect(), true, observer)?;
+    let (utility, seen, utility_name) = bench.utility()?;
+    let seed = request.said.seed();
+    let orders = Orders { utility, seen, design: &bench.design, repeats: trial.repeats, seed, observer };
+    let search = Search { bench: &bench, trial, seed, observer };
+    let whole = orders.whole()?;
 
-    let (mut curves, mut methods, mut warnings) = (Vec::new(), Vec::new(), Vec::new());
-    for method in others.chain([chance]) {
-        let timed = bench.values(method, &bench.parts.players, request.options.seed, observer)?;
+    let (mut curves, mut methods) = (Vec::new(), Vec::new());
+    let mut warnings: Vec<String> = bench.doubts_of_brier().into_iter().collect();
+    for (number, &method) in bench.methods.iter().enumerate() {
+        let timed = bench.values(number, None, seed, observer)?;
         warnings.extend(timed.warnings.iter().map(|words| format!("{}: {words}", method.word())));
         let mut found = Detected { seconds: timed.seconds, ..Detected::default() };
         if bench.task != Task::Density {
-            stage.detect(method, &mut found, &mut curves)?;
+            search.detect(number, &mut found, &mut curves)?;
         }
-        let [addition_high, addition_low, removal_high, removal_low] =
-            stage.orders(method, &timed, whole, &mut curves)?;
+        let value = Some(timed.value.as_slice()).filter(|_| method != AnyMethod::CHANCE);
+        let addition = orders.addition(method.word(), value)?;
+        let removal = orders.removal(method.word(), value)?;
+        // Chance has one order, whichever end.
+        let ends = |curves: &[Curve]| {
+            let mean_of = |curve: Option<&Curve>| curve.map_or(f64::NAN, |curve| mean(&curve.height) / whole);
+            (mean_of(curves.first()), mean_of(curves.last()))
+        };
+        let ((addition_high, addition_low), (removal_high, removal_low)) = (ends(&addition), ends(&removal));
+        curves.extend(addition.into_iter().chain(removal));
         methods.push(MethodResult {
             method: method.word(),
             addition_high,
@@ -123,12 +138,7 @@ pub fn evaluate(
             seconds: found.seconds,
         });
     }
-    if whole <= 0.0 {
-        warnings.push(
-            "all rows together are worth no more than no model, so that shares of their utility mean nothing"
-                .into(),
-        );
-    }
+    warnings.extend(doubts_of_whole(whole));
     hand_over(&curves, whole, receiver)?;
     Ok(Evaluation {
         version: env!("CARGO_PKG_VERSION"),
@@ -142,6 +152,14 @@ pub fn evaluate(
         noise: (bench.task != Task::Density).then_some(trial.noise),
         repeats: trial.repeats,
         methods,
+        curves,
         warnings,
     })
+}
+
+/// Says that shares of a utility mean nothing, where they do.
+pub(super) fn doubts_of_whole(whole: f64) -> Option<String> {
+    let what =
+        "all rows together are worth no more than no model, so that shares of their utility mean nothing";
+    (whole <= 0.0).then(|| what.into())
 }

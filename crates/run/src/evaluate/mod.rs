@@ -2,15 +2,24 @@
 //!
 //! | file | holds |
 //! |---|---|
-//! | `bench.rs` | rows in memory, and values of them by any method |
-//! | `evaluation.rs`, `curves.rs` | `evaluate`: point addition and removal, detection of wrong targets |
+//! | `bench.rs` | rows in memory, as several methods see them |
+//! | `valuing.rs` | values of them by any method |
+//! | `evaluation.rs` | `evaluate`: point addition and removal, detection of wrong targets |
+//! | `orders.rs`, `detection.rs`, `output.rs` | its curves: by orders, of what is found; as a table |
+//! | `given.rs` | the same curves of values that someone else computed |
 //! | `compare.rs` | `compare`: values, agreement of rankings, time |
 
 mod bench;
 mod compare;
-mod curves;
+mod detection;
 mod evaluation;
+mod given;
+mod orders;
+mod output;
+mod valuing;
 
-pub use bench::{AnyMethod, BenchRequest, Timed};
+pub use bench::{AnyMethod, BenchRequest};
 pub use compare::{Compared, Comparison, Pair, compare};
 pub use evaluation::{Evaluation, MethodResult, Trial, evaluate};
+pub use given::{GivenCurves, GivenValues, curves_of};
+pub use valuing::Timed;

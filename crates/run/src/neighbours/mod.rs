@@ -12,8 +12,8 @@
 mod block;
 
 use crate::Error;
-use crate::fitted::{FittedModel, NeighbourModel, counted};
-use crate::general::slice;
+use crate::fitted::{FittedModel, NeighbourModel, Tests, counted};
+use crate::general::{Held, slice};
 use crate::memory::Budget;
 use crate::neighbour_choice::NO_UNSEEN;
 use crate::observer::{Observer, Quiet, Stage};
@@ -21,14 +21,17 @@ use crate::output::OutputTable;
 use crate::passes::Pass;
 use crate::receiver::Receiver;
 use crate::reference::RowCounts;
-use crate::request::{Against, Method, ValueRequest};
+use crate::request::{Against, Method, Model, ValueRequest};
 use crate::saved::files_in;
 use crate::summary::{Facts, InputFile, Summary};
 use crate::value::{Placed, Prepared, Tally, Waiting, split};
 use crate::warnings;
 use block::{Block, Run, sized};
 use dshap::Values;
+use dshap::neighbours::sample_rows;
 use dshap_io::Source;
+use dshap_table::Design;
+use std::sync::Arc;
 
 /// What came of the points.
 struct Valued {
@@ -73,6 +76,37 @@ pub(crate) fn value_neighbours(
             _ => None,
         },
     })
+}
+
+/// Values rows in memory, each against the others, and says what is doubtful about
+/// that. They are what `model` says; test rows are given or some of the rows.
+pub(crate) fn value_held(
+    rows: Held,
+    n_classes: Option<usize>,
+    tests: Option<Held>,
+    model: &Model,
+    design: &Design,
+    observer: &dyn Observer,
+) -> Result<(Values, Vec<String>), Error> {
+    let choice = &model.neighbours;
+    let tests = match tests {
+        Some(tests) => Tests::Given(Arc::new(tests)),
+        None => {
+            let numbers = sample_rows(rows.n_rows(), choice.most_tests(), choice.seed.unwrap_or(0));
+            Tests::Reference(numbers.into())
+        }
+    };
+    let n_bytes = rows.n_bytes();
+    let fitted = NeighbourModel::of(rows, n_classes, tests, choice.clone());
+    let fitted = fitted.map_err(|error| Error::core(error, design))?;
+    let doubts = fitted.doubts(design, model.method, model.sizes, true)?;
+    let sizes = fitted.sizes(model.method, model.sizes)?;
+    let (budget, std_error) = (Budget::new(None), false);
+    let run = Run { model: &fitted, design, method: model.method, sizes, std_error, budget, observer };
+    observer.begin(Stage::Value, n_bytes);
+    let (values, _) = run.own_values(n_bytes)?;
+    observer.end();
+    Ok((values, doubts))
 }
 
 /// One pass over the points; of rows against each other all values are known

@@ -1,8 +1,6 @@
-//! What sets are worth, and the names of baselines.
+//! What sets are worth.
 
-use super::MethodArg;
 use clap::{ArgAction, Args as ClapArgs, ValueEnum};
-use dshap_run::{Baseline, UtilityName};
 
 /// What sets are measured by: of several methods.
 #[derive(Debug, ClapArgs)]
@@ -25,29 +23,4 @@ pub(crate) enum UtilityArg {
     LogLoss,
     Accuracy,
     Brier,
-}
-
-impl UtilityArg {
-    /// What baselines call it, if they know it.
-    pub(crate) fn of_baselines(self) -> Option<UtilityName> {
-        match self {
-            UtilityArg::Accuracy => Some(UtilityName::Accuracy),
-            UtilityArg::LogLoss => Some(UtilityName::LogLoss),
-            UtilityArg::Brier => None,
-        }
-    }
-}
-
-impl MethodArg {
-    /// The baseline, if it is one.
-    pub(crate) fn baseline(self) -> Option<Baseline> {
-        match self {
-            MethodArg::DShapley => Some(Baseline::DShapley),
-            MethodArg::TmcShapley => Some(Baseline::TmcShapley),
-            MethodArg::ExactShapley => Some(Baseline::ExactShapley),
-            MethodArg::Loo => Some(Baseline::LeaveOneOut),
-            MethodArg::Random => Some(Baseline::Random),
-            _ => None,
-        }
-    }
 }

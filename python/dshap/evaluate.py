@@ -1,0 +1,368 @@
+"""How good values are, whoever made them.
+
+Values go in as a dict of names and arrays, one value for each row: those of dshap's valuers and baselines, or anyone
+else's. Chance is always tried beside them, under the name `'random'`.
+
+=====================  =======================================================================
+`point_addition`       what a model is worth as rows are added to a random half of them
+`point_removal`        the same as rows are taken away from all
+`noise_detection`      how well low values point at rows that are wrong
+`compare`              how much values agree
+`corrupt`              targets of which some are made wrong, to be detected
+`figure`               curves as SVG
+=====================  =======================================================================
+
+What comes out has columns, and `to_pandas()`, `to_polars()` and `to_arrow()`. The curves are those of `dshap evaluate` on
+the command line, to the last bit.
+
+>>> import dshap
+>>> X, y = dshap.datasets.gaussian_c(120, seed=1)
+>>> wrong_y, is_wrong = dshap.evaluate.corrupt(y, 0.1, seed=2)
+>>> found = dshap.ClassificationValuer().fit(X, wrong_y).explain_training()
+>>> detected = dshap.evaluate.noise_detection({"value": found, "penalty": -found.penalty}, is_wrong)
+>>> bool(detected.auc[1] > 0.7), detected.method.tolist()
+(True, ['value', 'penalty', 'random'])
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from dshap import _checks, _sets
+from dshap._dshap import agreement, corrupted, detection, orders
+from dshap._errors import InputError, InputTypeError
+from dshap._inputs import column_of, numbers
+from dshap._labels import labels_of
+from dshap._trials import CHANCE, Agreement, Curves, Detections, figure
+from dshap._values import Values
+
+__all__ = [
+    "Agreement",
+    "Curves",
+    "Detections",
+    "compare",
+    "corrupt",
+    "figure",
+    "noise_detection",
+    "point_addition",
+    "point_removal",
+]
+
+
+def point_addition(
+    values: Mapping[str, ArrayLike] | ArrayLike,
+    X: Any,
+    y: Any = None,
+    *,
+    test: Any,
+    task: str | None = None,
+    utility: str | None = None,
+    ridge: float | None = None,
+    intercept: bool = True,
+    refit_intercept: bool = False,
+    dependent: str = "drop",
+    kernel: str | None = None,
+    bandwidth: str | float | None = None,
+    scale: str | None = None,
+    categorical: list[Any] | None = None,
+    missing: str = "error",
+    repeats: int = 1,
+    seed: int = 0,
+    n_jobs: int | None = None,
+    progress: bool = False,
+) -> Curves:
+    """What a model is worth as rows are added to a random half of them.
+
+    Rows come from the highest value down, from the lowest up, and in random orders. Good values are high for the first
+    and low for the second.
+
+    Parameters
+    ----------
+    values : dict of arrays, or an array
+        Names, and one value for each row of X; NaN where a row has none, which then comes last.
+    X : array or frame of shape (n_rows, n_features)
+        The rows.
+    y : array of shape (n_rows,), optional
+        Their targets; none of a density.
+    test : pair (X_test, y_test)
+        Rows that measure what a model is worth; of a density X_test alone. They must have no part in the values.
+    task, utility, ridge, intercept, refit_intercept, dependent, kernel, bandwidth, scale, categorical, missing
+        The model, as of `dshap.baselines.d_shapley`.
+    repeats : int, default=1
+        How many random halves; curves are means. One leaves much to chance.
+    seed : int, default=0
+        Seed of halves and random orders.
+    n_jobs : int, optional
+        Number of threads; all cores by default. The result does not depend on it.
+    progress : bool, default=False
+        Show bars (needs tqdm).
+
+    Returns
+    -------
+    Curves
+
+    Examples
+    --------
+    >>> import dshap
+    >>> X, y = dshap.datasets.gaussian_r(100, 3, seed=1)
+    >>> value = dshap.RegressionValuer().fit(X, y).value_training()
+    >>> test = dshap.datasets.gaussian_r(1000, 3, seed=1)
+    >>> curves = dshap.evaluate.point_addition({"gaussian": value}, X, y, test=test, repeats=5)
+    >>> list(curves.means())
+    ['gaussian', 'random']
+    >>> curves.figure().startswith("<svg")
+    True
+    """
+    options = _sets.options(
+        task=task, utility=utility, ridge=ridge, intercept=intercept, refit_intercept=refit_intercept,
+        dependent=dependent, kernel=kernel, bandwidth=bandwidth, scale=scale, missing=missing, seed=seed,
+    )  # fmt: skip
+    return _orders("addition", values, X, y, options, categorical, test, repeats, n_jobs, progress)
+
+
+def point_removal(
+    values: Mapping[str, ArrayLike] | ArrayLike,
+    X: Any,
+    y: Any = None,
+    *,
+    test: Any,
+    task: str | None = None,
+    utility: str | None = None,
+    ridge: float | None = None,
+    intercept: bool = True,
+    refit_intercept: bool = False,
+    dependent: str = "drop",
+    kernel: str | None = None,
+    bandwidth: str | float | None = None,
+    scale: str | None = None,
+    categorical: list[Any] | None = None,
+    missing: str = "error",
+    seed: int = 0,
+    n_jobs: int | None = None,
+    progress: bool = False,
+) -> Curves:
+    """What a model is worth as rows are taken away from all of them.
+
+    Rows go from the highest value down, from the lowest up, and in random orders. Good values are low for the first and
+    high for the second.
+
+    Parameters
+    ----------
+    values, X, y, test, seed, n_jobs, progress
+        As of `point_addition`.
+    task, utility, ridge, intercept, refit_intercept, dependent, kernel, bandwidth, scale, categorical, missing
+        The model, as of `dshap.baselines.d_shapley`.
+
+    Returns
+    -------
+    Curves
+
+    Examples
+    --------
+    >>> import dshap
+    >>> X, y = dshap.datasets.gaussian_r(100, 3, seed=1)
+    >>> test = dshap.datasets.gaussian_r(1000, 3, seed=1)
+    >>> own = np.random.default_rng(5).random(100)          # values of any source
+    >>> curves = dshap.evaluate.point_removal({"mine": own}, X, y, test=test)
+    >>> bool(np.isclose(curves.relative[0], 1))             # nothing is removed yet
+    True
+    """
+    options = _sets.options(
+        task=task, utility=utility, ridge=ridge, intercept=intercept, refit_intercept=refit_intercept,
+        dependent=dependent, kernel=kernel, bandwidth=bandwidth, scale=scale, missing=missing, seed=seed,
+    )  # fmt: skip
+    return _orders("removal", values, X, y, options, categorical, test, 1, n_jobs, progress)
+
+
+def noise_detection(values: Mapping[str, ArrayLike] | ArrayLike, is_wrong: ArrayLike) -> Detections:
+    """How well low values point at rows that are known to be wrong.
+
+    Parameters
+    ----------
+    values : dict of arrays, or an array
+        Names, and one value for each row; NaN where a row has none, which is left out. To look for large penalties,
+        give them with a minus.
+    is_wrong : array of bool
+        Which rows are wrong, such as `corrupt` makes them.
+
+    Returns
+    -------
+    Detections
+
+    Examples
+    --------
+    >>> from dshap import evaluate
+    >>> found = evaluate.noise_detection({"mine": [0.3, -1.0, 0.5, 0.1]}, [False, True, False, False])
+    >>> found.auc.tolist(), found.f1.tolist()
+    ([1.0, 0.5], [1.0, 0.25])
+    """
+    columns = _named(values)
+    wrong = column_of(is_wrong, "is_wrong")
+    if wrong.dtype.kind != "b":
+        raise InputTypeError(f"`is_wrong` holds {wrong.dtype} cells; expected True and False")
+    wrong = np.ascontiguousarray(wrong)
+    _same_length(columns, len(wrong), "is_wrong")
+    names, auc, f1, curves = [], [], [], []
+    for name, value in columns.items():
+        found = detection(value, wrong)
+        if found is None:
+            raise InputError(f"of the rows with a value by '{name}', some must be wrong and some right")
+        names.append(name)
+        auc.append(found[0])
+        f1.append(found[1])
+        curves.append(("detection", name, "value", np.arange(len(found[2])), found[2]))
+    n = len(wrong)
+    names.append(CHANCE)
+    auc.append(0.5)
+    f1.append(float(wrong.mean()))
+    curves.append(("detection", CHANCE, "value", np.arange(n + 1), np.arange(n + 1) / n))
+    return Detections(names, auc, f1, Curves(curves, None, np.nan))
+
+
+def compare(values: Mapping[str, ArrayLike], *, top: int | None = None) -> Agreement:
+    """How much values agree, each two of them.
+
+    Parameters
+    ----------
+    values : dict of arrays
+        Names, and one value for each row. A row that lacks one of two values (NaN) is left out of both.
+    top : int, optional
+        How many rows of highest value count as the best. By default a tenth of those that all have a value for.
+
+    Returns
+    -------
+    Agreement
+
+    Examples
+    --------
+    >>> from dshap import evaluate
+    >>> found = evaluate.compare({"one": [3.0, 1.0, 2.0, 0.0], "other": [2.5, 1.5, 0.5, -1.0]}, top=2)
+    >>> float(found.spearman[0]), round(float(found.kendall[0]), 4), float(found.top_overlap[0])
+    (0.8, 0.6667, 0.5)
+    """
+    if not isinstance(values, Mapping):
+        raise InputTypeError("`values` is a dict of names and arrays, such as {'gaussian': values}")
+    columns = _named(values, CHANCE)
+    first = next(iter(columns))
+    _same_length(columns, len(columns[first]), first)
+    n_valued = int(np.sum(~np.isnan(np.stack(list(columns.values()))).any(axis=0)))
+    best = max(1, -(-n_valued // 10)) if top is None else _checks.whole("top", top, 1, _checks.LARGEST_SIZE)
+    names = list(columns)
+    pairs = [
+        (one, other, *agreement(columns[one], columns[other], best))
+        for i, one in enumerate(names)
+        for other in names[i + 1 :]
+    ]
+    return Agreement(pairs, best)
+
+
+def corrupt(
+    y: Any, share: float = 0.1, *, task: str | None = None, seed: int = 0
+) -> tuple[NDArray[Any], NDArray[np.bool_]]:
+    """Targets of which a share is made wrong: a label becomes another, a number that of another row.
+
+    Parameters
+    ----------
+    y : array of shape (n_rows,)
+        Numbers or labels.
+    share : float, default=0.1
+        Between 0 and 1. At least one target is changed, and at least one is not.
+    task : 'regression' or 'classification', optional
+        Whether they are numbers or labels. By default labels if they are text, true and false, or have two values.
+    seed : int, default=0
+        Seed of the choice.
+
+    Returns
+    -------
+    y : array
+        The targets, of the type they had.
+    is_wrong : array of bool
+        Which of them were changed.
+
+    Examples
+    --------
+    >>> from dshap import evaluate
+    >>> y, is_wrong = evaluate.corrupt(["cat", "dog", "cat", "dog"], 0.25, seed=1)
+    >>> int(is_wrong.sum()), bool(((y != ["cat", "dog", "cat", "dog"]) == is_wrong).all())
+    (1, True)
+    """
+    if isinstance(share, (bool, np.bool_)) or not isinstance(share, (int, float, np.number)) or not 0 < share < 1:
+        raise InputError(f"`share` is {share!r}; expected a number between 0 and 1")
+    seed = _checks.whole("seed", seed, 0, 2**64 - 1)
+    if task not in (None, "regression", "classification"):
+        raise InputError(f"`task` is {task!r}; expected 'regression', 'classification' or None")
+    target = labels_of(y) if task != "regression" else None
+    if target is not None and (task == "classification" or target.kind != "numbers" or len(np.unique(target.cells)) == 2):
+        cells = target.cells
+        if any(cell is None or cell != cell for cell in cells):
+            raise InputError("y has missing labels, which cannot be made wrong")
+        classes, codes = np.unique(cells, return_inverse=True)
+        if len(classes) < 2:
+            raise InputError("y has one label only, so that none can become another (one class)")
+        changed, is_wrong = corrupted(codes.astype(np.float64), float(share), seed, len(classes))
+        return classes[changed.astype(np.int64)].astype(target.dtype), is_wrong
+    cells = numbers(y, "y")
+    if not np.isfinite(cells).all():
+        raise InputError("y has cells that are missing or not finite, which cannot be made wrong")
+    changed, is_wrong = corrupted(np.ascontiguousarray(cells, dtype=np.float64), float(share), seed)
+    return changed.astype(cells.dtype), is_wrong
+
+
+def _orders(
+    experiment: str,
+    values: Any,
+    X: Any,
+    y: Any,
+    options: Any,
+    categorical: Any,
+    test: Any,
+    repeats: Any,
+    n_jobs: Any,
+    progress: Any,
+) -> Curves:
+    threads = _checks.threads(n_jobs)
+    repeats = _checks.whole("repeats", repeats, 1, 10**6)
+    rows = _sets.rows(X, y, options.task, categorical)
+    columns = _named(values)
+    _same_length(columns, len(rows.table), "X")
+    tests = rows.beside(test, "test")
+    if tests is None:
+        raise InputError(
+            "`test` is None: what a model is worth is measured on rows that have no part in the values, such as "
+            "test=(X_test, y_test)"
+        )
+    with _sets.bar(progress) as bar:
+        found = orders(
+            rows.table, tests, options, rows.categorical, experiment, list(columns.items()), repeats, threads, bar
+        )
+    _sets.tell(found["warnings"])
+    return Curves(found["curves"], found["utility"], found["utility_of_all"])
+
+
+def _named(values: Any, *free: str) -> dict[str, NDArray[np.float64]]:
+    """Values by name, each a column of doubles."""
+    if not isinstance(values, Mapping):
+        values = {"values": values}
+    if not values:
+        raise InputError("`values` is empty; expected names and arrays, such as {'gaussian': values}")
+    columns = {}
+    for name, column in values.items():
+        if not isinstance(name, str):
+            raise InputTypeError(f"`values` has the name {name!r}; expected text")
+        if name == CHANCE and name not in free:
+            raise InputError("`values` has the name 'random', which is that of chance; give another")
+        cells = numbers(column.value if isinstance(column, Values) else column, f"values[{name!r}]")
+        columns[name] = np.ascontiguousarray(cells, dtype=np.float64)
+        if np.isnan(columns[name]).all():
+            raise InputError(f"values[{name!r}] has no value for any row")
+    return columns
+
+
+def _same_length(columns: dict[str, NDArray[np.float64]], n_rows: int, whose: str) -> None:
+    for name, column in columns.items():
+        if len(column) != n_rows:
+            raise InputError(f"values[{name!r}] has {len(column)} values, and {whose} has {n_rows} rows")
