@@ -74,13 +74,14 @@ impl Observer for Progress {
 
 /// Units done and time left of an experiment.
 pub(crate) struct UnitBar {
+    quiet: bool,
     visible: bool,
     bar: Mutex<Option<ProgressBar>>,
 }
 
 impl UnitBar {
     pub(crate) fn new(quiet: bool) -> Self {
-        Self { visible: !quiet && std::io::stderr().is_terminal(), bar: Mutex::new(None) }
+        Self { quiet, visible: !quiet && std::io::stderr().is_terminal(), bar: Mutex::new(None) }
     }
 
     fn bar(&self) -> MutexGuard<'_, Option<ProgressBar>> {
@@ -114,6 +115,12 @@ impl Watch for UnitBar {
     fn end(&self) {
         if let Some(bar) = self.bar().take() {
             bar.finish_and_clear();
+        }
+    }
+
+    fn doubt(&self, what: &str) {
+        if !self.quiet {
+            eprintln!("warning: {}", crate::table::visible(what));
         }
     }
 }

@@ -32,9 +32,23 @@ fn settings_that_do_not_fit_are_said() {
     For more information, try '--help'.
     ");
     folder.run("dshap experiment fig3 --quick -o out");
-    let block = folder.run("dshap experiment fig3 --quick --seed 1 -o out");
-    assert!(block.contains("exit 1") && block.contains("belongs to a run with other settings"), "{block}");
-    assert!(block.contains("hint: choose another folder"), "{block}");
+    insta::assert_snapshot!(folder.run("dshap experiment fig3 --quick --seed 1 -o out"), @r"
+    $ dshap experiment fig3 --quick --seed 1 -o out
+    exit 1
+    --- stderr
+    error: cannot run fig3
+      caused by: `out/fig3.json` is of a run with other settings: --seed was 0, is now 1
+
+    hint: choose another folder with `-o`
+    ");
+    insta::assert_snapshot!(folder.run("dshap experiment fig3 --d-shapley 2 -o out"), @r"
+    $ dshap experiment fig3 --d-shapley 2 -o out
+    exit 2
+    --- stderr
+    error: fig3 has no use for `--d-shapley`: D-SHAPLEY takes no part in it
+
+    For more information, try '--help'.
+    ");
     let block = folder.run("dshap experiment fig2 --d-shapley mnist=few -o out");
     assert!(block.contains("exit 2") && block.contains("`few` is not a number of repetitions"), "{block}");
 }

@@ -33,7 +33,7 @@ impl Curves {
     pub(crate) fn mean(&self, panel: &str, method: &str, order: Order) -> Vec<(f64, MeanEstimate)> {
         let Some(curves) = self.get(panel, method, order) else { return Vec::new() };
         let at = |step: usize| {
-            let numbers: Vec<f64> = curves.values().map(|curve| curve[step]).collect();
+            let numbers: Vec<f64> = curves.values().filter_map(|curve| curve.get(step).copied()).collect();
             MeanEstimate::of(&numbers)
         };
         steps().into_iter().enumerate().map(|(step, added)| (added as f64, at(step))).collect()

@@ -24,21 +24,28 @@ impl Library {
     ///
     /// # Errors
     ///
-    /// [`Error::UnknownDataset`], [`Error::NotFound`]; as for [`Table::read`].
+    /// As for [`Library::file`] and [`Entry::read`].
     pub fn read(&self, name: &str) -> Result<Table, Error> {
+        find(name)?.read(&self.file(name)?)
+    }
+
+    /// The file of a dataset in the first folder that has it.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::UnknownDataset`], [`Error::NotFound`].
+    pub fn file(&self, name: &str) -> Result<PathBuf, Error> {
         let entry = find(name)?;
         let in_folders = self.folders.iter().flat_map(|folder| {
             ["csv", "parquet"].map(|extension| folder.join(format!("{}.{extension}", entry.file)))
         });
         let tried: Vec<PathBuf> = in_folders.chain(self.cache.as_deref().map(|c| cached(c, entry))).collect();
-        match tried.iter().find(|path| path.is_file()) {
-            Some(path) => Table::read(path),
-            None => Err(Error::NotFound {
-                dataset: entry.name,
-                tried: tried.iter().map(|path| format!("`{}`", path.display())).collect(),
-                can_be_downloaded: matches!(entry.origin, Origin::Download { .. }),
-            }),
-        }
+        let words = |path: &PathBuf| format!("`{}`", path.display());
+        tried.iter().find(|path| path.is_file()).cloned().ok_or_else(|| Error::NotFound {
+            dataset: entry.name,
+            tried: tried.iter().map(words).collect(),
+            can_be_downloaded: matches!(entry.origin, Origin::Download { .. }),
+        })
     }
 }
 
