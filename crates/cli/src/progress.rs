@@ -95,7 +95,7 @@ impl Watch for UnitBar {
             return;
         }
         let bar = ProgressBar::new(total as u64).with_position(done as u64);
-        let style = "{prefix:>10} [{bar:30}] {pos} of {len}  {elapsed} gone  {eta} left";
+        let style = "{prefix:>10} [{bar:30}] {pos} of {len}  {elapsed} gone  {msg}";
         if let Ok(style) = ProgressStyle::with_template(style) {
             bar.set_style(style.progress_chars("=> "));
         }
@@ -109,6 +109,8 @@ impl Watch for UnitBar {
     fn advance(&self, done: usize) {
         if let Some(bar) = &*self.bar() {
             bar.set_position(done as u64);
+            // Before anything is done nobody knows how long all takes.
+            bar.set_message(format!("{} left", indicatif::HumanDuration(bar.eta())));
         }
     }
 

@@ -216,9 +216,10 @@ fn summary(rows: &[Row], settings: &Settings) -> String {
         "# Figure 1: time against m\n\n\
          m points are valued against {n_reference} reference rows, with q = 50 (p + 100 beyond p = 100); medians of \
          {n} repetitions, {threads} threads, the fit included and the drawing of data not. A method is left out \
-         where it would take hours.\n\n",
+         where {left_out}.\n\n",
         n = settings.repetitions(QUICK_REPETITIONS, REPETITIONS),
         threads = rayon::current_num_threads(),
+        left_out = if settings.quick { "it would take more than moments" } else { "it would take hours" },
     );
     let mut table =
         MarkdownTable::new(&["task", "p", "m", "D-SHAPLEY", "the paper's algorithm", "closed form"]);

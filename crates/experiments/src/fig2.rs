@@ -105,12 +105,23 @@ fn figure(curves: &Curves, panels: &[Panel]) -> Figure {
         (("random", Order::Random), ("random order", Colour::Grey, Dash::Dotted)),
         (("d-shapley", Order::Largest), ("D-SHAPLEY, largest first", Colour::Vermilion, Dash::Solid)),
         (("d-shapley", Order::Smallest), ("D-SHAPLEY, smallest first", Colour::Vermilion, Dash::Dashed)),
+        (("paper", Order::Largest), ("the paper's algorithms, largest first", Colour::Orange, Dash::Solid)),
+        (
+            ("paper", Order::Smallest),
+            ("the paper's algorithms, smallest first", Colour::Orange, Dash::Dashed),
+        ),
         (("closed", Order::Largest), ("closed form, largest first", Colour::Blue, Dash::Solid)),
         (("closed", Order::Smallest), ("closed form, smallest first", Colour::Blue, Dash::Dashed)),
     ];
     let charts = panels.iter().map(|panel| {
         let lines = styles.iter().filter_map(|&(which, style)| mean_line(curves, panel, which, style));
-        let title = format!("{} ({})", panel.name.trim_end_matches("-density"), panel.task.name());
+        // Means of fewer repetitions have wider bands.
+        let n = curves.n_repetitions(panel.name, "closed", Order::Largest);
+        let n_drawn = curves.n_repetitions(panel.name, "d-shapley", Order::Largest);
+        let drawn =
+            if (1..n).contains(&n_drawn) { format!(", D-SHAPLEY of {n_drawn}") } else { String::new() };
+        let name = panel.name.trim_end_matches("-density");
+        let title = format!("{name} ({}{drawn})", panel.task.name());
         Chart::new(
             title,
             Axis::linear("points added"),
@@ -118,7 +129,12 @@ fn figure(curves: &Curves, panels: &[Panel]) -> Figure {
             lines.collect(),
         )
     });
-    Figure::new("Point addition: mean over repetitions, bands of one standard error", 4, charts.collect())
+    let counts = panels.iter().map(|panel| curves.n_repetitions(panel.name, "closed", Order::Largest));
+    let title = format!(
+        "Point addition: means of {} repetitions, bands of one standard error",
+        counts.max().unwrap_or(0)
+    );
+    Figure::new(title, 4, charts.collect())
 }
 
 fn summary(curves: &Curves, panels: &[Panel], settings: &Settings) -> String {

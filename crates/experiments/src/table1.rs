@@ -82,7 +82,7 @@ pub(crate) fn run(settings: &Settings, folder: &Path, watch: &dyn Watch) -> Resu
             .iter()
             .enumerate()
             .map(|(i, panel)| Point::new((i + 1) as f64, median(&times(panel.name, method))));
-        Line::new(name, colour, points.collect()).with_marks()
+        Line::new(name, colour, points.collect()).with_marks_only()
     };
     let lines = vec![
         line("d-shapley", "D-SHAPLEY", Colour::Vermilion),

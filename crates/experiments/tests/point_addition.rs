@@ -35,6 +35,12 @@ fn every_curve_starts_from_the_same_model_at_a_hundred_per_cent() {
     for extension in ["svg", "png", "md", "json"] {
         assert!(folder.path().join(format!("fig2.{extension}")).metadata().unwrap().len() > 100);
     }
+    let figure = std::fs::read_to_string(folder.path().join("fig2.svg")).unwrap();
+    for words in
+        ["means of 2 repetitions", "(regression, D-SHAPLEY of 1)", "the paper's algorithms, largest first"]
+    {
+        assert!(figure.contains(words), "{words}");
+    }
     let summary = std::fs::read_to_string(folder.path().join("fig2.md")).unwrap();
     assert!(summary.contains("| gaussian-r | regression |"));
 }
