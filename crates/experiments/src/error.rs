@@ -186,7 +186,7 @@ pub enum Error {
     },
 
     /// A download failed.
-    #[error("cannot download `{address}`: {reason}")]
+    #[error("cannot get `{address}`: {reason}")]
     Download {
         /// The address.
         address: String,
@@ -248,8 +248,11 @@ impl Error {
             Error::NotFound { dataset, can_be_downloaded: true, .. } => Some(format!(
                 "name the folder that holds it with `--data DIR`, or run `dshap dataset {dataset}`"
             )),
-            Error::NotFound { .. } | Error::NotOffered { .. } => {
+            Error::NotFound { .. } => {
                 Some("name the folder that holds it with `--data DIR`, or leave it out with `--only`".into())
+            }
+            Error::NotOffered { .. } => {
+                Some("`dshap experiment` takes a table of it from the folder of `--data DIR`".into())
             }
             Error::UnknownDataset { .. } => Some("`dshap dataset --list` names them all".into()),
             Error::UnknownPanel { panels, .. } => Some(format!("its panels are {}", panels.join(", "))),
