@@ -26,7 +26,7 @@ const PATIENCE: usize = 256;
 ///
 /// # Errors
 ///
-/// [`dshap::Error::BadOption`] unless `1 ≤ q ≤ m`, [`dshap::Error::SetsTooLarge`],
+/// [`Error::SetSizes`] unless `1 ≤ q ≤ m`, [`dshap::Error::SetsTooLarge`],
 /// what is wrong with the points, [`dshap::Error::TooLarge`],
 /// [`dshap::Error::Interrupted`].
 pub fn d_shapley<U: Utility, P: Population>(
@@ -113,7 +113,7 @@ pub fn d_shapley_of_reference<U: Utility>(
 
 fn check(sizes: Sizes, most: usize) -> Result<(), Error> {
     if sizes.min() < 1 || sizes.max() < sizes.min() {
-        return Err(Error::option("set sizes must satisfy 1 ≤ q ≤ m"));
+        return Err(Error::SetSizes { min: sizes.min(), max: sizes.max() });
     }
     if sizes.max() > most {
         return Err(dshap::Error::SetsTooLarge { max: sizes.max(), most }.into());

@@ -8,6 +8,15 @@ pub enum Error {
     #[error(transparent)]
     Core(#[from] dshap::Error),
 
+    /// No set is both large and small enough.
+    #[error("set sizes must satisfy 1 ≤ q ≤ m, got q = {min}, m = {max}")]
+    SetSizes {
+        /// `q`, the smallest set whose utility counts.
+        min: usize,
+        /// `m`, the largest set size.
+        max: usize,
+    },
+
     /// More rows than all sets of them can be written out for.
     #[error("{n_rows} rows have too many sets to visit all of them; {most} rows are the limit")]
     TooManySets {

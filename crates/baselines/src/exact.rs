@@ -19,7 +19,8 @@ const SHARED: usize = 8;
 /// φ_i = (1/n) Σ_{S ∌ i} [ U(S ∪ i) − U(S) ] / C(n − 1, |S|)
 /// ```
 ///
-/// `2ⁿ` models are fitted and `8·2ⁿ` bytes held.
+/// `2ⁿ` models are fitted and `8·2ⁿ` bytes held. [`exact_shapley_counted`] also says
+/// how many of them there were not.
 ///
 /// # Errors
 ///
@@ -31,6 +32,20 @@ pub fn exact_shapley<U: Utility>(
     rows: Rows<'_>,
     watch: &(dyn Fn(usize, usize) -> bool + Sync),
 ) -> Result<Values, Error> {
+    Ok(exact_shapley_counted(utility, rows, watch)?.0)
+}
+
+/// [`exact_shapley`], and the share of the sets, large enough for a model, that
+/// determined none.
+///
+/// # Errors
+///
+/// As for [`exact_shapley`].
+pub fn exact_shapley_counted<U: Utility>(
+    utility: &U,
+    rows: Rows<'_>,
+    watch: &(dyn Fn(usize, usize) -> bool + Sync),
+) -> Result<(Values, f64), Error> {
     let n = rows.len();
     if n == 0 {
         return Err(dshap::Error::NoRows.into());
@@ -43,6 +58,7 @@ pub fn exact_shapley<U: Utility>(
     let n_inner = n - n_shared;
     let mut worth = vec![0.0; 1 << n];
     let done = std::sync::atomic::AtomicUsize::new(0);
+    let n_undetermined = std::sync::atomic::AtomicUsize::new(0);
     // Set number b holds row i if bit i of b is set. The last rows, whose bits are
     // the highest, are those shared out: each combination of them has its own
     // stretch of the table.
@@ -56,7 +72,8 @@ pub fn exact_shapley<U: Utility>(
         for row in (0..n_shared).filter(|row| outer >> row & 1 == 1) {
             utility.push(&mut set, rows.row(n_inner + row, &mut x));
         }
-        visit(utility, &rows, set, 0, (0, n_inner), worth, &mut x);
+        let found = visit(utility, &rows, set, 0, (0, n_inner), worth, &mut x);
+        n_undetermined.fetch_add(found, std::sync::atomic::Ordering::Relaxed);
         Some(())
     });
     finished.ok_or_else(Error::interrupted)?;
@@ -70,11 +87,14 @@ pub fn exact_shapley<U: Utility>(
         })
         .collect();
     check_finite(&value)?;
-    Ok(Values { value, ..Values::default() })
+    let n_sets = (0_usize..1 << n).filter(|set| set.count_ones() as usize >= utility.least_rows()).count();
+    let share = n_undetermined.into_inner() as f64 / n_sets.max(1) as f64;
+    Ok((Values { value, ..Values::default() }, share))
 }
 
 /// Writes down what `set`, which is number `number`, is worth, and then all sets
-/// that have some of the rows `from … to` in addition.
+/// that have some of the rows `from … to` in addition; how many of them determine
+/// no model.
 fn visit<U: Utility>(
     utility: &U,
     rows: &Noted<'_>,
@@ -83,13 +103,15 @@ fn visit<U: Utility>(
     (from, to): (usize, usize),
     worth: &mut [f64],
     x: &mut [f64],
-) {
+) -> usize {
     worth[number] = utility.value(&mut set);
+    let mut n_undetermined = usize::from(utility.is_undetermined(&set));
     for row in from..to {
         let mut grown = set.clone();
         utility.push(&mut grown, rows.row(row, x));
-        visit(utility, rows, grown, number | 1 << row, (row + 1, to), worth, x);
+        n_undetermined += visit(utility, rows, grown, number | 1 << row, (row + 1, to), worth, x);
     }
+    n_undetermined
 }
 
 /// `1/(n·C(n − 1, s))` for `s = 0 … n − 1`.

@@ -44,3 +44,20 @@ where
     check_finite(&value)?;
     Ok(Values { value, ..Values::default() })
 }
+
+/// Whether all rows together do not determine a model, so that nobody can lose
+/// one.
+///
+/// # Errors
+///
+/// What is wrong with the rows.
+pub fn is_undetermined<U: Utility>(utility: &U, rows: Rows<'_>) -> Result<bool, Error> {
+    let rows = Noted::new(rows, utility)?;
+    let mut set = utility.empty();
+    let mut x = rows.scratch();
+    for row in 0..rows.len() {
+        utility.push(&mut set, rows.row(row, &mut x));
+    }
+    utility.value(&mut set);
+    Ok(utility.is_undetermined(&set))
+}

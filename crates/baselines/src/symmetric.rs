@@ -3,9 +3,13 @@
 //! Models of sets have few columns, and a set is worth millionths of a second:
 //! loops over columns that vectorise, without a library's set-up.
 
-/// A pivot with a smaller share of its diagonal than this is rounding: what is
-/// left of the column after all before it.
-pub(crate) const LEAST_PIVOT: f64 = 1e-10;
+/// A share of a column that is its own above this is beyond doubt.
+const CLEAR_SHARE: f64 = 1e-6;
+
+/// Rounding errors of a Gram entry and of an elimination step, in units of
+/// `p · ε`. This and the rule it belongs to are those of the closed forms
+/// (`factor/products.rs` in the core), so that both leave the same columns out.
+const NOISE_FACTOR: f64 = 64.0;
 
 /// `out = A·v`.
 pub(crate) fn multiply(a: &[f64], v: &[f64], out: &mut [f64]) {
@@ -37,8 +41,16 @@ pub(crate) fn dot(a: &[f64], b: &[f64]) -> f64 {
 }
 
 /// Factors `A = LLᵀ` in place (lower half), unless a column depends on those
-/// before it.
+/// before it: what elimination leaves of its diagonal is no larger than the
+/// rounding errors that went into it. These are about `p ε (1 + |b|₁)²`, with `b`
+/// the coefficients of the column on those before it.
 pub(crate) fn factor(a: &mut [f64], p: usize) -> bool {
+    factored(a, p).is_some()
+}
+
+/// The same; whether it is beyond doubt that every column has a share of its own.
+pub(crate) fn factored(a: &mut [f64], p: usize) -> Option<bool> {
+    let mut is_clear = true;
     for j in 0..p {
         let (above, rest) = a.split_at_mut(j * p);
         let diagonal = rest[j];
@@ -47,13 +59,32 @@ pub(crate) fn factor(a: &mut [f64], p: usize) -> bool {
             rest[k] = (rest[k] - l) / above[k * p + k];
         }
         let pivot = diagonal - dot(&rest[..j], &rest[..j]);
+        let share = pivot / diagonal;
         // Also false for NaN.
-        if !(pivot > LEAST_PIVOT * diagonal && pivot.is_finite()) {
-            return false;
+        if !(pivot > 0.0 && pivot.is_finite()) {
+            return None;
+        }
+        if share < CLEAR_SHARE {
+            is_clear = false;
+            if share <= rounding_noise(above, &rest[..j], p) {
+                return None;
+            }
         }
         rest[j] = pivot.sqrt();
     }
-    true
+    Some(is_clear)
+}
+
+/// The share of a diagonal that rounding alone can leave, for the row of `L` that
+/// belongs to it and the rows above.
+fn rounding_noise(above: &[f64], row: &[f64], p: usize) -> f64 {
+    let mut coef = row.to_vec();
+    for k in (0..coef.len()).rev() {
+        let below: f64 = (k + 1..coef.len()).map(|i| above[i * p + k] * coef[i]).sum();
+        coef[k] = (coef[k] - below) / above[k * p + k];
+    }
+    let size: f64 = 1.0 + coef.iter().map(|b| b.abs()).sum::<f64>();
+    NOISE_FACTOR * (row.len() + 1) as f64 * f64::EPSILON * size * size
 }
 
 /// Solves `LLᵀ·x = b` in place.
@@ -112,5 +143,17 @@ mod tests {
         assert!(!factor(&mut a, 3));
         assert!(!factor(&mut [f64::NAN], 1));
         assert!(!factor(&mut [0.0], 1));
+    }
+
+    #[test]
+    fn a_column_that_is_nearly_another_is_kept() {
+        // The second is the first and a share of 2e-12 of its own.
+        let r = 1.0 - 1e-12;
+        let mut a = [1.0, r, r, 1.0];
+        assert!(factor(&mut a, 2));
+        assert!((a[3] * a[3] / 2e-12 - 1.0).abs() < 1e-3, "{}", a[3]);
+        // What rounding leaves of a copy is not its own.
+        let copy = 1.0 - 2.0 * f64::EPSILON;
+        assert!(!factor(&mut [1.0, copy, copy, 1.0], 2));
     }
 }

@@ -10,8 +10,9 @@
 //! they share it alike, which has the same mean and far less noise.
 //!
 //! A chain is truncated when its utility has come so near
-//! to that of all rows that what is left cannot matter: the remaining rows gain
-//! nothing in that iteration.
+//! to that of all rows that what is left can hardly matter. The rows that are left
+//! share it alike: were the chain gone on with, each would gain that on average
+//! over their orders, and so values add up to the utility of all rows.
 
 use crate::Error;
 use crate::monte_carlo::{self, Iteration, MonteCarlo, Stopping};
@@ -103,6 +104,8 @@ pub fn tmc_shapley<U: Utility>(
                 break;
             }
         }
+        let left = &order[chain.n_evaluated..];
+        left.iter().for_each(|&row| chain.gains[row] = (whole - worth) / left.len() as f64);
         Some(chain)
     })
 }

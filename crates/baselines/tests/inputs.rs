@@ -99,8 +99,8 @@ fn set_sizes_must_be_drawable() {
     let own = |q, m| {
         words(d_shapley_of_reference(&utility, &reference, Sizes::new(q, m), Stopping::default(), &patient))
     };
-    assert_eq!(of(0, 4), "set sizes must satisfy 1 ≤ q ≤ m");
-    assert_eq!(of(5, 4), "set sizes must satisfy 1 ≤ q ≤ m");
+    assert_eq!(of(0, 4), "set sizes must satisfy 1 ≤ q ≤ m, got q = 0, m = 4");
+    assert_eq!(of(5, 4), "set sizes must satisfy 1 ≤ q ≤ m, got q = 5, m = 4");
     assert!(of(3, 12).contains("allows m ≤ 11"), "{}", of(3, 12));
     assert_eq!(of(3, 11), "accepted");
     assert!(own(3, 11).contains("allows m ≤ 10"), "{}", own(3, 11));

@@ -33,7 +33,7 @@ impl Failure {
     pub(crate) fn experiment(doing: impl Into<String>, error: &dshap_experiments::Error) -> Self {
         use dshap_experiments::Error;
         match error {
-            Error::UnknownDataset { .. } | Error::UnknownPanel { .. } => {
+            Error::UnknownDataset { .. } | Error::UnknownPanel { .. } | Error::NoUse { .. } => {
                 let hint = error.hint().map_or(String::new(), |hint| format!("; {hint}"));
                 Failure::Usage { message: format!("{error}{hint}") }
             }

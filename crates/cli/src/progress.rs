@@ -77,13 +77,14 @@ impl Observer for Progress {
 
 /// Units done and time left of an experiment.
 pub(crate) struct UnitBar {
+    quiet: bool,
     visible: bool,
     bar: Mutex<Option<ProgressBar>>,
 }
 
 impl UnitBar {
     pub(crate) fn new(quiet: bool) -> Self {
-        Self { visible: !quiet && std::io::stderr().is_terminal(), bar: Mutex::new(None) }
+        Self { quiet, visible: !quiet && std::io::stderr().is_terminal(), bar: Mutex::new(None) }
     }
 
     fn bar(&self) -> MutexGuard<'_, Option<ProgressBar>> {
@@ -97,7 +98,7 @@ impl Watch for UnitBar {
             return;
         }
         let bar = ProgressBar::new(total as u64).with_position(done as u64);
-        let style = "{prefix:>10} [{bar:30}] {pos} of {len}  {elapsed} gone  {eta} left";
+        let style = "{prefix:>10} [{bar:30}] {pos} of {len}  {elapsed} gone  {msg}";
         if let Ok(style) = ProgressStyle::with_template(style) {
             bar.set_style(style.progress_chars("=> "));
         }
@@ -111,12 +112,20 @@ impl Watch for UnitBar {
     fn advance(&self, done: usize) {
         if let Some(bar) = &*self.bar() {
             bar.set_position(done as u64);
+            // Before anything is done nobody knows how long all takes.
+            bar.set_message(format!("{} left", indicatif::HumanDuration(bar.eta())));
         }
     }
 
     fn end(&self) {
         if let Some(bar) = self.bar().take() {
             bar.finish_and_clear();
+        }
+    }
+
+    fn doubt(&self, what: &str) {
+        if !self.quiet {
+            eprintln!("warning: {}", crate::table::visible(what));
         }
     }
 }

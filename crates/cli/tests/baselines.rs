@@ -212,3 +212,85 @@ fn the_summary_tells_what_ran() {
     assert_eq!(chance.len(), 60);
     assert!(chance.iter().all(|value| (0.0..1.0).contains(value)), "every row has its number");
 }
+
+/// A table of `n` rows and ten features, the last nearly the first.
+fn ten_columns(seed: u64, n: usize, near: f64) -> String {
+    let mut draws = Draws::new(seed);
+    let mut csv = String::from("a,b,c,d,e,f,g,h,i,j,y\n");
+    for _ in 0..n {
+        let mut x: Vec<f64> = (0..10).map(|_| draws.normal()).collect();
+        x[9] = x[0] + near * x[9];
+        let y = x[0] - x[1] + draws.normal();
+        x.iter().for_each(|cell| write!(csv, "{cell},").expect("a string takes all"));
+        let _ = writeln!(csv, "{y}");
+    }
+    csv
+}
+
+/// With 20 rows and 10 columns exact and drawn values were of different games, and
+/// drawn ones all alike.
+#[test]
+fn all_methods_of_a_finite_dataset_value_the_same_game() {
+    let folder = Folder::with("t.csv", ten_columns(1, 16, 1.0)).and("test.csv", ten_columns(2, 200, 1.0));
+    let common = "dshap value t.csv --target y --test test.csv --method";
+    let exact = Csv::parse(&folder.stdout(&format!("{common} exact-shapley"))).numbers("value");
+    let line = format!("{common} tmc-shapley --stop 0 --samples 4000 --stderr");
+    let drawn = Csv::parse(&folder.stdout(&line));
+    // A false alarm in one of 16 rows at five standard errors has a chance of 1e-5.
+    for ((exact, drawn), error) in exact.iter().zip(drawn.numbers("value")).zip(drawn.numbers("stderr")) {
+        assert!((exact - drawn).abs() < 5.0 * error + 1e-9, "{exact}, {drawn} ± {error}");
+    }
+    let losses = values(&folder, &format!("{common} loo"));
+    assert!(losses.iter().any(|loss| (loss - losses[0]).abs() > 1e-9), "{losses:?}");
+}
+
+#[test]
+fn few_set_sizes_are_said_and_values_that_must_be_alike() {
+    let folder = Folder::with("t.csv", ten_columns(1, 16, 1.0)).and("test.csv", ten_columns(2, 40, 1.0));
+    let said = |method: &str| {
+        folder.run(&format!("dshap value t.csv --target y --test test.csv -o v.csv --method {method}"))
+    };
+    let block = said("exact-shapley");
+    assert!(block.contains("values average over only 4 set sizes"), "{block}");
+    let block = said("tmc-shapley --samples 200 --q 16");
+    assert!(block.contains("only all 16 rows together have a model"), "{block}");
+    let block = said("loo --q 16");
+    assert!(block.contains("`loo` gives every row the same value"), "{block}");
+    let block = said("d-shapley --samples 200 --m 15");
+    assert!(block.contains("values average over only 1 set size;"), "{block}");
+    let block = said("d-shapley --samples 200 --m 5");
+    assert!(block.contains("must satisfy 1 ≤ q ≤ m, got q = 13, m = 5"), "{block}");
+    assert!(block.contains("hint: give an `--m` of at least 13, or a smaller `--q`"), "{block}");
+}
+
+#[test]
+fn all_iterations_as_asked_are_nothing_to_warn_of() {
+    let folder = Folder::with("t.csv", many_rows(40)).and("test.csv", many_rows(60));
+    let said = |rest: &str| {
+        folder
+            .run(&format!("dshap value t.csv --target y --test test.csv -o v.csv --method d-shapley {rest}"))
+    };
+    let block = said("--stop 0 --samples 300 --strict");
+    assert!(block.contains("exit 0"), "{block}");
+    let block = said("--samples 5");
+    assert!(
+        block.contains("after 5 iterations nobody can tell whether the means have come to rest"),
+        "{block}"
+    );
+}
+
+/// The last column is the first and a hundred-thousandth of its own.
+#[test]
+fn columns_that_are_nearly_alike_do_not_make_values_nothing() {
+    let folder = Folder::with("t.csv", ten_columns(1, 100, 1e-5)).and("test.csv", ten_columns(2, 200, 1e-5));
+    for method in ["loo", "d-shapley --samples 200", "tmc-shapley --samples 200"] {
+        let line = format!("dshap value t.csv --target y --test test.csv --method {method}");
+        let found = values(&folder, &line);
+        assert!(found.iter().all(|value| *value != 0.0), "{method}");
+        assert!(!folder.run(&format!("{line} -o v.csv")).contains("did not determine"), "{method}");
+    }
+    // Where rounding leaves nothing of it, that is said.
+    let folder = Folder::with("t.csv", ten_columns(1, 100, 1e-8)).and("test.csv", ten_columns(2, 200, 1e-8));
+    let block = folder.run("dshap value t.csv --target y --test test.csv --method loo -o v.csv");
+    assert!(block.contains("do not determine the coefficients") || block.contains("depends on"), "{block}");
+}

@@ -32,9 +32,23 @@ fn settings_that_do_not_fit_are_said() {
     For more information, try '--help'.
     ");
     folder.run("dshap experiment fig3 --quick -o out");
-    let block = folder.run("dshap experiment fig3 --quick --seed 1 -o out");
-    assert!(block.contains("exit 1") && block.contains("belongs to a run with other settings"), "{block}");
-    assert!(block.contains("hint: choose another folder"), "{block}");
+    insta::assert_snapshot!(folder.run("dshap experiment fig3 --quick --seed 1 -o out"), @r"
+    $ dshap experiment fig3 --quick --seed 1 -o out
+    exit 1
+    --- stderr
+    error: cannot run fig3
+      caused by: `out/fig3.json` is of a run with other settings: --seed was 0, is now 1
+
+    hint: choose another folder with `-o`
+    ");
+    insta::assert_snapshot!(folder.run("dshap experiment fig3 --d-shapley 2 -o out"), @r"
+    $ dshap experiment fig3 --d-shapley 2 -o out
+    exit 2
+    --- stderr
+    error: fig3 has no use for `--d-shapley`: D-SHAPLEY takes no part in it
+
+    For more information, try '--help'.
+    ");
     let block = folder.run("dshap experiment fig2 --d-shapley mnist=few -o out");
     assert!(block.contains("exit 2") && block.contains("`few` is not a number of repetitions"), "{block}");
 }
@@ -70,15 +84,28 @@ fn datasets_that_cannot_be_had_are_said() {
     error: cannot get dataset `mnist`
       caused by: `mnist` cannot be downloaded: its features were computed from images with a neural network and are not published
 
-    hint: name the folder that holds it with `--data DIR`, or leave it out with `--only`
+    hint: `dshap experiment` takes a table of it from the folder of `--data DIR`
     ");
     insta::assert_snapshot!(folder.run("dshap dataset abalone --from none.zip"), @r"
     $ dshap dataset abalone --from none.zip
     exit 1
     --- stderr
     error: cannot get dataset `abalone`
-      caused by: cannot use `none.zip`: No such file or directory (os error 2)
+      caused by: cannot get `none.zip`: there is no such file
+
+    hint: `--from URL` takes a copy from elsewhere; a local file will do, too
     ");
+    for (line, words) in [
+        ("abalone --rows 10", "`--rows` goes with datasets that are made only, and `abalone` is none"),
+        ("gaussian-r --unchecked", "`--unchecked` goes with datasets that are downloaded only"),
+        ("--list -o x.csv", "cannot be used with"),
+        ("gaussian-r -o x.xlsx", "x.xlsx"),
+    ] {
+        let block = folder.run(&format!("dshap dataset {line}"));
+        assert!(block.contains("exit 2") && block.contains(words), "{block}");
+    }
+    let block = folder.run("dshap dataset abalone --from ftp://example.org/a.zip");
+    assert!(block.contains("only http://, https:// and files can be read"), "{block}");
     let folder = Folder::with("abalone.data", "M,1,2,3,4,5,6,7,8\n");
     let block = folder.run("dshap dataset abalone --from abalone.data");
     assert!(block.contains("exit 1") && block.contains("has the digest"), "{block}");

@@ -3,7 +3,7 @@
 /// Ticks of a linear axis are about this many.
 const WANTED_TICKS: f64 = 6.0;
 
-/// Room beyond the data on a linear axis, as a share of their range.
+/// Room beyond the data, as a share of their range: enough for a mark.
 const MARGIN: f64 = 0.04;
 
 /// A range of numbers and how they are spread over it.
@@ -25,7 +25,7 @@ impl Scale {
         }
         if logarithmic {
             // A single number has a decade to itself.
-            let widen = if high / low < 1.01 { 3.0 } else { 1.15 };
+            let widen = if high / low < 1.01 { 3.0 } else { (high / low).powf(MARGIN).max(1.15) };
             return Self { low: low / widen, high: high * widen, logarithmic };
         }
         // Below this, differences are rounding of the numbers themselves.
@@ -136,6 +136,16 @@ mod tests {
     fn decades_are_labelled_and_short_ranges_divided() {
         assert_eq!(labels(&[1e-6, 1.0], true), ["10⁻⁶", "10⁻⁴", "0.01", "1"]);
         assert_eq!(labels(&[100.0, 400.0], true), ["100", "200"]);
+    }
+
+    #[test]
+    fn there_is_room_for_marks_at_both_ends() {
+        for (numbers, logarithmic) in [([1e-6, 1e3], true), ([1.0, 2.0], true), ([0.0, 50.0], false)] {
+            let scale = Scale::of(numbers.into_iter(), logarithmic);
+            // Marks have a radius of 3, charts a height of 168: less than 0.018.
+            assert!(scale.place(numbers[0]).is_some_and(|place| place > 0.03));
+            assert!(scale.place(numbers[1]).is_some_and(|place| place < 0.97));
+        }
     }
 
     #[test]

@@ -130,6 +130,9 @@ pub struct Line {
     pub dash: Dash,
     /// Whether points are marked, too.
     pub marked: bool,
+    /// Whether points are joined. Marks alone are for points that have nothing
+    /// between them.
+    pub joined: bool,
     /// Its points, from left to right. Those that are not finite are left out.
     pub points: Vec<Point>,
 }
@@ -137,12 +140,18 @@ pub struct Line {
 impl Line {
     /// A solid line.
     pub fn new(name: impl Into<String>, colour: Colour, points: Vec<Point>) -> Self {
-        Self { name: name.into(), colour, dash: Dash::Solid, marked: false, points }
+        Self { name: name.into(), colour, dash: Dash::Solid, marked: false, joined: true, points }
     }
 
     /// The same line, dashed.
     pub fn with_dash(mut self, dash: Dash) -> Self {
         self.dash = dash;
+        self
+    }
+
+    /// Marks at the points, and no line.
+    pub fn with_marks_only(mut self) -> Self {
+        (self.marked, self.joined) = (true, false);
         self
     }
 

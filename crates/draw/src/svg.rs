@@ -146,7 +146,7 @@ impl Page {
     }
 
     fn stroke(&mut self, path: &str, line: &Line) {
-        if path.is_empty() {
+        if path.is_empty() || !line.joined {
             return;
         }
         let colour = line.colour.code();

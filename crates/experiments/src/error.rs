@@ -3,6 +3,22 @@
 use std::io;
 use std::path::Path;
 
+/// A setting that differs from that of results at hand.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Difference {
+    /// The setting.
+    pub setting: &'static str,
+    /// What it was.
+    pub found: String,
+    /// What it is now.
+    pub wanted: String,
+}
+
+fn in_words(differences: &[Difference]) -> String {
+    let words = |d: &Difference| format!("{} was {}, is now {}", d.setting, d.found, d.wanted);
+    differences.iter().map(words).collect::<Vec<_>>().join("; ")
+}
+
 /// Why an experiment or a dataset could not be made.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
@@ -43,14 +59,83 @@ pub enum Error {
     },
 
     /// The folder holds results of another run.
-    #[error("`{file}` belongs to a run with other settings: {found} there, {wanted} now")]
+    #[error("`{file}` is of a run with other settings: {}", in_words(differences))]
     OtherRun {
         /// The file that tells.
         file: String,
+        /// What differs.
+        differences: Vec<Difference>,
+    },
+
+    /// The folder holds results that were computed on another table.
+    #[error("`{file}` is not the table of `{dataset}` that the results beside `{record}` were computed on")]
+    OtherData {
+        /// The table.
+        file: String,
+        /// The dataset.
+        dataset: &'static str,
+        /// The record that has the digest of another table.
+        record: String,
+    },
+
+    /// Results whose settings nobody wrote down, or not in a way that can be read.
+    #[error("`{file}` holds results, but their settings cannot be read from `{record}`: {reason}")]
+    NoRecord {
+        /// The results.
+        file: String,
+        /// Where their settings should be.
+        record: String,
+        /// Why they cannot be read.
+        reason: String,
+    },
+
+    /// Results that are not as they were written.
+    #[error("`{file}` is damaged in line {line}: {reason}")]
+    Damaged {
+        /// The file.
+        file: String,
+        /// The line, counted from 1.
+        line: usize,
+        /// What is wrong with it.
+        reason: String,
+    },
+
+    /// Results beyond the repetitions asked for.
+    #[error("`{file}` holds more repetitions than were asked for: line {line} begins with `{found}`")]
+    MoreThanAsked {
+        /// The file.
+        file: String,
+        /// The first line too many, counted from 1.
+        line: usize,
         /// What it holds.
         found: String,
-        /// What was asked for.
-        wanted: String,
+    },
+
+    /// A repetition whose result is no number.
+    #[error("a repetition has no result: {reason}, in `{row}`")]
+    NoNumber {
+        /// The row.
+        row: String,
+        /// What is wrong with it.
+        reason: String,
+    },
+
+    /// A file where a folder should be.
+    #[error("`{file}` is a file, not a folder")]
+    NotAFolder {
+        /// The file.
+        file: String,
+    },
+
+    /// A setting that the experiment has no use for.
+    #[error("{experiment} has no use for {setting}: {why}")]
+    NoUse {
+        /// The experiment.
+        experiment: &'static str,
+        /// The setting.
+        setting: &'static str,
+        /// Why.
+        why: &'static str,
     },
 
     /// No file of a dataset was found.
@@ -101,7 +186,7 @@ pub enum Error {
     },
 
     /// A download failed.
-    #[error("cannot download `{address}`: {reason}")]
+    #[error("cannot get `{address}`: {reason}")]
     Download {
         /// The address.
         address: String,
@@ -148,12 +233,26 @@ impl Error {
     /// What to try next, if there is something.
     pub fn hint(&self) -> Option<String> {
         match self {
-            Error::OtherRun { .. } => Some("choose another folder with `-o`, or remove this one".into()),
+            Error::OtherRun { .. } | Error::OtherData { .. } | Error::NotAFolder { .. } => {
+                Some("choose another folder with `-o`".into())
+            }
+            Error::NoRecord { file, .. } => {
+                Some(format!("choose another folder with `-o`, or move `{file}` away"))
+            }
+            Error::Damaged { file, .. } => {
+                Some(format!("mend the line, or move `{file}` away to begin anew"))
+            }
+            Error::MoreThanAsked { .. } => {
+                Some("ask for as many `--repetitions` as it holds, or choose another folder with `-o`".into())
+            }
             Error::NotFound { dataset, can_be_downloaded: true, .. } => Some(format!(
                 "name the folder that holds it with `--data DIR`, or run `dshap dataset {dataset}`"
             )),
-            Error::NotFound { .. } | Error::NotOffered { .. } => {
+            Error::NotFound { .. } => {
                 Some("name the folder that holds it with `--data DIR`, or leave it out with `--only`".into())
+            }
+            Error::NotOffered { .. } => {
+                Some("`dshap experiment` takes a table of it from the folder of `--data DIR`".into())
             }
             Error::UnknownDataset { .. } => Some("`dshap dataset --list` names them all".into()),
             Error::UnknownPanel { panels, .. } => Some(format!("its panels are {}", panels.join(", "))),

@@ -2,7 +2,7 @@
 
 use crate::addition::{Ranker, rankers};
 use crate::data::{Part, Split, Task, shifted_classes, standard_regression};
-use crate::ledger::{Row, Unit};
+use crate::ledger::{Column, Row, Unit};
 use crate::markdown::{MarkdownTable, seconds};
 use crate::output::Output;
 use crate::seeds::{Purpose, method_seed, normal, stream};
@@ -18,7 +18,14 @@ use rand_chacha::ChaCha8Rng;
 use std::path::Path;
 use std::time::Instant;
 
-const HEADER: [&str; 6] = ["task", "p", "m", "method", "repetition", "seconds"];
+const COLUMNS: [Column; 6] = [
+    Column::words("task"),
+    Column::numbers("p"),
+    Column::numbers("m"),
+    Column::words("method"),
+    Column::numbers("repetition"),
+    Column::numbers("seconds"),
+];
 const TASKS: [Task; 2] = [Task::Regression, Task::Classification];
 const DIMS: [usize; 2] = [10, 30];
 const REPETITIONS: usize = 5;
@@ -101,11 +108,9 @@ fn cases(settings: &Settings) -> Vec<Case> {
 /// Times methods on simulated data, one after another.
 pub(crate) fn run(settings: &Settings, folder: &Path, watch: &dyn Watch) -> Result<(), Error> {
     let cases = cases(settings);
-    let drawn = |task: Task| format!("{}, D-SHAPLEY in {}", task.name(), settings.d_shapley("", task, 1));
-    let details = TASKS.map(drawn).to_vec();
-    let output = Output::open(folder, Experiment::Fig1, settings, details)?;
+    let output = Output::open(folder, Experiment::Fig1, settings, &[])?;
     let plan: Vec<Unit> = cases.iter().map(|case| Unit { key: case.key(), n_rows: 1 }).collect();
-    let rows = output.complete(&HEADER, &plan, true, watch, |i| {
+    let rows = output.complete(&COLUMNS, &plan, true, watch, |i| {
         let time = time(&cases[i], settings)?;
         Ok(vec![vec![format!("{time:.6}")]])
     })?;
@@ -211,9 +216,10 @@ fn summary(rows: &[Row], settings: &Settings) -> String {
         "# Figure 1: time against m\n\n\
          m points are valued against {n_reference} reference rows, with q = 50 (p + 100 beyond p = 100); medians of \
          {n} repetitions, {threads} threads, the fit included and the drawing of data not. A method is left out \
-         where it would take hours.\n\n",
+         where {left_out}.\n\n",
         n = settings.repetitions(QUICK_REPETITIONS, REPETITIONS),
         threads = rayon::current_num_threads(),
+        left_out = if settings.quick { "it would take more than moments" } else { "it would take hours" },
     );
     let mut table =
         MarkdownTable::new(&["task", "p", "m", "D-SHAPLEY", "the paper's algorithm", "closed form"]);

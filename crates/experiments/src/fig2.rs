@@ -1,6 +1,6 @@
 //! Figure 2: point addition on the twelve datasets.
 
-use crate::addition::{Curves, HEADER, Order, Ranker, n_rows, rankers, repetition};
+use crate::addition::{COLUMNS, Curves, Order, Ranker, n_rows, rankers, repetition};
 use crate::data::{PANELS, Panel, Rows, Task};
 use crate::ledger::{Row, Unit};
 use crate::markdown::{MarkdownTable, tenths, with_error};
@@ -38,17 +38,15 @@ pub(crate) fn wanted(
 /// Does all repetitions of some panels: repetition by repetition, so that more of
 /// them can be asked for later.
 pub(crate) fn curves(
-    output: &Output,
+    output: &mut Output,
     panels: &[Panel],
     settings: &Settings,
     watch: &dyn Watch,
     rankers: impl Fn(&Panel, usize) -> Vec<Ranker> + Sync,
 ) -> Result<Vec<Row>, Error> {
     let n = settings.repetitions(QUICK_REPETITIONS, REPETITIONS);
-    let rows: Vec<Rows> = panels
-        .iter()
-        .map(|panel| Rows::of(panel, &settings.library, settings.handling))
-        .collect::<Result<_, Error>>()?;
+    let rows = Rows::of_all(panels, settings, watch)?;
+    output.uses(&rows)?;
     let units: Vec<(usize, usize)> = (0..n).flat_map(|r| (0..panels.len()).map(move |p| (r, p))).collect();
     let plan: Vec<Unit> = units
         .iter()
@@ -57,16 +55,10 @@ pub(crate) fn curves(
             n_rows: n_rows(rankers(&panels[p], r).len()),
         })
         .collect();
-    output.complete(&HEADER, &plan, false, watch, |i| {
+    output.complete(&COLUMNS, &plan, false, watch, |i| {
         let (r, p) = units[i];
         repetition(&panels[p], &rows[p], &rankers(&panels[p], r), settings, r)
     })
-}
-
-/// What the record of a run with panels says beyond its settings.
-pub(crate) fn details(panels: &[Panel], n_d_shapley: impl Fn(&Panel) -> usize) -> Vec<String> {
-    let words = |panel: &Panel| format!("{}, D-SHAPLEY in {} repetitions", panel.name, n_d_shapley(panel));
-    panels.iter().map(words).collect()
 }
 
 /// Point addition by exact values.
@@ -74,8 +66,8 @@ pub(crate) fn run(settings: &Settings, folder: &Path, watch: &dyn Watch) -> Resu
     let panels = wanted(Experiment::Fig2, settings, |_| true)?;
     let n = settings.repetitions(QUICK_REPETITIONS, REPETITIONS);
     let n_d_shapley = |panel: &Panel| settings.d_shapley(panel.name, panel.task, n);
-    let output = Output::open(folder, Experiment::Fig2, settings, details(&panels, n_d_shapley))?;
-    let rows = curves(&output, &panels, settings, watch, |panel, r| rankers(r < n_d_shapley(panel)))?;
+    let mut output = Output::open(folder, Experiment::Fig2, settings, &panels)?;
+    let rows = curves(&mut output, &panels, settings, watch, |panel, r| rankers(r < n_d_shapley(panel)))?;
     let curves = Curves::of(&rows);
     output.figure(&figure(&curves, &panels))?;
     output.summary(&summary(&curves, &panels, settings))
@@ -113,12 +105,23 @@ fn figure(curves: &Curves, panels: &[Panel]) -> Figure {
         (("random", Order::Random), ("random order", Colour::Grey, Dash::Dotted)),
         (("d-shapley", Order::Largest), ("D-SHAPLEY, largest first", Colour::Vermilion, Dash::Solid)),
         (("d-shapley", Order::Smallest), ("D-SHAPLEY, smallest first", Colour::Vermilion, Dash::Dashed)),
+        (("paper", Order::Largest), ("the paper's algorithms, largest first", Colour::Orange, Dash::Solid)),
+        (
+            ("paper", Order::Smallest),
+            ("the paper's algorithms, smallest first", Colour::Orange, Dash::Dashed),
+        ),
         (("closed", Order::Largest), ("closed form, largest first", Colour::Blue, Dash::Solid)),
         (("closed", Order::Smallest), ("closed form, smallest first", Colour::Blue, Dash::Dashed)),
     ];
     let charts = panels.iter().map(|panel| {
         let lines = styles.iter().filter_map(|&(which, style)| mean_line(curves, panel, which, style));
-        let title = format!("{} ({})", panel.name.trim_end_matches("-density"), panel.task.name());
+        // Means of fewer repetitions have wider bands.
+        let n = curves.n_repetitions(panel.name, "closed", Order::Largest);
+        let n_drawn = curves.n_repetitions(panel.name, "d-shapley", Order::Largest);
+        let drawn =
+            if (1..n).contains(&n_drawn) { format!(", D-SHAPLEY of {n_drawn}") } else { String::new() };
+        let name = panel.name.trim_end_matches("-density");
+        let title = format!("{name} ({}{drawn})", panel.task.name());
         Chart::new(
             title,
             Axis::linear("points added"),
@@ -126,7 +129,12 @@ fn figure(curves: &Curves, panels: &[Panel]) -> Figure {
             lines.collect(),
         )
     });
-    Figure::new("Point addition: mean over repetitions, bands of one standard error", 4, charts.collect())
+    let counts = panels.iter().map(|panel| curves.n_repetitions(panel.name, "closed", Order::Largest));
+    let title = format!(
+        "Point addition: means of {} repetitions, bands of one standard error",
+        counts.max().unwrap_or(0)
+    );
+    Figure::new(title, 4, charts.collect())
 }
 
 fn summary(curves: &Curves, panels: &[Panel], settings: &Settings) -> String {

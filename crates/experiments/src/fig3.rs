@@ -1,6 +1,6 @@
 //! Figure 3: synergy of two points, threshold and probability against h.
 
-use crate::ledger::Unit;
+use crate::ledger::{Column, Unit};
 use crate::markdown::{MarkdownTable, short};
 use crate::output::Output;
 use crate::settings::{Experiment, Settings};
@@ -24,11 +24,18 @@ const PRINTED: [(usize, f64); 7] = [
     (30, 0.040_628),
     (35, 0.042_785),
 ];
-const HEADER: [&str; 6] = ["h", "m", "c_den", "threshold", "probability_printed", "probability_exact"];
+const COLUMNS: [Column; 6] = [
+    Column::numbers("h"),
+    Column::numbers("m"),
+    Column::numbers("c_den"),
+    Column::numbers_or_nothing("threshold"),
+    Column::numbers("probability_printed"),
+    Column::numbers("probability_exact"),
+];
 
 /// Evaluates Example 2 for bandwidths from 0.05 to 0.35.
 pub(crate) fn run(settings: &Settings, folder: &Path, watch: &dyn Watch) -> Result<(), Error> {
-    let output = Output::open(folder, Experiment::Fig3, settings, vec![])?;
+    let output = Output::open(folder, Experiment::Fig3, settings, &[])?;
     let step = if settings.quick { 5 } else { 1 };
     let hundredths: Vec<usize> = HUNDREDTHS.step_by(step).collect();
     let bandwidth = |i: usize| hundredths[i] as f64 / 100.0;
@@ -47,7 +54,7 @@ pub(crate) fn run(settings: &Settings, folder: &Path, watch: &dyn Watch) -> Resu
         let [first, second] = probabilities;
         Ok(vec![vec![MAX_SIZE.to_string(), C_DEN.to_string(), threshold, first, second]])
     };
-    let rows = output.complete(&HEADER, &plan, false, watch, work)?;
+    let rows = output.complete(&COLUMNS, &plan, false, watch, work)?;
     let cell = |row: &[String], j: usize| row[j].parse().unwrap_or(f64::NAN);
     let column = |j: usize| rows.iter().map(|row| Point::new(cell(row, 0), cell(row, j))).collect::<Vec<_>>();
     let axis = || Axis::linear("bandwidth h");

@@ -1,6 +1,6 @@
 //! Figure 4: value against squared distance, for several residuals.
 
-use crate::ledger::Unit;
+use crate::ledger::{Column, Unit};
 use crate::markdown::{MarkdownTable, short};
 use crate::output::Output;
 use crate::settings::{Experiment, Settings};
@@ -18,7 +18,16 @@ const MIN_SIZE: usize = 50;
 /// Distances shown, up to three times their mean.
 const FULL_STEPS: usize = 300;
 const QUICK_STEPS: usize = 60;
-const HEADER: [&str; 8] = ["p", "m", "q", "e2", "d2", "gain", "theorem", "printed"];
+const COLUMNS: [Column; 8] = [
+    Column::numbers("p"),
+    Column::numbers("m"),
+    Column::numbers("q"),
+    Column::numbers("e2"),
+    Column::numbers("d2"),
+    Column::numbers("gain"),
+    Column::numbers("theorem"),
+    Column::numbers("printed"),
+];
 
 /// The three forms of a value on one line of the figure.
 struct Forms {
@@ -44,7 +53,7 @@ impl Forms {
 /// Evaluates Theorem 2 on the grid of the figure.
 pub(crate) fn run(settings: &Settings, folder: &Path, watch: &dyn Watch) -> Result<(), Error> {
     let steps = if settings.quick { QUICK_STEPS } else { FULL_STEPS };
-    let output = Output::open(folder, Experiment::Fig4, settings, vec![])?;
+    let output = Output::open(folder, Experiment::Fig4, settings, &[])?;
     let cases: Vec<(usize, usize)> = DIMS.iter().flat_map(|&p| MAX_SIZES.map(|m| (p, m))).collect();
     let plan: Vec<Unit> = cases
         .iter()
@@ -66,7 +75,7 @@ pub(crate) fn run(settings: &Settings, folder: &Path, watch: &dyn Watch) -> Resu
         }
         Ok(rows)
     };
-    let rows = output.complete(&HEADER, &plan, false, watch, work)?;
+    let rows = output.complete(&COLUMNS, &plan, false, watch, work)?;
     let rows = rows.iter().map(|row| parsed(row)).collect::<Vec<_>>();
 
     let panels = cases.iter().map(|&(p, m)| {

@@ -3,9 +3,7 @@
 
 use crate::addition::{Curves, Order, Ranker};
 use crate::data::{Panel, Task};
-use crate::fig2::{
-    QUICK_REPETITIONS, REPETITIONS, curves, details, margins, mean_line, utility_name, wanted,
-};
+use crate::fig2::{QUICK_REPETITIONS, REPETITIONS, curves, margins, mean_line, utility_name, wanted};
 use crate::output::Output;
 use crate::settings::{Experiment, Settings};
 use crate::valuing::Method;
@@ -30,8 +28,8 @@ pub(crate) fn run(
 ) -> Result<(), Error> {
     let task = if experiment == Experiment::Fig5 { Task::Regression } else { Task::Classification };
     let panels = wanted(experiment, settings, |panel| panel.task == task)?;
-    let output = Output::open(folder, experiment, settings, details(&panels, |_| 0))?;
-    let rows = curves(&output, &panels, settings, watch, |_, _| METHODS.map(Ranker::Ours).to_vec())?;
+    let mut output = Output::open(folder, experiment, settings, &panels)?;
+    let rows = curves(&mut output, &panels, settings, watch, |_, _| METHODS.map(Ranker::Ours).to_vec())?;
     let curves = Curves::of(&rows);
     output.figure(&figure(&curves, &panels, task))?;
     output.summary(&summary(&curves, &panels, settings, task))

@@ -3,7 +3,8 @@
 //! Work is a list of units, in a fixed order; a unit is the rows of one
 //! repetition, told by their first cells. Rows of a unit are appended together.
 //! Whoever opens the file again keeps the units that are there whole and goes on
-//! with the rest, so that a run that was killed ends with the same file.
+//! with the rest, so that a run that was killed ends with the same file. What is
+//! kept is looked at cell by cell: results are drawn and summed up from it.
 
 use crate::Error;
 use std::fs::{File, OpenOptions};
@@ -20,22 +21,92 @@ pub(crate) struct Unit {
 /// A row of results, without the line end.
 pub(crate) type Row = Vec<String>;
 
+/// What the cells of a column hold.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Cells {
+    Words,
+    Numbers,
+    NumbersOrNothing,
+}
+
+/// A column of the table.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Column {
+    name: &'static str,
+    cells: Cells,
+}
+
+impl Column {
+    /// A column of words, such as names of methods.
+    pub(crate) const fn words(name: &'static str) -> Self {
+        Self { name, cells: Cells::Words }
+    }
+
+    /// A column of finite numbers.
+    pub(crate) const fn numbers(name: &'static str) -> Self {
+        Self { name, cells: Cells::Numbers }
+    }
+
+    /// A column of finite numbers some of which may not exist.
+    pub(crate) const fn numbers_or_nothing(name: &'static str) -> Self {
+        Self { name, cells: Cells::NumbersOrNothing }
+    }
+
+    /// What is wrong with a cell of the column, if anything is.
+    fn fault(&self, cell: &str) -> Option<String> {
+        let is_number = || cell.parse::<f64>().is_ok_and(f64::is_finite);
+        let is_right = match self.cells {
+            Cells::Words => !cell.is_empty(),
+            Cells::Numbers => is_number(),
+            Cells::NumbersOrNothing => cell.is_empty() || is_number(),
+        };
+        let wanted = if self.cells == Cells::Words { "word" } else { "finite number" };
+        (!is_right).then(|| format!("`{cell}` in column `{}` is no {wanted}", self.name))
+    }
+}
+
+/// What is wrong with a row, if anything is.
+fn fault(row: &Row, columns: &[Column]) -> Option<String> {
+    if row.len() != columns.len() {
+        return Some(format!("there are {} cells, not {}", row.len(), columns.len()));
+    }
+    columns.iter().zip(row).find_map(|(column, cell)| column.fault(cell))
+}
+
 /// The file and what it holds.
 #[derive(Debug)]
 pub(crate) struct Ledger {
     path: PathBuf,
     file: File,
+    columns: Vec<Column>,
     rows: Vec<Row>,
     n_units: usize,
 }
 
+/// A line that ends, its number, and its length with the line end.
+struct Line {
+    number: usize,
+    bytes: usize,
+    row: Row,
+}
+
 impl Ledger {
+    /// Whether the file at `path` holds any results.
+    pub(crate) fn has_rows(path: &Path) -> Result<bool, Error> {
+        match std::fs::read_to_string(path) {
+            Ok(text) => Ok(text.lines().nth(1).is_some()),
+            Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(false),
+            Err(error) => Err(Error::file(path)(error)),
+        }
+    }
+
     /// Opens or begins the file; `plan` is all the work, in order.
     ///
     /// # Errors
     ///
-    /// [`Error::OtherRun`] if the file holds anything but the beginning of `plan`.
-    pub(crate) fn open(path: &Path, header: &[&str], plan: &[Unit]) -> Result<Self, Error> {
+    /// [`Error::Damaged`] if the file holds anything but the beginning of `plan`,
+    /// [`Error::MoreThanAsked`] if it goes on where `plan` ends.
+    pub(crate) fn open(path: &Path, columns: &[Column], plan: &[Unit]) -> Result<Self, Error> {
         let failed = || Error::file(path);
         let mut options = OpenOptions::new();
         let mut file =
@@ -43,20 +114,23 @@ impl Ledger {
         let mut text = String::new();
         file.read_to_string(&mut text).map_err(failed())?;
 
-        let other = |found: &str, wanted: String| Error::OtherRun {
-            file: path.display().to_string(),
-            found: format!("`{found}`"),
-            wanted,
-        };
-        let header = header.join(",");
-        let mut whole = text.split_inclusive('\n').filter(|line| line.ends_with('\n')).map(|line| {
-            // The length counts the line end, which cells do not have.
-            (line.len(), line.trim_end().split(',').map(str::to_string).collect::<Row>())
-        });
+        let damaged =
+            |line: usize, reason: String| Error::Damaged { file: path.display().to_string(), line, reason };
+        let header = columns.iter().map(|column| column.name).collect::<Vec<_>>().join(",");
+        let mut whole =
+            text.split_inclusive('\n').filter(|line| line.ends_with('\n')).zip(1..).map(|(line, number)| {
+                Line {
+                    number,
+                    bytes: line.len(),
+                    row: line.trim_end_matches(['\r', '\n']).split(',').map(str::to_string).collect(),
+                }
+            });
         let mut length = 0;
         match whole.next() {
-            Some((bytes, found)) if found.join(",") == header => length += bytes,
-            Some((_, found)) => return Err(other(&found.join(","), format!("`{header}`"))),
+            Some(line) if line.row.join(",") == header => length += line.bytes,
+            Some(line) => {
+                return Err(damaged(1, format!("`{}` in the place of `{header}`", line.row.join(","))));
+            }
             None => {
                 file.set_len(0).map_err(failed())?;
                 file.seek(SeekFrom::Start(0)).map_err(failed())?;
@@ -66,24 +140,40 @@ impl Ledger {
         }
         let (mut rows, mut n_units) = (Vec::new(), 0);
         for unit in plan {
-            let part: Vec<(usize, Row)> = whole.by_ref().take(unit.n_rows).collect();
-            if let Some((_, wrong)) = part.iter().find(|(_, row)| !row.starts_with(&unit.key)) {
-                return Err(other(&wrong.join(","), format!("a row of `{}`", unit.key.join(","))));
+            let part: Vec<Line> = whole.by_ref().take(unit.n_rows).collect();
+            for (i, line) in part.iter().enumerate() {
+                if !line.row.starts_with(&unit.key) {
+                    let wanted = format!("row {} of {} of `{}`", i + 1, unit.n_rows, unit.key.join(","));
+                    return Err(damaged(
+                        line.number,
+                        format!("`{}` in the place of {wanted}", line.row.join(",")),
+                    ));
+                }
+                if let Some(fault) = fault(&line.row, columns) {
+                    return Err(damaged(line.number, fault));
+                }
+                if let Some(same) = part[..i].iter().find(|earlier| earlier.row == line.row) {
+                    return Err(damaged(line.number, format!("it repeats line {}", same.number)));
+                }
             }
             if part.len() < unit.n_rows {
                 break;
             }
-            length += part.iter().map(|(bytes, _)| bytes).sum::<usize>();
-            rows.extend(part.into_iter().map(|(_, row)| row));
+            length += part.iter().map(|line| line.bytes).sum::<usize>();
+            rows.extend(part.into_iter().map(|line| line.row));
             n_units += 1;
         }
-        if let Some((_, beyond)) = whole.next() {
-            return Err(other(&beyond.join(","), "nothing more".into()));
+        if let Some(beyond) = whole.next() {
+            return Err(Error::MoreThanAsked {
+                file: path.display().to_string(),
+                line: beyond.number,
+                found: beyond.row.join(","),
+            });
         }
         // What is left is a unit that was cut off.
         file.set_len(length as u64).map_err(failed())?;
         file.seek(SeekFrom::End(0)).map_err(failed())?;
-        Ok(Self { path: path.into(), file, rows, n_units })
+        Ok(Self { path: path.into(), file, columns: columns.to_vec(), rows, n_units })
     }
 
     /// How many units are done.
@@ -97,7 +187,14 @@ impl Ledger {
     }
 
     /// Adds the rows of the next unit, in one piece.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::NoNumber`] for rows that could not be read again.
     pub(crate) fn append(&mut self, rows: Vec<Row>) -> Result<(), Error> {
+        if let Some((row, fault)) = rows.iter().find_map(|row| Some((row, fault(row, &self.columns)?))) {
+            return Err(Error::NoNumber { row: row.join(","), reason: fault });
+        }
         let text: String = rows.iter().map(|row| row.join(",") + "\n").collect();
         let write = self.file.write_all(text.as_bytes()).and_then(|()| self.file.flush());
         write.map_err(Error::file(&self.path))?;
@@ -111,18 +208,23 @@ impl Ledger {
 mod tests {
     use super::*;
 
-    const HEADER: [&str; 3] = ["panel", "repetition", "value"];
+    const COLUMNS: [Column; 4] = [
+        Column::words("panel"),
+        Column::numbers("repetition"),
+        Column::numbers("value"),
+        Column::numbers_or_nothing("limit"),
+    ];
 
     fn plan() -> Vec<Unit> {
         (0..4).map(|i| Unit { key: vec!["a".into(), i.to_string()], n_rows: 2 }).collect()
     }
 
     fn rows(i: usize) -> Vec<Row> {
-        ["1.5", "2"].map(|value| vec!["a".into(), i.to_string(), value.into()]).into()
+        ["1.5", "2"].map(|value| vec!["a".into(), i.to_string(), value.into(), String::new()]).into()
     }
 
     fn complete(path: &Path) -> String {
-        let mut ledger = Ledger::open(path, &HEADER, &plan()).unwrap();
+        let mut ledger = Ledger::open(path, &COLUMNS, &plan()).unwrap();
         for i in ledger.n_units()..4 {
             ledger.append(rows(i)).unwrap();
         }
@@ -142,16 +244,55 @@ mod tests {
     }
 
     #[test]
-    fn another_run_is_not_continued() {
+    fn damage_is_named_with_its_line_and_left_alone() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("a.csv");
         let whole = complete(&path);
-        for other in
-            [whole.replace("value", "seconds"), whole.replace("a,1,", "b,1,"), format!("{whole}a,4,1\n")]
-        {
+        let without = |number: usize| -> String {
+            let others = whole.split_inclusive('\n').zip(1..).filter(|(_, i)| *i != number);
+            others.map(|(line, _)| line).collect()
+        };
+        for (other, line, words) in [
+            (whole.replace("value", "seconds"), 1, "in the place of `panel,"),
+            (whole.replace("a,1,1.5", "b,1,1.5"), 4, "`b,1,1.5,` in the place of row 1 of 2 of `a,1`"),
+            (whole.replace("a,1,2,\n", "a,1,NaN,\n"), 5, "`NaN` in column `value` is no finite number"),
+            (whole.replace("a,1,2,\n", "a,1,inf,\n"), 5, "`inf` in column `value` is no finite number"),
+            (whole.replace("a,2,2,\n", "a,2,,\n"), 7, "`` in column `value` is no finite number"),
+            (whole.replace("a,2,2,\n", "a,2,2,x\n"), 7, "`x` in column `limit` is no finite number"),
+            (whole.replace("a,2,2,\n", "a,2,2,,\n"), 7, "there are 5 cells, not 4"),
+            (whole.replace("a,2,2,\n", "a,2,2\n"), 7, "there are 3 cells, not 4"),
+            (whole.replace("a,2,2,\n", "a,2,1.5,\n"), 7, "it repeats line 6"),
+            (whole.replace("a,2,2,\n", "oops\n"), 7, "`oops` in the place of row 2 of 2 of `a,2`"),
+            (without(4), 5, "`a,2,1.5,` in the place of row 2 of 2 of `a,1`"),
+        ] {
             std::fs::write(&path, &other).unwrap();
-            assert!(matches!(Ledger::open(&path, &HEADER, &plan()), Err(Error::OtherRun { .. })));
+            let refused = Ledger::open(&path, &COLUMNS, &plan()).unwrap_err();
+            assert!(
+                matches!(&refused, Error::Damaged { line: found, .. } if *found == line),
+                "{refused}, line {line}"
+            );
+            assert!(refused.to_string().contains(words), "{refused} has {words}");
             assert_eq!(std::fs::read_to_string(&path).unwrap(), other, "and stays as it is");
         }
+    }
+
+    #[test]
+    fn rows_beyond_the_plan_are_kept_and_said() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("a.csv");
+        let whole = complete(&path);
+        let refused = Ledger::open(&path, &COLUMNS, &plan()[..3]).unwrap_err();
+        assert!(matches!(refused, Error::MoreThanAsked { line: 8, .. }), "{refused}");
+        assert_eq!(std::fs::read_to_string(&path).unwrap(), whole);
+    }
+
+    #[test]
+    fn what_could_not_be_read_again_is_not_written() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("a.csv");
+        let mut ledger = Ledger::open(&path, &COLUMNS, &plan()).unwrap();
+        let row = ["a", "0", "NaN", ""].map(String::from).to_vec();
+        assert!(matches!(ledger.append(vec![row.clone(), row]), Err(Error::NoNumber { .. })));
+        assert!(!Ledger::has_rows(&path).unwrap());
     }
 }

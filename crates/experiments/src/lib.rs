@@ -41,7 +41,7 @@ mod valuing;
 mod watch;
 
 pub use data::{Handling, Table, Task, gaussian_c, gaussian_r};
-pub use error::Error;
+pub use error::{Difference, Error};
 pub use settings::{Experiment, Settings};
 pub use watch::{Unwatched, Watch};
 
@@ -51,14 +51,16 @@ use std::path::Path;
 ///
 /// # Errors
 ///
-/// [`Error::OtherRun`] if the folder holds results of other settings;
-/// [`Error::NotFound`] for datasets that are nowhere; and as files and methods go.
+/// [`Error::NoUse`] for settings that the experiment would ignore;
+/// [`Error::OtherRun`] and [`Error::OtherData`] if the folder holds results of other
+/// settings or tables, [`Error::Damaged`] if these cannot be read; [`Error::NotFound`] for datasets that are nowhere; and as files and methods go.
 pub fn run(
     experiment: Experiment,
     settings: &Settings,
     folder: &Path,
     watch: &dyn Watch,
 ) -> Result<(), Error> {
+    settings.check_use(experiment)?;
     match experiment {
         Experiment::Fig1 => fig1::run(settings, folder, watch),
         Experiment::Table1 => table1::run(settings, folder, watch),

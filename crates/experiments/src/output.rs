@@ -1,12 +1,15 @@
 //! The folder of an experiment: its record, its table, its figure, its summary.
 
-use crate::ledger::{Ledger, Row, Unit};
+use crate::data::{Panel, Rows};
+use crate::error::Difference;
+use crate::ledger::{Column, Ledger, Row, Unit};
 use crate::settings::{Experiment, Settings};
 use crate::{Error, Watch};
 use dshap_draw::Figure;
 use dshap_io::AtomicFile;
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
 use std::io::Write;
 use std::path::{Path, PathBuf};
 
@@ -16,16 +19,44 @@ const BATCH_UNITS: usize = 8;
 /// Pixels of a PNG to a unit of its SVG.
 const PNG_SCALE: f32 = 2.0;
 
-/// What an experiment was asked to do, kept beside its results.
+/// What an experiment was asked to do, kept beside its results. Repetitions are
+/// not in it: more of them may be asked for later.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub(crate) struct Record {
+#[serde(deny_unknown_fields)]
+struct Record {
     experiment: String,
     version: String,
     quick: bool,
     seed: u64,
     handling: String,
-    /// Everything else that results depend on, in words.
-    details: Vec<String>,
+    /// Names of the panels, of experiments that have some.
+    panels: Vec<String>,
+    /// Repetitions with D-SHAPLEY, in the words they were asked for.
+    d_shapley: String,
+    /// Digests of the tables that were read, by dataset.
+    data: BTreeMap<String, String>,
+}
+
+impl Record {
+    /// Settings that differ, tables aside.
+    fn differences(&self, wanted: &Record) -> Vec<Difference> {
+        let both = [
+            ("the version of dshap", self.version.clone(), wanted.version.clone()),
+            ("--quick", yes_or_no(self.quick), yes_or_no(wanted.quick)),
+            ("--seed", self.seed.to_string(), wanted.seed.to_string()),
+            ("--data-handling", self.handling.clone(), wanted.handling.clone()),
+            ("--only", self.panels.join(","), wanted.panels.join(",")),
+            ("--d-shapley", self.d_shapley.clone(), wanted.d_shapley.clone()),
+        ];
+        both.into_iter()
+            .filter(|(_, found, wanted)| found != wanted)
+            .map(|(setting, found, wanted)| Difference { setting, found, wanted })
+            .collect()
+    }
+}
+
+fn yes_or_no(said: bool) -> String {
+    if said { "given" } else { "not given" }.into()
 }
 
 /// Where the results of one experiment go.
@@ -33,46 +64,85 @@ pub(crate) struct Record {
 pub(crate) struct Output {
     folder: PathBuf,
     experiment: Experiment,
+    record: Record,
+    /// The record of the results that are there, if there are any.
+    found: Option<Record>,
 }
 
 impl Output {
-    /// Makes the folder, and sees to it that results there are of the same run.
+    /// Sees to it that results in the folder, if there are any, are of a run with
+    /// the same settings. Nothing is written yet: a run that fails before its first
+    /// results leaves the folder free for another.
     pub(crate) fn open(
         folder: &Path,
         experiment: Experiment,
         settings: &Settings,
-        details: Vec<String>,
+        panels: &[Panel],
     ) -> Result<Self, Error> {
-        std::fs::create_dir_all(folder).map_err(Error::file(folder))?;
-        let output = Self { folder: folder.into(), experiment };
+        if folder.is_file() {
+            return Err(Error::NotAFolder { file: folder.display().to_string() });
+        }
         let record = Record {
             experiment: experiment.name().into(),
             version: env!("CARGO_PKG_VERSION").into(),
             quick: settings.quick,
             seed: settings.seed,
             handling: settings.handling.name().into(),
-            details,
+            panels: panels.iter().map(|panel| panel.name.to_string()).collect(),
+            d_shapley: settings.d_shapley_in_words(),
+            data: BTreeMap::new(),
         };
+        let mut output = Self { folder: folder.into(), experiment, record, found: None };
+        if !Ledger::has_rows(&output.path("csv"))? {
+            return Ok(output);
+        }
         let path = output.path("json");
-        match std::fs::read_to_string(&path) {
-            Ok(text) => {
-                let found: Option<Record> = serde_json::from_str(&text).ok();
-                if found.as_ref() != Some(&record) {
-                    let words = |record: &Record| serde_json::to_string(record).unwrap_or_default();
-                    return Err(Error::OtherRun {
-                        file: path.display().to_string(),
-                        found: found.as_ref().map_or("no record".into(), words),
-                        wanted: words(&record),
-                    });
-                }
-            }
+        let unreadable = |reason: String| Error::NoRecord {
+            file: output.path("csv").display().to_string(),
+            record: path.display().to_string(),
+            reason,
+        };
+        let text = match std::fs::read_to_string(&path) {
+            Ok(text) => text,
             Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
-                let text = serde_json::to_string_pretty(&record).expect("words and numbers only") + "\n";
-                output.write("json", text.as_bytes())?;
+                return Err(unreadable("there is no such file".into()));
             }
             Err(error) => return Err(Error::file(&path)(error)),
+        };
+        let found: Record = serde_json::from_str(&text).map_err(|error| unreadable(error.to_string()))?;
+        let differences = found.differences(&output.record);
+        if !differences.is_empty() {
+            return Err(Error::OtherRun { file: path.display().to_string(), differences });
         }
+        output.found = Some(found);
         Ok(output)
+    }
+
+    /// Takes note of the tables that results depend on.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::OtherData`] if results in the folder are of another table.
+    pub(crate) fn uses<'a>(&mut self, rows: impl IntoIterator<Item = &'a Rows>) -> Result<(), Error> {
+        for rows in rows {
+            let Rows::Read(read) = rows else { continue };
+            let digest = read.table.digest();
+            let found = self.found.as_ref().and_then(|found| found.data.get(read.dataset));
+            if self.found.is_some() && found != Some(&digest) {
+                return Err(Error::OtherData {
+                    file: read.file.display().to_string(),
+                    dataset: read.dataset,
+                    record: self.path("json").display().to_string(),
+                });
+            }
+            self.record.data.insert(read.dataset.into(), digest);
+        }
+        Ok(())
+    }
+
+    fn write_record(&self) -> Result<(), Error> {
+        let text = serde_json::to_string_pretty(&self.record).expect("words and numbers only") + "\n";
+        self.write("json", text.as_bytes())
     }
 
     fn path(&self, extension: &str) -> PathBuf {
@@ -91,13 +161,14 @@ impl Output {
     /// are `timed`: those have the machine to themselves.
     pub(crate) fn complete(
         &self,
-        header: &[&str],
+        columns: &[Column],
         plan: &[Unit],
         timed: bool,
         watch: &dyn Watch,
         work: impl Fn(usize) -> Result<Vec<Row>, Error> + Sync,
     ) -> Result<Vec<Row>, Error> {
-        let mut ledger = Ledger::open(&self.path("csv"), header, plan)?;
+        std::fs::create_dir_all(&self.folder).map_err(Error::file(&self.folder))?;
+        let mut ledger = Ledger::open(&self.path("csv"), columns, plan)?;
         watch.begin(self.experiment.name(), ledger.n_units(), plan.len());
         let batch = if timed { 1 } else { BATCH_UNITS };
         while ledger.n_units() < plan.len() {
@@ -108,6 +179,10 @@ impl Output {
             for (rows, unit) in found.into_iter().zip(&plan[first..]) {
                 let rows: Vec<Row> = rows?.into_iter().map(|row| [unit.key.clone(), row].concat()).collect();
                 assert_eq!(rows.len(), unit.n_rows, "unit {:?} has as many rows as planned", unit.key);
+                if ledger.n_units() == 0 {
+                    // Only now is there anything that settings could be those of.
+                    self.write_record()?;
+                }
                 ledger.append(rows)?;
                 watch.advance(ledger.n_units());
             }

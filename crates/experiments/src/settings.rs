@@ -1,5 +1,6 @@
 //! What an experiment is asked to do.
 
+use crate::Error;
 use crate::data::{Handling, Task};
 use crate::dataset::Library;
 
@@ -81,6 +82,32 @@ pub struct Settings {
 }
 
 impl Settings {
+    /// Refuses what the experiment would not look at.
+    pub(crate) fn check_use(&self, experiment: Experiment) -> Result<(), Error> {
+        let (repeats, has_panels, draws, handles) = match experiment {
+            Experiment::Fig1 => (true, false, true, false),
+            Experiment::Table1 | Experiment::Fig2 => (true, true, true, true),
+            Experiment::Fig3 | Experiment::Fig4 => (false, false, false, false),
+            Experiment::Fig5 | Experiment::Fig6 => (true, true, false, false),
+        };
+        let named = !self.d_shapley_of.is_empty();
+        let refused = [
+            ("`--repetitions`", self.repetitions.is_some() && !repeats, "there is no chance in it"),
+            ("`--only`", self.only.is_some() && !has_panels, "it has no datasets to choose from"),
+            ("`--d-shapley`", (self.d_shapley.is_some() || named) && !draws, "D-SHAPLEY takes no part in it"),
+            ("`--d-shapley` of a dataset", named && !has_panels, "it has no datasets to choose from"),
+            (
+                "`--data-handling paper`",
+                self.handling == Handling::Paper && !handles,
+                "neither `australian` nor `diabetes` is in it",
+            ),
+        ];
+        match refused.into_iter().find(|(_, given, _)| *given) {
+            Some((setting, _, why)) => Err(Error::NoUse { experiment: experiment.name(), setting, why }),
+            None => Ok(()),
+        }
+    }
+
     /// Repetitions: as told, or `quick` of them, or `full`.
     pub(crate) fn repetitions(&self, quick: usize, full: usize) -> usize {
         self.repetitions.unwrap_or(if self.quick { quick } else { full }).max(1)
@@ -93,6 +120,16 @@ impl Settings {
         let own = self.d_shapley_of.iter().find(|(name, _)| name == panel).map(|(_, n)| *n);
         let unless = if self.quick && task != Task::Regression { 0 } else { full };
         own.or(self.d_shapley).unwrap_or(unless)
+    }
+
+    /// What was said about D-SHAPLEY, which does not change with the repetitions.
+    pub(crate) fn d_shapley_in_words(&self) -> String {
+        let mut of: Vec<&(String, usize)> = self.d_shapley_of.iter().collect();
+        of.sort();
+        let all = self.d_shapley.map(|n| n.to_string());
+        let words: Vec<String> =
+            all.into_iter().chain(of.into_iter().map(|(panel, n)| format!("{panel}={n}"))).collect();
+        if words.is_empty() { "not given".into() } else { words.join(",") }
     }
 
     /// Whether a panel is wanted.

@@ -2,8 +2,8 @@
 
 use crate::addition::{Ranker, rankers};
 use crate::data::{Panel, Rows, Split};
-use crate::fig2::{details, wanted};
-use crate::ledger::Unit;
+use crate::fig2::wanted;
+use crate::ledger::{Column, Unit};
 use crate::markdown::{MarkdownTable, seconds};
 use crate::output::Output;
 use crate::seeds::method_seed;
@@ -16,7 +16,15 @@ use std::path::Path;
 use std::sync::Mutex;
 use std::time::Instant;
 
-const HEADER: [&str; 7] = ["dataset", "method", "repetition", "n_reference", "features", "points", "seconds"];
+const COLUMNS: [Column; 7] = [
+    Column::words("dataset"),
+    Column::words("method"),
+    Column::numbers("repetition"),
+    Column::numbers("n_reference"),
+    Column::numbers("features"),
+    Column::numbers("points"),
+    Column::numbers("seconds"),
+];
 const REPETITIONS: usize = 5;
 const QUICK_REPETITIONS: usize = 1;
 const N_POINTS: usize = 200;
@@ -26,11 +34,9 @@ pub(crate) fn run(settings: &Settings, folder: &Path, watch: &dyn Watch) -> Resu
     let panels = wanted(Experiment::Table1, settings, |_| true)?;
     let n = settings.repetitions(QUICK_REPETITIONS, REPETITIONS);
     let n_d_shapley = |panel: &Panel| settings.d_shapley(panel.name, panel.task, 1);
-    let output = Output::open(folder, Experiment::Table1, settings, details(&panels, n_d_shapley))?;
-    let rows: Vec<Rows> = panels
-        .iter()
-        .map(|panel| Rows::of(panel, &settings.library, settings.handling))
-        .collect::<Result<_, Error>>()?;
+    let mut output = Output::open(folder, Experiment::Table1, settings, &panels)?;
+    let rows = Rows::of_all(&panels, settings, watch)?;
+    output.uses(&rows)?;
     let mut units: Vec<(usize, usize, Ranker)> = Vec::new();
     for r in 0..n {
         for (p, panel) in panels.iter().enumerate() {
@@ -46,7 +52,7 @@ pub(crate) fn run(settings: &Settings, folder: &Path, watch: &dyn Watch) -> Resu
         .collect();
     // Methods of one repetition share its rows.
     let last: Mutex<Option<((usize, usize), Split)>> = Mutex::new(None);
-    let table = output.complete(&HEADER, &plan, true, watch, |i| {
+    let table = output.complete(&COLUMNS, &plan, true, watch, |i| {
         let (r, p, ranker) = units[i];
         let panel = &panels[p];
         let mut last = last.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
@@ -76,7 +82,7 @@ pub(crate) fn run(settings: &Settings, folder: &Path, watch: &dyn Watch) -> Resu
             .iter()
             .enumerate()
             .map(|(i, panel)| Point::new((i + 1) as f64, median(&times(panel.name, method))));
-        Line::new(name, colour, points.collect()).with_marks()
+        Line::new(name, colour, points.collect()).with_marks_only()
     };
     let lines = vec![
         line("d-shapley", "D-SHAPLEY", Colour::Vermilion),

@@ -10,6 +10,9 @@ pub trait Watch: Sync {
 
     /// All units are done.
     fn end(&self);
+
+    /// Something that readers of the results should know.
+    fn doubt(&self, what: &str);
 }
 
 /// Looks away.
@@ -20,4 +23,5 @@ impl Watch for Unwatched {
     fn begin(&self, _: &str, _: usize, _: usize) {}
     fn advance(&self, _: usize) {}
     fn end(&self) {}
+    fn doubt(&self, _: &str) {}
 }

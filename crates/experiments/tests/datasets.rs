@@ -6,12 +6,17 @@
 mod common;
 
 use common::{data, library};
-use dshap_experiments::dataset::{Entry, Format, Origin, Request, all, find, get};
+use dshap_experiments::dataset::{self, Entry, Format, Origin, Request, all, find};
 use dshap_experiments::{Error, Table};
 use std::collections::HashMap;
 use std::io::{BufRead, BufReader, Cursor, Write};
 use std::net::TcpListener;
 use std::path::Path;
+
+/// Gets a dataset without listening.
+fn get(name: &str, request: &Request, cache: Option<&Path>) -> Result<Table, Error> {
+    dataset::get(name, request, cache, &|_| (), &|_| ())
+}
 
 /// Serves files on the loopback interface, on a port of its own, until the test
 /// ends; what it does not have is 404.
@@ -195,4 +200,22 @@ fn made_sets_follow_their_seed_and_images_are_not_offered() {
     assert_ne!(one.digest(), get("gaussian-r", &request(2), None).unwrap().digest());
     assert!(matches!(get("mnist", &request(1), None), Err(Error::NotOffered { .. })));
     assert!(matches!(find("iris"), Err(Error::UnknownDataset { .. })));
+}
+
+#[test]
+fn a_table_that_was_written_will_do_as_a_source() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("abalone.data");
+    std::fs::write(&path, "M,1,2,3,4,5,6,7,8\n").unwrap();
+    let request = |path: &Path| Request {
+        from: Some(path.display().to_string()),
+        unchecked: true,
+        ..Request::default()
+    };
+    let table = get("abalone", &request(&path), None).unwrap();
+    let written = folder.path().join("written.csv");
+    table.write(&written).unwrap();
+    assert_eq!(get("abalone", &request(&written), None).unwrap().digest(), table.digest());
+    let wine = get("whitewine", &request(&written), None);
+    assert!(matches!(wine, Err(Error::Format { .. })), "{wine:?}");
 }

@@ -5,7 +5,7 @@
 
 mod common;
 
-use common::{csv, done, number, tiny};
+use common::{csv, done, number, tiny, tiny_bounds};
 use dshap_experiments::{Error, Experiment, Settings, Unwatched, run};
 
 const HEADER: &str = "dataset,repetition,method,order,added,utility,relative";
@@ -34,6 +34,12 @@ fn every_curve_starts_from_the_same_model_at_a_hundred_per_cent() {
     }
     for extension in ["svg", "png", "md", "json"] {
         assert!(folder.path().join(format!("fig2.{extension}")).metadata().unwrap().len() > 100);
+    }
+    let figure = std::fs::read_to_string(folder.path().join("fig2.svg")).unwrap();
+    for words in
+        ["means of 2 repetitions", "(regression, D-SHAPLEY of 1)", "the paper's algorithms, largest first"]
+    {
+        assert!(figure.contains(words), "{words}");
     }
     let summary = std::fs::read_to_string(folder.path().join("fig2.md")).unwrap();
     assert!(summary.contains("| gaussian-r | regression |"));
@@ -84,23 +90,26 @@ fn more_repetitions_go_on_from_fewer() {
 
 #[test]
 fn other_settings_are_not_mixed_into_a_folder() {
-    let folder = done(Experiment::Fig5, &tiny("gaussian-r"));
+    let folder = done(Experiment::Fig5, &tiny_bounds("gaussian-r"));
     let before = std::fs::read(folder.path().join("fig5.csv")).unwrap();
     for other in [
-        Settings { seed: 12, ..tiny("gaussian-r") },
-        Settings { only: Some(vec!["gaussian-r".into(), "abalone".into()]), ..tiny("gaussian-r") },
-        Settings { repetitions: Some(1), ..tiny("gaussian-r") },
+        Settings { seed: 12, ..tiny_bounds("gaussian-r") },
+        Settings { only: Some(vec!["gaussian-r".into(), "abalone".into()]), ..tiny_bounds("gaussian-r") },
+        Settings { quick: false, ..tiny_bounds("gaussian-r") },
     ] {
         let refused = run(Experiment::Fig5, &other, folder.path(), &Unwatched);
-        assert!(matches!(refused, Err(Error::OtherRun { .. } | Error::NotFound { .. })), "{refused:?}");
+        assert!(matches!(refused, Err(Error::OtherRun { .. })), "{refused:?}");
     }
+    let fewer = Settings { repetitions: Some(1), ..tiny_bounds("gaussian-r") };
+    let refused = run(Experiment::Fig5, &fewer, folder.path(), &Unwatched);
+    assert!(matches!(refused, Err(Error::MoreThanAsked { .. })), "{refused:?}");
     assert_eq!(std::fs::read(folder.path().join("fig5.csv")).unwrap(), before);
 }
 
 #[test]
 fn bounds_rank_in_both_figures() {
     for (experiment, panel) in [(Experiment::Fig5, "gaussian-r"), (Experiment::Fig6, "gaussian-c")] {
-        let folder = done(experiment, &tiny(panel));
+        let folder = done(experiment, &tiny_bounds(panel));
         let (header, rows) = csv(&folder.path().join(format!("{}.csv", experiment.name())));
         assert_eq!(header, HEADER);
         assert_eq!(rows.len(), 2 * (2 * 4 + 1) * STEPS);

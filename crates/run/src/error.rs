@@ -316,6 +316,9 @@ impl Error {
             Error::Baseline(dshap_baselines::Error::TooManySets { .. }) => {
                 Some("`--method tmc-shapley` estimates the same values for any number of rows".into())
             }
+            Error::Baseline(dshap_baselines::Error::SetSizes { min, .. }) => {
+                Some(format!("give an `--m` of at least {min}, or a smaller `--q`"))
+            }
             Error::Baseline(dshap_baselines::Error::KernelRange { .. }) => {
                 Some("`--bandwidth` sets another, `--pca` makes fewer columns".into())
             }

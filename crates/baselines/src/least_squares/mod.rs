@@ -27,6 +27,10 @@ use crate::utility::{Row, Utility, check};
 use crate::{Error, symmetric};
 use dshap::Rows;
 
+/// A row that leaves a smaller share of one of its directions behind than this
+/// alone determines it.
+const LEAST_LEFT: f64 = 1e-10;
+
 /// What is taken off features and target before anything else.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub enum Centre {
@@ -265,7 +269,7 @@ impl Utility for LeastSquares {
         let y = self.design(row.x, row.y, x);
         symmetric::multiply(inverse, x, u);
         let (leverage, residual) = (symmetric::dot(x, u), y - symmetric::dot(x, beta));
-        if 1.0 - leverage <= symmetric::LEAST_PIVOT {
+        if 1.0 - leverage <= LEAST_LEFT {
             // The row alone determines a coefficient: without it there is no model.
             return set.worth();
         }

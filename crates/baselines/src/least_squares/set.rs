@@ -18,6 +18,9 @@ pub struct LeastSquaresSet {
     beta: Vec<f64>,
     state: State,
     n_updates: usize,
+    /// Whether no column is nearly a combination of others. Where one is, the
+    /// inverse has lost digits that updates would carry along.
+    is_clear: bool,
     /// `Gβ − c` on test rows, and the utility: valid after `measure`.
     gradient: Vec<f64>,
     worth: f64,
@@ -43,6 +46,7 @@ impl LeastSquaresSet {
             beta: vec![0.0; p],
             state: State::Stale,
             n_updates: 0,
+            is_clear: true,
             gradient: vec![0.0; p],
             worth: 0.0,
             scratch: vec![0.0; p],
@@ -77,7 +81,7 @@ impl LeastSquaresSet {
         symmetric::add_outer(&mut self.gram, 1.0, x);
         symmetric::add_scaled(&mut self.cross, y, x);
         let p = x.len();
-        if self.state != State::Fitted || self.n_updates >= UPDATES.max(p) {
+        if self.state != State::Fitted || !self.is_clear || self.n_updates >= UPDATES.max(p) {
             self.state = State::Stale;
             return;
         }
@@ -106,10 +110,11 @@ impl LeastSquaresSet {
         for (j, penalty) in penalty.iter().enumerate() {
             factor[j * p + j] += penalty;
         }
-        if !symmetric::factor(&mut factor, p) {
+        let Some(is_clear) = symmetric::factored(&mut factor, p) else {
             self.state = State::Undetermined;
             return false;
-        }
+        };
+        self.is_clear = is_clear;
         self.inverse = symmetric::invert(&factor, p);
         self.beta.copy_from_slice(&self.cross);
         symmetric::solve(&factor, &mut self.beta);

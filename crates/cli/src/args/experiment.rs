@@ -95,13 +95,15 @@ pub(crate) struct DatasetArgs {
     /// The dataset.
     #[arg(value_name = "NAME", required_unless_present = "list")]
     pub(crate) name: Option<String>,
-    /// The CSV file; standard output without it.
-    #[arg(short, long, value_name = "FILE")]
+    /// The file, in the format of its name: .csv, .json, .ndjson, .parquet, .arrow or .npy; CSV on standard
+    /// output without it.
+    #[arg(short, long, value_name = "FILE", conflicts_with = "list")]
     pub(crate) output: Option<PathBuf>,
     /// Name all datasets.
     #[arg(long, conflicts_with = "name")]
     pub(crate) list: bool,
-    /// Take the source from this address or file, in place of the public address.
+    /// Take the source from this address or file, in place of the public address: as it is published, zipped
+    /// or not; or a file with the table that this command made of it.
     #[arg(long, value_name = "URL")]
     pub(crate) from: Option<String>,
     /// Keep the table even if its digest is not the one expected; it is not put into the cache.
@@ -113,9 +115,9 @@ pub(crate) struct DatasetArgs {
     /// Features of a made dataset. Default: 10 (gaussian-r), 3 (gaussian-c).
     #[arg(long, value_name = "P", value_parser = clap::value_parser!(u32).range(1..=10_000))]
     pub(crate) features: Option<u32>,
-    /// The seed of a made dataset.
-    #[arg(long, value_name = "N", default_value_t = 0)]
-    pub(crate) seed: u64,
+    /// The seed of a made dataset. Default: 0.
+    #[arg(long, value_name = "N")]
+    pub(crate) seed: Option<u64>,
 }
 
 /// `N`, or `PANEL=N`.

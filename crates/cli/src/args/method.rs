@@ -18,7 +18,7 @@ pub(crate) struct MethodArgs {
     /// Labels: also for a model that is refitted on each set (second-order).
     /// Densities: in closed form, or by the paper's Monte Carlo. Default: closed.
     /// Baselines, for every task, with all rows in memory: d-shapley, tmc-shapley, exact-shapley
-    /// (up to 20 rows), loo (leave-one-out), random (docs/baselines.md).
+    /// (up to 20 rows, of densities any number), loo (leave-one-out), random (docs/baselines.md).
     #[arg(long, value_name = "NAME")]
     pub(crate) method: Option<MethodArg>,
     #[command(flatten)]
@@ -93,7 +93,8 @@ pub(crate) struct SizeArgs {
     #[arg(long, value_parser = parse_size)]
     pub(crate) m: Option<usize>,
     /// Smallest set whose utility counts. Default: p + max(p, 10) for p design
-    /// columns, at most m, at least p + 3; of knn k + 1.
+    /// columns, at most m, at least p + 3; of knn k + 1; of tmc-shapley, exact-shapley and loo at
+    /// most half of the rows, and 1 with a ridge, which labels have.
     #[arg(long, value_parser = parse_size)]
     pub(crate) q: Option<usize>,
 }

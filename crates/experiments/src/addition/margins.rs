@@ -29,11 +29,16 @@ impl Curves {
         self.curves.get(&(panel.into(), method.into(), order.name().into()))
     }
 
+    /// Repetitions of a panel that a method took part in.
+    pub(crate) fn n_repetitions(&self, panel: &str, method: &str, order: Order) -> usize {
+        self.get(panel, method, order).map_or(0, BTreeMap::len)
+    }
+
     /// The mean curve with its standard errors: points added, mean, error.
     pub(crate) fn mean(&self, panel: &str, method: &str, order: Order) -> Vec<(f64, MeanEstimate)> {
         let Some(curves) = self.get(panel, method, order) else { return Vec::new() };
         let at = |step: usize| {
-            let numbers: Vec<f64> = curves.values().map(|curve| curve[step]).collect();
+            let numbers: Vec<f64> = curves.values().filter_map(|curve| curve.get(step).copied()).collect();
             MeanEstimate::of(&numbers)
         };
         steps().into_iter().enumerate().map(|(step, added)| (added as f64, at(step))).collect()

@@ -10,7 +10,7 @@ pub(crate) use utility::Utility;
 use crate::Error;
 use crate::d_shapley;
 use crate::data::{Panel, Rows, Split};
-use crate::ledger::Row;
+use crate::ledger::{Column, Row};
 use crate::seeds::{Purpose, method_seed, permutation, stream};
 use crate::settings::Settings;
 use crate::valuing::{Method, Terms, values};
@@ -27,8 +27,15 @@ const STEP: usize = 2;
 const SHUFFLES: usize = 10;
 
 /// What is in a row, after its unit.
-pub(crate) const HEADER: [&str; 7] =
-    ["dataset", "repetition", "method", "order", "added", "utility", "relative"];
+pub(crate) const COLUMNS: [Column; 7] = [
+    Column::words("dataset"),
+    Column::numbers("repetition"),
+    Column::words("method"),
+    Column::words("order"),
+    Column::numbers("added"),
+    Column::numbers("utility"),
+    Column::numbers("relative"),
+];
 
 /// Numbers of points added at which utility is measured.
 pub(crate) fn steps() -> Vec<usize> {

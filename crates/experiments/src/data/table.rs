@@ -3,12 +3,14 @@
 use crate::Error;
 use arrow_array::cast::AsArray;
 use arrow_array::types::Float64Type;
-use dshap_io::{AtomicFile, ScanOptions, Source};
+use arrow_array::{ArrayRef, Float64Array, RecordBatch};
+use dshap_io::{AtomicFile, Destination, Format, ScanOptions, Sink, Source};
 use dshap_table::{ReadAs, Wanted};
 use faer::Mat;
 use sha2::{Digest, Sha256};
 use std::io::Write;
 use std::path::Path;
+use std::sync::Arc;
 
 /// The column that is predicted, in every table.
 const TARGET: &str = "target";
@@ -91,12 +93,27 @@ impl Table {
         })
     }
 
-    /// Writes the table as CSV; the file appears whole or not at all.
+    /// Writes the table in the format that the name of the file asks for; the file
+    /// appears whole or not at all.
     ///
     /// # Errors
     ///
     /// [`Error::Table`], [`Error::File`].
     pub fn write(&self, path: &Path) -> Result<(), Error> {
+        let format = Format::from_extension(path)?;
+        if format != Format::Csv {
+            let column = |cells: Vec<f64>| Arc::new(Float64Array::from(cells)) as ArrayRef;
+            let features = self
+                .names
+                .iter()
+                .enumerate()
+                .map(|(j, name)| (name.as_str(), column(self.x.col(j).iter().copied().collect())));
+            let rows = RecordBatch::try_from_iter(features.chain([(TARGET, column(self.y.clone()))]))
+                .expect("columns of one length");
+            let mut sink = Sink::create(&Destination::File(path.into()), format, rows.schema())?;
+            sink.write(&rows)?;
+            return Ok(sink.finish()?);
+        }
         let mut file = AtomicFile::create(path)?;
         self.write_to(&mut file).map_err(Error::file(path))?;
         Ok(file.commit()?)
@@ -153,6 +170,16 @@ mod tests {
         let path = folder.path().join("t.csv");
         table().write(&path).unwrap();
         assert_eq!(Table::read(&path).unwrap().digest(), table().digest());
+    }
+
+    #[test]
+    fn the_name_of_a_file_is_its_format() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("t.parquet");
+        table().write(&path).unwrap();
+        assert!(std::fs::read(&path).unwrap().starts_with(b"PAR1"));
+        assert_eq!(Table::read(&path).unwrap().digest(), table().digest());
+        assert!(table().write(&folder.path().join("t.xlsx")).is_err());
     }
 
     #[test]

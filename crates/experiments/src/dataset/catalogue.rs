@@ -2,6 +2,7 @@
 
 use super::parse::{AUSTRALIAN, Format, PIMA};
 use crate::{Error, Table, gaussian_c, gaussian_r};
+use std::path::Path;
 
 /// A dataset.
 #[derive(Debug, Clone)]
@@ -16,6 +17,37 @@ pub struct Entry {
     pub origin: Origin,
     /// The digest of its table ([`Table::digest`]); empty if it is made.
     pub digest: &'static str,
+}
+
+impl Entry {
+    /// Reads a table that is taken for this dataset. The columns must be those of
+    /// the dataset, in any order; numbers may be others.
+    ///
+    /// # Errors
+    ///
+    /// As for [`Table::read`]; [`Error::WrongTable`] for other columns.
+    pub fn read(&self, path: &Path) -> Result<Table, Error> {
+        let table = Table::read(path)?;
+        // Columns of features that are not published have no names to know.
+        let Origin::Download { format, .. } = &self.origin else { return Ok(table) };
+        let expected = format.names();
+        let list = |names: &mut dyn Iterator<Item = &String>| {
+            names.map(|name| format!("`{name}`")).collect::<Vec<_>>().join(", ")
+        };
+        let missing = list(&mut expected.iter().filter(|name| !table.names.contains(name)));
+        let unknown = list(&mut table.names.iter().filter(|name| !expected.contains(name)));
+        let reason = match (missing.is_empty(), unknown.is_empty()) {
+            (true, true) => return Ok(table),
+            (false, true) => format!("it lacks {missing}"),
+            (true, false) => format!("it also has {unknown}"),
+            (false, false) => format!("it lacks {missing} and has {unknown}"),
+        };
+        let (n, found) = (expected.len(), table.names.len());
+        Err(Error::WrongTable {
+            file: path.display().to_string(),
+            reason: format!("`{}` has {n} features, this table {found}; {reason}", self.name),
+        })
+    }
 }
 
 /// Where a dataset comes from.

@@ -1,7 +1,7 @@
 //! Bytes from an address or a file, and the text within them.
 
 use crate::Error;
-use std::io::{Cursor, Read};
+use std::io::{Cursor, ErrorKind, Read};
 use std::path::Path;
 use std::time::Duration;
 
@@ -9,25 +9,71 @@ use std::time::Duration;
 const MOST_BYTES: u64 = 256 << 20;
 
 /// Servers of universities can be slow, but not silent.
-const PATIENCE: Duration = Duration::from_secs(60);
-const LONGEST: Duration = Duration::from_secs(600);
+pub(super) const PATIENCE: Duration = Duration::from_secs(60);
 
-/// The bytes at an address, or in a file.
-pub(super) fn fetch(address: &str) -> Result<Vec<u8>, Error> {
-    if !address.starts_with("http://") && !address.starts_with("https://") {
-        let path = Path::new(address.strip_prefix("file://").unwrap_or(address));
-        return std::fs::read(path).map_err(Error::file(path));
+/// Bytes read at a time.
+const CHUNK: usize = 1 << 16;
+
+/// The file that an address means, if it is none of the web.
+pub(super) fn local(address: &str) -> Option<&Path> {
+    let is_web = address.starts_with("http://") || address.starts_with("https://");
+    (!is_web).then(|| Path::new(address.strip_prefix("file://").unwrap_or(address)))
+}
+
+/// The bytes at an address, or in a file. A server that sends nothing for as long
+/// as `patience` has hung up.
+pub(super) fn fetch(address: &str, patience: Duration) -> Result<Vec<u8>, Error> {
+    let because = |reason: String| Error::Download { address: address.into(), reason };
+    if let Some(path) = local(address) {
+        return std::fs::read(path).map_err(|error| {
+            because(match error.kind() {
+                _ if address.contains("://") => "only http://, https:// and files can be read".into(),
+                ErrorKind::NotFound => "there is no such file".into(),
+                ErrorKind::IsADirectory => "it is a folder".into(),
+                _ => error.to_string(),
+            })
+        });
     }
-    let failed = |error: ureq::Error| Error::Download { address: address.into(), reason: error.to_string() };
+    let failed = |error: ureq::Error| because(error.to_string());
     let agent: ureq::Agent = ureq::Agent::config_builder()
-        .timeout_connect(Some(PATIENCE))
-        .timeout_recv_response(Some(PATIENCE))
-        .timeout_global(Some(LONGEST))
+        .timeout_connect(Some(patience))
+        .timeout_recv_response(Some(patience))
         .user_agent(concat!("dshap/", env!("CARGO_PKG_VERSION")))
         .build()
         .into();
-    let mut answer = agent.get(address).call().map_err(failed)?;
-    answer.body_mut().with_config().limit(MOST_BYTES).read_to_vec().map_err(failed)
+    let answer = agent.get(address).call().map_err(failed)?;
+    let mut body = answer.into_body().into_with_config().limit(MOST_BYTES).reader();
+    // A read that hangs cannot be ended, only left: a thread reads, and is waited
+    // for from chunk to chunk.
+    let (send, receive) = std::sync::mpsc::sync_channel(4);
+    std::thread::spawn(move || {
+        loop {
+            let mut chunk = vec![0; CHUNK];
+            let read = body.read(&mut chunk).map(|n| {
+                chunk.truncate(n);
+                chunk
+            });
+            let is_last = read.as_ref().map_or(true, |chunk| chunk.is_empty());
+            if send.send(read).is_err() || is_last {
+                return;
+            }
+        }
+    });
+    let mut bytes = Vec::new();
+    loop {
+        match receive.recv_timeout(patience) {
+            Ok(Ok(chunk)) if chunk.is_empty() => return Ok(bytes),
+            Ok(Ok(chunk)) => bytes.extend(chunk),
+            Ok(Err(error)) => return Err(because(error.to_string())),
+            Err(_) => {
+                let n = bytes.len();
+                return Err(because(format!(
+                    "after {n} bytes nothing came for {} s",
+                    patience.as_secs_f64()
+                )));
+            }
+        }
+    }
 }
 
 /// The text of a download: itself, or that of a member of an archive.
@@ -50,4 +96,28 @@ fn unpacked(bytes: &[u8], member: &str) -> Result<Vec<u8>, String> {
         return Err(format!("`{member}` is larger than any dataset here"));
     }
     Ok(out)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::io::Write;
+
+    #[test]
+    fn a_server_that_falls_silent_is_not_waited_for() {
+        let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+        let address = format!("http://{}/a", listener.local_addr().unwrap());
+        let server = std::thread::spawn(move || {
+            let (mut connection, _) = listener.accept().unwrap();
+            let mut request = [0; 1024];
+            let _ = connection.read(&mut request).unwrap();
+            connection.write_all(b"HTTP/1.1 200 OK\r\ncontent-length: 100\r\n\r\nabc").unwrap();
+            connection
+        });
+        let began = std::time::Instant::now();
+        let refused = fetch(&address, Duration::from_millis(300)).unwrap_err();
+        assert!(refused.to_string().contains("after 3 bytes nothing came for 0.3 s"), "{refused}");
+        assert!(began.elapsed() < Duration::from_secs(30));
+        drop(server.join());
+    }
 }

@@ -24,21 +24,28 @@ impl Library {
     ///
     /// # Errors
     ///
-    /// [`Error::UnknownDataset`], [`Error::NotFound`]; as for [`Table::read`].
+    /// As for [`Library::file`] and [`Entry::read`].
     pub fn read(&self, name: &str) -> Result<Table, Error> {
+        find(name)?.read(&self.file(name)?)
+    }
+
+    /// The file of a dataset in the first folder that has it.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::UnknownDataset`], [`Error::NotFound`].
+    pub fn file(&self, name: &str) -> Result<PathBuf, Error> {
         let entry = find(name)?;
         let in_folders = self.folders.iter().flat_map(|folder| {
             ["csv", "parquet"].map(|extension| folder.join(format!("{}.{extension}", entry.file)))
         });
         let tried: Vec<PathBuf> = in_folders.chain(self.cache.as_deref().map(|c| cached(c, entry))).collect();
-        match tried.iter().find(|path| path.is_file()) {
-            Some(path) => Table::read(path),
-            None => Err(Error::NotFound {
-                dataset: entry.name,
-                tried: tried.iter().map(|path| format!("`{}`", path.display())).collect(),
-                can_be_downloaded: matches!(entry.origin, Origin::Download { .. }),
-            }),
-        }
+        let words = |path: &PathBuf| format!("`{}`", path.display());
+        tried.iter().find(|path| path.is_file()).cloned().ok_or_else(|| Error::NotFound {
+            dataset: entry.name,
+            tried: tried.iter().map(words).collect(),
+            can_be_downloaded: matches!(entry.origin, Origin::Download { .. }),
+        })
     }
 }
 
@@ -65,13 +72,20 @@ pub struct Request {
 const MADE_ROWS: usize = 2000;
 
 /// Makes or downloads a dataset. Downloads are checked and kept in `cache`, and
-/// found there the next time, unless a source is named.
+/// found there the next time, unless a source is named. `say` hears of downloads
+/// that begin, `doubt` of a cache that cannot be written.
 ///
 /// # Errors
 ///
 /// [`Error::UnknownDataset`], [`Error::NotOffered`], [`Error::Download`],
 /// [`Error::Format`], [`Error::Digest`].
-pub fn get(name: &str, request: &Request, cache: Option<&Path>) -> Result<Table, Error> {
+pub fn get(
+    name: &str,
+    request: &Request,
+    cache: Option<&Path>,
+    say: &dyn Fn(&str),
+    doubt: &dyn Fn(&str),
+) -> Result<Table, Error> {
     let entry = find(name)?;
     match &entry.origin {
         Origin::Made { make, dim } => {
@@ -90,22 +104,35 @@ pub fn get(name: &str, request: &Request, cache: Option<&Path>) -> Result<Table,
                 // Damaged, or kept unchecked: it is fetched anew.
             }
             let address = request.from.as_deref().unwrap_or(address);
-            let bytes = fetch::fetch(address)?;
+            if fetch::local(address).is_none() {
+                say(&format!("downloading `{address}`"));
+            }
+            let bytes = fetch::fetch(address, fetch::PATIENCE)?;
             let wrong = |reason| Error::Format { address: address.into(), dataset: entry.name, reason };
-            let text = fetch::text(bytes, member).map_err(wrong)?;
-            let table = format.parse(&text).map_err(wrong)?;
+            let parsed = fetch::text(bytes, member).and_then(|text| format.parse(&text)).map_err(wrong);
+            // A file may also be the table that was once made of the source.
+            let table = match (parsed, fetch::local(address)) {
+                (Err(error), Some(path)) => entry.read(path).map_err(|_| error)?,
+                (parsed, _) => parsed?,
+            };
             let found = table.digest();
             if found != entry.digest && !request.unchecked {
                 return Err(Error::Digest { dataset: entry.name, found, expected: entry.digest });
             }
-            if let (Some(path), true) = (&kept, found == entry.digest) {
-                let folder = path.parent().unwrap_or(Path::new("."));
-                std::fs::create_dir_all(folder).map_err(Error::file(folder))?;
-                table.write(path)?;
+            if let (Some(path), true) = (&kept, found == entry.digest)
+                && let Err(error) = keep(&table, path)
+            {
+                doubt(&format!("the table was not kept for the next time: {error}"));
             }
             Ok(table)
         }
     }
+}
+
+fn keep(table: &Table, path: &Path) -> Result<(), Error> {
+    let folder = path.parent().unwrap_or(Path::new("."));
+    std::fs::create_dir_all(folder).map_err(Error::file(folder))?;
+    table.write(path)
 }
 
 /// The folder of the user's caches for downloads, if the system names one.

@@ -70,13 +70,37 @@ const WDBC: [&str; 10] = [
     "fractal_dimension",
 ];
 
+/// Cells of a line that the authors' parser keeps.
+const AUTHORS_CELLS: usize = 12;
+
 impl Format {
+    /// Names of the features of the table.
+    pub fn names(self) -> Vec<String> {
+        let own = |names: &[&str]| names.iter().map(|name| name.to_string()).collect();
+        match self {
+            Format::Numbers { names, .. } | Format::Libsvm { names, .. } => own(names),
+            Format::Abalone => own(&ABALONE),
+            Format::Wdbc => {
+                let kinds = ["mean", "se", "worst"];
+                kinds.iter().flat_map(|kind| WDBC.map(|name| wdbc_name(kind, name))).collect()
+            }
+            Format::Digits => (0..8).flat_map(|i| (0..8).map(move |j| format!("pixel_{i}_{j}"))).collect(),
+            Format::PimaScaled | Format::PimaScaledAuthors => own(PIMA),
+            Format::AustralianAuthors => (1..=AUTHORS_CELLS).map(|j| format!("nz{j}")).collect(),
+        }
+    }
+
     /// The table in `text`.
     ///
     /// # Errors
     ///
     /// What is wrong, with its line.
     pub fn parse(self, text: &str) -> Result<Table, String> {
+        Ok(Table::from_rows(&self.names(), &self.rows(text)?))
+    }
+
+    /// Its rows, the target last.
+    fn rows(self, text: &str) -> Result<Vec<Vec<f64>>, String> {
         match self {
             Format::Numbers { separator, has_header, names, positive } => {
                 let mut rows = lines(text, usize::from(has_header), |line| {
@@ -88,68 +112,48 @@ impl Format {
                         row[names.len()] = f64::from(u8::from(row[names.len()] == positive));
                     }
                 }
-                Ok(Table::from_rows(names, &rows))
+                Ok(rows)
             }
-            Format::Abalone => {
-                let rows = lines(text, 0, |line| {
-                    let (sex, rest) = line.split_once(',').ok_or("there is no comma")?;
-                    let sexes = ["F", "I", "M"].map(|letter| f64::from(u8::from(letter == sex.trim())));
-                    if sexes.iter().sum::<f64>() != 1.0 {
-                        return Err(format!("`{sex}` is not F, I or M"));
-                    }
-                    let mut row = of_length(numbers(cells(rest, ','))?, 8)?;
-                    row.splice(7..7, sexes);
-                    Ok(row)
-                })?;
-                Ok(Table::from_rows(&ABALONE, &rows))
-            }
-            Format::Wdbc => {
-                let names: Vec<String> = ["mean", "se", "worst"]
-                    .iter()
-                    .flat_map(|kind| WDBC.map(|name| wdbc_name(kind, name)))
-                    .collect();
-                let rows = lines(text, 0, |line| {
-                    let mut cells = line.split(',').skip(1);
-                    let benign = match cells.next().map(str::trim) {
-                        Some("B") => 1.0,
-                        Some("M") => 0.0,
-                        other => return Err(format!("`{}` is not M or B", other.unwrap_or_default())),
-                    };
-                    let mut row = of_length(numbers(cells)?, 30)?;
-                    row.push(benign);
-                    Ok(row)
-                })?;
-                Ok(Table::from_rows(&names, &rows))
-            }
-            Format::Digits => {
-                let names: Vec<String> =
-                    (0..8).flat_map(|i| (0..8).map(move |j| format!("pixel_{i}_{j}"))).collect();
-                let rows = lines(text, 0, |line| of_length(numbers(cells(line, ','))?, 65))?;
-                Ok(Table::from_rows(&names, &rows))
-            }
-            Format::Libsvm { names, positive } => {
-                let rows = lines(text, 0, |line| libsvm(line, names.len(), positive))?;
-                Ok(Table::from_rows(names, &rows))
-            }
-            Format::PimaScaled => Ok(Table::from_rows(PIMA, &pima_scaled(text)?)),
+            Format::Abalone => lines(text, 0, |line| {
+                let (sex, rest) = line.split_once(',').ok_or("there is no comma")?;
+                let sexes = ["F", "I", "M"].map(|letter| f64::from(u8::from(letter == sex.trim())));
+                if sexes.iter().sum::<f64>() != 1.0 {
+                    return Err(format!("`{sex}` is not F, I or M"));
+                }
+                let mut row = of_length(numbers(cells(rest, ','))?, 8)?;
+                row.splice(7..7, sexes);
+                Ok(row)
+            }),
+            Format::Wdbc => lines(text, 0, |line| {
+                let mut cells = line.split(',').skip(1);
+                let benign = match cells.next().map(str::trim) {
+                    Some("B") => 1.0,
+                    Some("M") => 0.0,
+                    other => return Err(format!("`{}` is not M or B", other.unwrap_or_default())),
+                };
+                let mut row = of_length(numbers(cells)?, 30)?;
+                row.push(benign);
+                Ok(row)
+            }),
+            Format::Digits => lines(text, 0, |line| of_length(numbers(cells(line, ','))?, 65)),
+            Format::Libsvm { names, positive } => lines(text, 0, |line| libsvm(line, names.len(), positive)),
+            Format::PimaScaled => pima_scaled(text),
             Format::PimaScaledAuthors => {
                 let mut rows = pima_scaled(text)?;
                 rows.retain(|row| row[..PIMA.len()].iter().all(|cell| *cell != 0.0));
-                Ok(Table::from_rows(PIMA, &rows))
+                Ok(rows)
             }
             Format::AustralianAuthors => {
-                let kept = 12;
-                let names: Vec<String> = (1..=kept).map(|j| format!("nz{j}")).collect();
                 let sparse = lines(text, 0, |line| libsvm(line, AUSTRALIAN.len(), 1.0))?;
                 let rows = sparse.into_iter().filter_map(|row| {
                     let (cells, target) = row.split_at(AUSTRALIAN.len());
                     let mut cells: Vec<f64> = cells.iter().copied().filter(|cell| *cell != 0.0).collect();
-                    (cells.len() == kept).then(|| {
+                    (cells.len() == AUTHORS_CELLS).then(|| {
                         cells.extend(target);
                         cells
                     })
                 });
-                Ok(Table::from_rows(&names, &rows.collect::<Vec<_>>()))
+                Ok(rows.collect())
             }
         }
     }

@@ -19,6 +19,11 @@ pub(crate) fn tiny(panel: &str) -> Settings {
     }
 }
 
+/// The same without a word about D-SHAPLEY, which bounds are not compared with.
+pub(crate) fn tiny_bounds(panel: &str) -> Settings {
+    Settings { d_shapley: None, ..tiny(panel) }
+}
+
 /// Runs an experiment in a folder of its own.
 pub(crate) fn done(experiment: Experiment, settings: &Settings) -> tempfile::TempDir {
     let folder = tempfile::tempdir().unwrap();

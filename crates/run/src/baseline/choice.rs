@@ -143,13 +143,16 @@ impl BaselineChoice {
         if !self.baseline.draws() && (self.samples.is_some() || self.stop.is_some()) {
             let flag = if self.samples.is_some() { "--samples" } else { "--stop" };
             return misplaced(format!(
-                "`{flag}` goes with `d-shapley` and `tmc-shapley` only: `{name}` draws nothing"
+                "`{flag}` goes with `d-shapley` and `tmc-shapley` only: `{name}` draws no sets"
             ));
         }
         if self.baseline != Baseline::DShapley && model.sizes.max.is_some() {
-            return misplaced(format!(
-                "`--m` goes with `d-shapley` only: `{name}` counts sets of every size up to all rows"
-            ));
+            let why = match self.baseline {
+                Baseline::Random => "looks at no sets",
+                Baseline::LeaveOneOut => "looks at all rows, and all but one",
+                _ => "counts sets of every size up to all rows",
+            };
+            return misplaced(format!("`--m` goes with `d-shapley` only: `{name}` {why}"));
         }
         if model.selection.weight.is_some() {
             return misplaced(format!(
@@ -205,18 +208,37 @@ impl BaselineChoice {
     /// The set sizes, for `p` columns and `n` rows to make sets of.
     ///
     /// D-Shapley has the defaults of the closed forms. Finite datasets count every
-    /// set that has a model: with a ridge all, without one those of `q` rows,
-    /// whose default for the few rows of which all sets are visited is `p + 3`.
+    /// set that has a model: with a ridge all, without one those of `q` rows. Their
+    /// default is that of the closed forms, but at most half of the rows, so that
+    /// sets of several sizes are left in small datasets; it is the same for all
+    /// methods, which so value the same game.
     pub(crate) fn sizes(&self, task: Task, model: &Model, p: usize, n: usize, is_unseen: bool) -> Sizes {
         let max = model.sizes.max.unwrap_or(n);
         let least = match (self.baseline, task) {
             (_, Task::Density) => 1,
             (Baseline::DShapley, _) => Sizes::default_min(p, max).min(n + usize::from(is_unseen)),
             _ if self.ridge_for(task) > 0.0 => 1,
-            (Baseline::ExactShapley, _) => (p + 3).min(n),
-            _ => Sizes::default_min(p, n).min(n),
+            _ => Sizes::default_min(p, n / 2).min(n),
         };
         Sizes::new(model.sizes.min.unwrap_or(least), max)
+    }
+
+    /// What is to be said about set sizes.
+    pub(crate) fn doubt(&self, sizes: Sizes) -> Option<String> {
+        let word = self.baseline.word();
+        match self.baseline {
+            Baseline::Random => None,
+            Baseline::DShapley => sizes.warning().map(|few| few.describe(|_| String::new())),
+            _ if sizes.count() <= 1 => Some(format!(
+                "only all {} rows together have a model, so that `{word}` gives every row the same value; give more \
+                 rows, or a smaller `q`",
+                sizes.max()
+            )),
+            Baseline::LeaveOneOut => None,
+            Baseline::TmcShapley | Baseline::ExactShapley => {
+                sizes.warning().map(|few| few.describe(|_| String::new()))
+            }
+        }
     }
 
     /// Rows of the smallest set that has a model. D-Shapley measures what a point
@@ -251,7 +273,34 @@ mod tests {
         assert_eq!(of(Baseline::DShapley, Task::Regression, 100), (13, 100));
         assert_eq!(of(Baseline::TmcShapley, Task::Regression, 100), (13, 100));
         assert_eq!(of(Baseline::TmcShapley, Task::Classification, 100), (1, 100));
-        assert_eq!(of(Baseline::ExactShapley, Task::Regression, 12), (6, 12));
+        let finite = [Baseline::TmcShapley, Baseline::ExactShapley, Baseline::LeaveOneOut];
+        for (n, q) in [(4, 4), (8, 6), (12, 6), (20, 10), (30, 13)] {
+            for baseline in finite {
+                assert_eq!(of(baseline, Task::Regression, n), (q, n), "one game for all of them");
+            }
+        }
+    }
+
+    #[test]
+    fn few_set_sizes_and_values_that_must_be_equal_are_said() {
+        let said = |baseline, q, m| BaselineChoice::new(baseline).doubt(Sizes::new(q, m)).unwrap_or_default();
+        for baseline in [Baseline::TmcShapley, Baseline::ExactShapley, Baseline::LeaveOneOut] {
+            assert!(said(baseline, 20, 20).contains("gives every row the same value"), "{baseline:?}");
+        }
+        for baseline in [Baseline::DShapley, Baseline::TmcShapley, Baseline::ExactShapley] {
+            assert!(said(baseline, 12, 20).contains("only 9 set sizes"), "{baseline:?}");
+            assert_eq!(said(baseline, 11, 20), "");
+        }
+        assert_eq!((said(Baseline::LeaveOneOut, 19, 20), said(Baseline::Random, 1, 1)), Default::default());
+    }
+
+    #[test]
+    fn density_sizes_start_at_one() {
+        let model = Model::new("y");
+        let of = |baseline, task, n| {
+            let sizes = BaselineChoice::new(baseline).sizes(task, &model, 3, n, false);
+            (sizes.min(), sizes.max())
+        };
         assert_eq!(of(Baseline::DShapley, Task::Density, 50), (1, 50));
     }
 }

@@ -7,7 +7,7 @@ use crate::observer::{Observer, Stage};
 use dshap::{Sizes, Values};
 use dshap_baselines::{
     Error, MonteCarlo, ReferenceRows, Utility, d_shapley, d_shapley_of_reference, exact_density_shapley,
-    exact_shapley, leave_one_out, random, tmc_shapley, utility_at,
+    exact_shapley_counted, is_undetermined, leave_one_out, random, tmc_shapley, utility_at,
 };
 
 /// A baseline, and all it needs.
@@ -95,8 +95,15 @@ impl Job<'_> {
             Baseline::TmcShapley => {
                 Ok(Outcome::drawn(tmc_shapley(utility, rows, self.choice.tmc(), &watch)?, true))
             }
-            Baseline::ExactShapley => Ok(Outcome::known(exact_shapley(utility, rows, &watch)?)),
-            Baseline::LeaveOneOut => Ok(Outcome::known(leave_one_out(utility, rows, &watch)?)),
+            Baseline::ExactShapley => {
+                let (values, undetermined_share) = exact_shapley_counted(utility, rows, &watch)?;
+                Ok(Outcome { undetermined_share, ..Outcome::known(values) })
+            }
+            Baseline::LeaveOneOut => {
+                let values = leave_one_out(utility, rows, &watch)?;
+                let undetermined_share = f64::from(u8::from(is_undetermined(utility, rows)?));
+                Ok(Outcome { undetermined_share, ..Outcome::known(values) })
+            }
             Baseline::Random => Ok(Outcome::known(random(rows.len(), self.choice.seed))),
         }
     }

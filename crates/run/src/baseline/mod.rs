@@ -31,7 +31,8 @@ use crate::reference::learn_design;
 use crate::request::{Model, Resources, Task};
 use crate::summary::{InputFile, Spread};
 use dshap::neighbours::sample_rows;
-use dshap::{Note, Values};
+use dshap::{Note, Sizes, Values};
+use dshap_baselines::CHECK_EVERY;
 use dshap_io::Source;
 use dshap_table::Design;
 pub(crate) use points::Points;
@@ -239,7 +240,7 @@ fn carry_out(
         converged: outcome.converged,
         evaluated_share: outcome.evaluated_share,
         values: tally,
-        warnings: warnings(&outcome, &parts, choice, &frame, &design),
+        warnings: warnings(&outcome, &parts, choice, sizes, &frame, &design),
         points: InputFile::of(points, request.digests)?,
         reference: reference.as_ref().map(|source| InputFile::of(source, request.digests)).transpose()?,
         test: test.as_ref().map(|source| InputFile::of(source, request.digests)).transpose()?,
@@ -318,6 +319,7 @@ fn warnings(
     outcome: &Outcome,
     parts: &Parts,
     choice: &BaselineChoice,
+    sizes: Sizes,
     frame: &Frame,
     design: &Design,
 ) -> Vec<String> {
@@ -329,16 +331,29 @@ fn warnings(
         };
         said.push(format!("{what}; `--test FILE` gives rows for that"));
     }
-    // Without a tolerance all iterations were asked for, and nothing was to come to rest.
-    let wants_rest = choice.tolerance() > 0.0;
-    if let (Some(false), Some(n), true) = (outcome.converged, outcome.n_iterations, wants_rest) {
-        said.push(format!(
+    said.extend(choice.doubt(sizes));
+    match (outcome.converged, outcome.n_iterations) {
+        // All iterations were asked for, whether the means come to rest or not.
+        (Some(false), Some(_)) if choice.tolerance() == 0.0 => {}
+        (Some(false), Some(n)) if n < 2 * CHECK_EVERY => said.push(format!(
+            "after {n} iterations nobody can tell whether the means have come to rest: that takes {}; `--stderr` \
+             shows how far off they may be",
+            2 * CHECK_EVERY
+        )),
+        (Some(false), Some(n)) => said.push(format!(
             "after {n} iterations the means still moved by more than {} % in a hundred; `--samples` allows \
              more, `--stderr` shows how far off they may be",
             100.0 * choice.tolerance()
-        ));
+        )),
+        _ => {}
     }
-    if outcome.undetermined_share > MANY_UNDETERMINED {
+    if choice.baseline == Baseline::LeaveOneOut && outcome.undetermined_share > 0.0 {
+        said.push(
+            "all rows together do not determine the coefficients, or lack a label: there is no model to lose, and \
+             every value is 0; a `--ridge` helps"
+                .into(),
+        );
+    } else if outcome.undetermined_share > MANY_UNDETERMINED {
         let share = 100.0 * outcome.undetermined_share;
         said.push(match frame.task() {
             Task::Classification => {
