@@ -13,7 +13,9 @@ else's. Chance is always tried beside them, under the name `'random'`.
 =====================  =======================================================================
 
 What comes out has columns, and `to_pandas()`, `to_polars()` and `to_arrow()`. The curves are those of `dshap evaluate` on
-the command line, to the last bit.
+the command line, to the last bit, for the same values and the same rows to judge on. The command line splits its test rows
+between methods that value by them and curves; here that is up to the caller: do not judge a baseline on the rows it had as
+`test`.
 
 >>> import dshap
 >>> X, y = dshap.datasets.gaussian_c(120, seed=1)
@@ -78,18 +80,20 @@ def point_addition(
     """What a model is worth as rows are added to a random half of them.
 
     Rows come from the highest value down, from the lowest up, and in random orders. Good values are high for the first
-    and low for the second.
+    and low for the second. A regression without a ridge has no point with fewer than p + max(p, 10) rows.
 
     Parameters
     ----------
     values : dict of arrays, or an array
-        Names, and one value for each row of X; NaN where a row has none, which then comes last.
+        Names, and one value for each row of X; NaN where a row has none, which then comes last. Rows of the same value
+        come in ten random orders, whose mean is the curve.
     X : array or frame of shape (n_rows, n_features)
         The rows.
     y : array of shape (n_rows,), optional
         Their targets; none of a density.
     test : pair (X_test, y_test)
-        Rows that measure what a model is worth; of a density X_test alone. They must have no part in the values.
+        Rows that measure what a model is worth; of a density X_test alone. They must have no part in the values: a
+        baseline looks better than it is on the rows that it had as `test`. Nothing here can tell.
     task, utility, ridge, intercept, refit_intercept, dependent, kernel, bandwidth, scale, categorical, missing
         The model, as of `dshap.baselines.d_shapley`.
     repeats : int, default=1
@@ -108,9 +112,9 @@ def point_addition(
     Examples
     --------
     >>> import dshap
-    >>> X, y = dshap.datasets.gaussian_r(100, 3, seed=1)
+    >>> X, y = dshap.datasets.gaussian_r(1100, 3, seed=1)
+    >>> X, y, test = X[:100], y[:100], (X[100:], y[100:])
     >>> value = dshap.RegressionValuer().fit(X, y).value_training()
-    >>> test = dshap.datasets.gaussian_r(1000, 3, seed=1)
     >>> curves = dshap.evaluate.point_addition({"gaussian": value}, X, y, test=test, repeats=5)
     >>> list(curves.means())
     ['gaussian', 'random']
@@ -148,7 +152,7 @@ def point_removal(
     """What a model is worth as rows are taken away from all of them.
 
     Rows go from the highest value down, from the lowest up, and in random orders. Good values are low for the first and
-    high for the second.
+    high for the second. A regression without a ridge ends with p + max(p, 10) rows left.
 
     Parameters
     ----------
@@ -164,8 +168,8 @@ def point_removal(
     Examples
     --------
     >>> import dshap
-    >>> X, y = dshap.datasets.gaussian_r(100, 3, seed=1)
-    >>> test = dshap.datasets.gaussian_r(1000, 3, seed=1)
+    >>> X, y = dshap.datasets.gaussian_r(1100, 3, seed=1)
+    >>> X, y, test = X[:100], y[:100], (X[100:], y[100:])
     >>> own = np.random.default_rng(5).random(100)          # values of any source
     >>> curves = dshap.evaluate.point_removal({"mine": own}, X, y, test=test)
     >>> bool(np.isclose(curves.relative[0], 1))             # nothing is removed yet
@@ -231,7 +235,8 @@ def compare(values: Mapping[str, ArrayLike], *, top: int | None = None) -> Agree
     values : dict of arrays
         Names, and one value for each row. A row that lacks one of two values (NaN) is left out of both.
     top : int, optional
-        How many rows of highest value count as the best. By default a tenth of those that all have a value for.
+        How many rows of highest value count as the best. By default a tenth of those that all have a value for. Rows
+        tied for the last places have their share of them.
 
     Returns
     -------
@@ -263,7 +268,7 @@ def compare(values: Mapping[str, ArrayLike], *, top: int | None = None) -> Agree
 def corrupt(
     y: Any, share: float = 0.1, *, task: str | None = None, seed: int = 0
 ) -> tuple[NDArray[Any], NDArray[np.bool_]]:
-    """Targets of which a share is made wrong: a label becomes another, a number that of another row.
+    """Targets of which a share is made wrong: a label becomes another, a number a different one of another row.
 
     Parameters
     ----------
@@ -308,6 +313,8 @@ def corrupt(
     cells = numbers(y, "y")
     if not np.isfinite(cells).all():
         raise InputError("y has cells that are missing or not finite, which cannot be made wrong")
+    if len(cells) > 0 and (cells == cells[0]).all():
+        raise InputError("y has one number only, so that none can become another")
     changed, is_wrong = corrupted(np.ascontiguousarray(cells, dtype=np.float64), float(share), seed)
     return changed.astype(cells.dtype), is_wrong
 

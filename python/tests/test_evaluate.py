@@ -49,7 +49,7 @@ def part(frame, experiment, method, order):
 
 @pytest.mark.parametrize("target, valuer, flags, keywords", [
     ("y", dshap.RegressionValuer(), [], {}),
-    ("y", dshap.RegressionValuer(method="knn"), ["--ridge", 2], {"ridge": 2.0}),
+    ("y", dshap.RegressionValuer(method="calibrated"), ["--ridge", 2], {"ridge": 2.0}),
     ("kind", dshap.ClassificationValuer(), ["--utility", "log-loss"], {"utility": "log-loss"}),
 ])  # fmt: skip
 def test_the_curves_of_the_command_line(target, valuer, flags, keywords, trial, curves_by_command):
@@ -57,11 +57,7 @@ def test_the_curves_of_the_command_line(target, valuer, flags, keywords, trial, 
     method, seed = valuer.method, 5
     features = ["a", "b"]
     pair = (points[features], points[target])
-    if method == "knn":
-        valuer.fit(*pair, test=(test[features], test[target]))
-    else:
-        valuer.fit(*pair)
-    values = {method: valuer.explain_training()}
+    values = {method: valuer.fit(*pair).explain_training()}
     expected = curves_by_command(
         folder / "points.parquet", "--target", target, "--exclude", "kind" if target == "y" else "y",
         "--test", folder / "test.parquet", "--methods", method, "--repeats", 2, "--seed", seed, *flags,
@@ -155,6 +151,21 @@ def test_wrong_numbers_are_those_of_other_rows():
     changed, is_wrong = evaluate.corrupt(y, 0.1, seed=1)
     assert is_wrong.sum() == 5 and (changed[~is_wrong] == y[~is_wrong]).all()
     assert set(changed) <= set(y)
+    whole = np.array([5, 6, 7] * 30)
+    changed, is_wrong = evaluate.corrupt(whole, 0.2, task="regression", seed=1)
+    assert is_wrong.sum() == 18 and ((changed != whole) == is_wrong).all()
+    with pytest.raises(InputError, match="one number only"):
+        evaluate.corrupt(np.full(9, 2.5))
+
+
+def test_ties_are_broken_by_chance(trial):
+    points, test, _ = trial
+    pair, tests = (points[["a", "b"]], points["y"]), (test[["a", "b"]], test["y"])
+    found = evaluate.point_addition({"same": np.ones(70)}, *pair, test=tests).to_pandas()
+    random = part(found, "addition", "random", "random")["utility"]
+    for order in ("high", "low"):
+        assert_same_bits(part(found, "addition", "same", order)["utility"], random)
+    assert evaluate.compare({"one": np.ones(20), "other": np.zeros(20)}, top=2).top_overlap[0] == pytest.approx(0.1)
 
 
 def test_the_result_does_not_depend_on_threads(trial):
@@ -173,7 +184,7 @@ def test_rows_left_out_and_rows_without_a_value(trial):
     value = np.arange(70.0)
     value[9] = np.nan
     found = evaluate.point_removal(value, X, points["y"], test=(test[["a", "b"]], test["y"]), missing="drop")
-    assert found.n_rows.max() == 68, "69 rows are usable, and one is left at the end"
+    assert found.n_rows.max() == 57, "69 rows are usable, and q = 12 are left at the end"
     assert list(found.means()) == ["values", "random"]
 
 

@@ -105,6 +105,11 @@ pub(crate) fn significant(number: f64) -> String {
     }
 }
 
+/// How long something took. Less than a millisecond is no more than that.
+pub(crate) fn in_seconds(seconds: f64) -> String {
+    if seconds < 0.001 { "<0.001".into() } else { format!("{seconds:.3}") }
+}
+
 /// A number of things, one of which is called so.
 pub(crate) fn counted(number: u64, thing: &str) -> String {
     let plural = if number == 1 { "" } else { "s" };

@@ -56,8 +56,9 @@ fn curves_begin_and_end_where_they_must() {
         let (high, low) = (relative("removal", method, "high"), relative("removal", method, "low"));
         assert_close(high[0], 1.0, 1e-9);
         assert_close(low[0], 1.0, 1e-9);
-        // One row is left, to which no model can be fitted.
-        assert_eq!((high[high.len() - 1], low[low.len() - 1]), (0.0, 0.0));
+        // Sets of fewer rows than q = p + 10 do not count in values, nor on curves.
+        let removed = curve(&csv, "removal", method, "high", "n_rows");
+        assert_eq!((removed[0], removed[removed.len() - 1]), (0.0, (80 - 13) as f64));
         let found = curve(&csv, "detection", method, "value", "found");
         assert_eq!((found[0], found[80]), (0.0, 1.0));
         assert!(found.windows(2).all(|pair| pair[0] <= pair[1]));
@@ -65,6 +66,104 @@ fn curves_begin_and_end_where_they_must() {
     assert!(!relative("addition", "random", "random").is_empty(), "chance is always there");
     assert!(!curve(&csv, "detection", "gaussian", "penalty", "found").is_empty());
     assert!(curve(&csv, "detection", "loo", "penalty", "found").is_empty());
+}
+
+/// Of two test rows a baseline values by one and is judged on the other. Which one
+/// is seen by what all rows are worth on it; and the first row to be removed is that
+/// of the highest value by the other.
+#[test]
+fn no_method_is_judged_on_rows_it_values_by() {
+    let (rows, tests) = (table(21, 40), table(22, 2));
+    let header = "name,a,b,c,y\n";
+    let one_of = |place: usize| format!("{header}{}\n", tests.lines().nth(1 + place).expect("two rows"));
+    let folder = Folder::with("t.csv", &rows)
+        .and("test.csv", &tests)
+        .and("test0.csv", one_of(0))
+        .and("test1.csv", one_of(1));
+    // Without an intercept, models do not depend on what rows are there beside their own.
+    let common = "--target y --exclude name --no-intercept --quiet";
+    let worth_of_all = |points: &str, place: usize| {
+        let line = format!("dshap evaluate {points} {common} --test test{place}.csv --methods gaussian");
+        curve(&Csv::parse(&folder.stdout(&line)), "removal", "gaussian", "high", "utility")[0]
+    };
+    let line = format!("dshap evaluate t.csv {common} --test test.csv --methods gaussian,loo");
+    let csv = Csv::parse(&folder.stdout(&line));
+    let of = |method| curve(&csv, "removal", method, "high", "utility");
+    let is_judged = |place: &usize| (of("loo")[0] - worth_of_all("t.csv", *place)).abs() < 1e-9;
+    let judged: Vec<usize> = (0..2).filter(is_judged).collect();
+    assert_eq!(judged.len(), 1, "curves are judged on one of the two rows");
+    assert_close(of("gaussian")[0], of("loo")[0], 1e-12);
+
+    let valued_by = 1 - judged[0];
+    let line = format!("dshap value t.csv {common} --method loo --test test{valued_by}.csv");
+    let values = Csv::parse(&folder.stdout(&line)).numbers("value");
+    let best = (0..40).max_by(|&i, &j| values[i].total_cmp(&values[j])).expect("rows");
+    let others: Vec<&str> =
+        rows.lines().enumerate().filter(|(place, _)| *place != best + 1).map(|(_, line)| line).collect();
+    folder.write("others.csv", others.join("\n") + "\n");
+    assert_close(of("loo")[1], worth_of_all("others.csv", judged[0]), 1e-9);
+}
+
+#[test]
+fn who_values_by_which_rows_is_said() {
+    let folder = Folder::with("t.csv", goods(23, 60)).and("test.csv", goods(24, 51));
+    let of = |options: &str| {
+        let line = format!("dshap evaluate t.csv --target price --exclude kind {options} -o c.csv");
+        folder.run(&line)
+    };
+    let said = of("--test test.csv --methods gaussian,loo,d-shapley --samples 20");
+    assert!(said.contains("utility squared-error on 25 of 51 test rows"), "{said}");
+    assert!(said.contains("`loo`, `d-shapley` value rows by 26 others"), "{said}");
+    assert!(said.contains("6 of 60 targets were made wrong"), "{said}");
+    assert!(of("--noise 0.001").contains("1 of 48 targets was made wrong"), "one at least");
+    let said = of("--test test.csv --methods gaussian,knn");
+    assert!(said.contains("`knn` values rows by 26 others"), "{said}");
+    // These look at no test row, so that there is nothing to keep apart.
+    let said = of("--test test.csv --methods gaussian");
+    assert!(said.contains("on 51 test rows;") && !said.contains("others"), "{said}");
+    let said = of("--methods knn");
+    assert!(said.contains("on 12 of the rows;") && !said.contains("others"), "{said}");
+    folder.write("test.csv", goods(24, 1));
+    let said = of("--test test.csv --methods loo");
+    assert!(said.contains("exit 2") && said.contains("there is 1 test row, and `loo`"), "{said}");
+}
+
+/// Chance has ten orders, whose spread is told, and other methods as many as there
+/// are repeats.
+#[test]
+fn repeats_and_random_orders_have_a_spread() {
+    let folder = Folder::with("t.csv", table(25, 80)).and("test.csv", table(26, 60));
+    let line = "dshap evaluate t.csv --target y --exclude name --test test.csv --methods gaussian";
+    let spread = |repeats: usize, method: &str, name: &str| {
+        let shown = folder.run(&format!("{line} --repeats {repeats} --summary s.json -o c.csv"));
+        let text = folder.read("s.json");
+        let method = text.find(&format!("\"method\": \"{method}\"")).expect(&shown);
+        let rest = &text[method..];
+        let at = rest.find(&format!("\"{name}_std_dev\": ")).expect("the spread is there");
+        let value = &rest[at + name.len() + 12..];
+        value[..value.find([',', '\n']).expect("an end")].parse::<f64>().ok()
+    };
+    for name in ["auc", "f1", "addition_high", "removal_low"] {
+        assert!(spread(1, "random", name).is_some_and(|spread| spread > 0.0), "{name}");
+        assert_eq!(spread(1, "gaussian", name), None, "{name}");
+    }
+    for name in ["auc", "penalty_auc", "addition_high"] {
+        assert!(spread(3, "gaussian", name).is_some_and(|spread| spread > 0.0), "{name}");
+    }
+}
+
+#[test]
+fn a_target_of_one_number_has_nothing_wrong_to_be_found() {
+    let rows = table(27, 40).lines().skip(1).fold(String::from("a,b,y\n"), |mut csv, line| {
+        let cells: Vec<&str> = line.split(',').collect();
+        let _ = writeln!(csv, "{},{},4.5", cells[1], cells[2]);
+        csv
+    });
+    let folder = Folder::with("t.csv", rows);
+    let line = "dshap evaluate t.csv --target y --task regression --no-intercept --methods gaussian";
+    let shown = folder.run(line);
+    assert!(shown.contains("all targets are the same, so that none can be made wrong"), "{shown}");
+    assert!(!shown.contains("detection,"), "{shown}");
 }
 
 /// With a tenth of the targets exchanged and little noise beside it, values that
@@ -110,13 +209,15 @@ fn a_figure_is_drawn() {
     folder.stdout("dshap evaluate t.csv --target y --figure f.PNG");
     let svg = folder.read("f.svg");
     assert!(
-        svg.starts_with("<svg") && svg.contains("Point removal") && svg.contains(">gaussian, high first<"),
+        svg.starts_with("<svg")
+            && svg.contains("Point removal")
+            && svg.contains(">gaussian, high first; by value<"),
         "{svg}"
     );
     // Two orders of two methods and chance in two panels, three curves and one by penalty in the third.
     let n_curves = 5 + 5 + 4;
-    // Each of the names high, low, value and penalty first, and chance once for all panels.
-    let n_names = 4 + 3 + 1;
+    // What looks alike has one name in all panels: two for each method, and chance.
+    let n_names = 2 + 2 + 1;
     assert_eq!(svg.matches("stroke-linejoin").count(), n_curves + n_names);
     assert_eq!(folder.files(), ["curves.parquet", "f.PNG", "f.svg", "t.csv"]);
     assert_eq!(&folder.bytes("f.PNG")[1..4], b"PNG");
@@ -172,6 +273,9 @@ fn what_makes_no_sense_is_refused_in_words() {
         ("evaluate t.csv --target y --methods loo,loo", "names `loo` twice"),
         ("evaluate t.csv --target y --method loo", "a similar argument exists: '--methods'"),
         ("evaluate t.csv --target y --noise 1", "between 0 and 1"),
+        ("evaluate t.csv --target y --figure f.jpg", "neither SVG nor PNG by its name"),
+        ("evaluate t.csv --target y --positive 1", "`--positive` goes with classification only"),
+        ("compare t.csv --target y --top 49", "`--top 49` is more than there are rows to be valued: 48"),
         (
             "compare t.csv --target y --methods loo --constant gain",
             "`--constant` goes with `--method gaussian` only",
@@ -293,6 +397,49 @@ fn no_row_is_kept_back_for_nobody() {
     assert!(said.contains("50 rows valued by 2 methods\n"), "{said}");
     let one = folder.run(&line.replace("gaussian,knn", "knn"));
     assert!(one.contains("50 rows valued by 1 method\n"), "{one}");
+}
+
+/// Rows and labels have the names of the table, as far as methods see it.
+#[test]
+fn warnings_name_columns_and_labels() {
+    let mut csv = labels(28, 60).replace("a,b,kind\n", "a,b,k,kind\n");
+    csv = csv.lines().enumerate().fold(String::new(), |mut csv, (row, line)| {
+        let cells: Vec<&str> = line.split(',').collect();
+        let _ = match row {
+            0 => writeln!(csv, "{line}"),
+            // `k` is twice `a`, and one row has a label of its own.
+            5 => {
+                writeln!(csv, "{},{},{},maybe", cells[0], cells[1], 2.0 * cells[0].parse::<f64>().expect("a"))
+            }
+            _ => writeln!(
+                csv,
+                "{},{},{},{}",
+                cells[0],
+                cells[1],
+                2.0 * cells[0].parse::<f64>().expect("a"),
+                cells[2]
+            ),
+        };
+        csv
+    });
+    let folder = Folder::with("t.csv", csv);
+    let line = "t.csv --target kind --ridge 1";
+    let shown = folder.run(&format!("dshap compare {line} --methods gaussian -o c.csv"));
+    assert!(shown.contains("the label `maybe`"), "{shown}");
+    assert!(shown.contains("`k`") && !shown.contains("column_") && !shown.contains("label `0`"), "{shown}");
+}
+
+/// Rows that baselines measure on have no value, which is a doubt as it is in `value`.
+#[test]
+fn rows_kept_back_are_said() {
+    let folder = Folder::with("t.csv", goods(29, 60));
+    let shown =
+        folder.run("dshap compare t.csv --target price --exclude kind --methods gaussian,loo -o c.csv");
+    assert!(
+        shown.contains("12 of the rows measure what sets of the others are worth and have no value"),
+        "{shown}"
+    );
+    assert!(shown.contains("time: gaussian ") && !shown.contains("e-"), "{shown}");
 }
 
 #[test]

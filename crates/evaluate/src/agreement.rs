@@ -46,15 +46,31 @@ pub fn kendall(one: &[f64], other: &[f64]) -> Option<f64> {
 
 /// The share of the `k` highest rows of one that are among the `k` highest of the
 /// other. None for `k = 0`, or fewer than `k` rows.
+///
+/// Where rows are tied for the last places, each has its share of them, by chance
+/// and on either side apart: it is the share to be expected. Values that are all
+/// the same have no more in common with others than chance has.
 pub fn overlap(one: &[f64], other: &[f64], k: usize) -> Option<f64> {
     let (one, other) = both(one, other);
     if k == 0 || one.len() < k {
         return None;
     }
-    let mut is_top = vec![false; one.len()];
-    ranking(&one)[..k].iter().for_each(|&row| is_top[row] = true);
-    let common = ranking(&other)[..k].iter().filter(|&&row| is_top[row]).count();
-    Some(common as f64 / k as f64)
+    let common: f64 = places(&one, k).iter().zip(places(&other, k)).map(|(one, other)| one * other).sum();
+    Some(common / k as f64)
+}
+
+/// How likely each row is to be among the `k` highest, ties broken by chance.
+fn places(values: &[f64], k: usize) -> Vec<f64> {
+    let last = values[ranking(values)[k - 1]];
+    let n_above = values.iter().filter(|value| **value > last).count();
+    let n_tied = values.iter().filter(|value| **value == last).count();
+    let of_tied = (k - n_above) as f64 / n_tied as f64;
+    let place = |value: &f64| match value.partial_cmp(&last) {
+        Some(std::cmp::Ordering::Greater) => 1.0,
+        Some(std::cmp::Ordering::Equal) => of_tied,
+        _ => 0.0,
+    };
+    values.iter().map(place).collect()
 }
 
 fn both(one: &[f64], other: &[f64]) -> (Vec<f64>, Vec<f64>) {

@@ -87,6 +87,24 @@ impl Order {
             Order::Penalty => "penalty",
         }
     }
+
+    /// What a legend says of it, unless it goes without saying.
+    fn in_words(self) -> Option<&'static str> {
+        match self {
+            Order::High => Some("high first"),
+            Order::Low => Some("low first"),
+            Order::Value => Some("by value"),
+            Order::Penalty => Some("by penalty"),
+            Order::Random => None,
+        }
+    }
+
+    fn dash(self) -> Dash {
+        match self {
+            Order::Low | Order::Penalty => Dash::Dashed,
+            Order::High | Order::Value | Order::Random => Dash::Solid,
+        }
+    }
 }
 
 /// The curves in a panel for each experiment, utility as a share of `whole`. Those
@@ -104,13 +122,19 @@ pub fn figure(title: &str, curves: &[Curve], whole: f64) -> Figure {
             Some(number) => COLOURS[number % COLOURS.len()],
             None => Colour::Grey,
         };
-        let (name, dash) = match (curve.method.as_str(), curve.order) {
-            (CHANCE, _) => (CHANCE.to_string(), Dash::Dotted),
-            (method, Order::High) => (format!("{method}, high first"), Dash::Solid),
-            (method, Order::Low) => (format!("{method}, low first"), Dash::Dashed),
-            (method, Order::Value) => (format!("{method}, by value"), Dash::Solid),
-            (method, Order::Penalty) => (format!("{method}, by penalty"), Dash::Dashed),
-            (method, Order::Random) => (method.to_string(), Dash::Solid),
+        let (name, dash) = match curve.method.as_str() {
+            CHANCE => (CHANCE.to_string(), Dash::Dotted),
+            method => {
+                // What looks alike has one name, in whichever panels it is.
+                let is_alike = |other: &Order| {
+                    let has_it = |c: &Curve| c.method == method && c.order == *other;
+                    other.dash() == curve.order.dash() && curves.iter().any(has_it)
+                };
+                let orders = Order::ALL.into_iter().filter(is_alike).filter_map(Order::in_words);
+                let parts: Vec<&str> = orders.collect();
+                let comma = if parts.is_empty() { "" } else { ", " };
+                (format!("{method}{comma}{}", parts.join("; ")), curve.order.dash())
+            }
         };
         let unit = if curve.experiment == Experiment::Detection { 1.0 } else { whole };
         let points =

@@ -22,30 +22,82 @@ pub struct Changed {
 }
 
 /// Makes a share of the targets wrong: a label becomes another one, each as likely;
-/// a number becomes that of another row, so that its distribution stays.
+/// a number becomes a different one, that of a row drawn among those that have
+/// another.
 ///
-/// At least one row is changed, and at least one is not, where there are two. A
-/// number that happens to be the same in the other row is taken for changed all
-/// the same.
+/// At least one row is changed, and at least one is not, where there are two. None
+/// is where all numbers are the same, or there is one class: then nothing could be
+/// wrong.
 pub fn inject(y: &[f64], kind: Kind, share: f64, seed: u64) -> Changed {
     let n = y.len();
     let mut changed = Changed { y: y.to_vec(), is_wrong: vec![false; n] };
-    if n < 2 {
+    let wrong = match kind {
+        Kind::Labels(n_classes) => Wrong::Label(n_classes),
+        Kind::Numbers => Wrong::Number(Others::of(y)),
+    };
+    if n < 2 || wrong.is_impossible() {
         return changed;
     }
     let n_wrong = ((share * n as f64).round() as usize).clamp(1, n - 1);
     let mut rng = ChaCha8Rng::seed_from_u64(seed);
     for &row in &shuffle(n, &mut rng)[..n_wrong] {
         changed.is_wrong[row] = true;
-        changed.y[row] = match kind {
-            Kind::Labels(n_classes) => {
-                let step = 1 + below(&mut rng, n_classes.saturating_sub(1).max(1));
-                ((y[row] as usize + step) % n_classes.max(1)) as f64
-            }
-            Kind::Numbers => y[(row + 1 + below(&mut rng, n - 1)) % n],
-        };
+        changed.y[row] = wrong.draw(y[row], &mut rng);
     }
     changed
+}
+
+/// How a target is made wrong.
+enum Wrong {
+    Label(usize),
+    Number(Others),
+}
+
+impl Wrong {
+    fn is_impossible(&self) -> bool {
+        match self {
+            Wrong::Label(n_classes) => *n_classes < 2,
+            Wrong::Number(others) => others.are_none(),
+        }
+    }
+
+    fn draw(&self, right: f64, rng: &mut ChaCha8Rng) -> f64 {
+        match self {
+            Wrong::Label(n_classes) => {
+                let step = 1 + below(rng, n_classes - 1);
+                ((right as usize + step) % n_classes) as f64
+            }
+            Wrong::Number(others) => others.draw(right, rng),
+        }
+    }
+}
+
+/// Numbers in ascending order, so that those equal to one of them stand together.
+struct Others {
+    sorted: Vec<f64>,
+}
+
+impl Others {
+    fn of(y: &[f64]) -> Self {
+        let mut sorted = y.to_vec();
+        // Zero has two signs and is one number.
+        sorted.iter_mut().for_each(|number| *number += 0.0);
+        sorted.sort_by(f64::total_cmp);
+        Self { sorted }
+    }
+
+    /// Whether all numbers are the same.
+    fn are_none(&self) -> bool {
+        self.sorted.first() == self.sorted.last()
+    }
+
+    /// One of the numbers that differ from `number`, each row's as likely.
+    fn draw(&self, number: f64, rng: &mut ChaCha8Rng) -> f64 {
+        let first = self.sorted.partition_point(|other| *other < number);
+        let after = self.sorted.partition_point(|other| *other <= number);
+        let place = below(rng, self.sorted.len() - (after - first));
+        self.sorted[if place < first { place } else { place + (after - first) }]
+    }
 }
 
 /// The numbers `0..n` in random order.

@@ -116,6 +116,46 @@ fn the_best_rows_are_counted() {
     assert_eq!(ranking(&a), [0, 1, 2, 3]);
 }
 
+/// Rows tied for the last places have a share of them: that is the mean over all
+/// ways to break ties, on either side apart.
+#[test]
+fn tied_rows_share_the_last_places() {
+    // Nothing is told apart: the best 2 of 8 have 2 · 2/8 · 2/8 · 8/2 in common.
+    assert_eq!(overlap(&[1.0; 8], &[3.0; 8], 2), Some(0.25));
+    // One row is surely among the best of both; of the other place either side has one of three.
+    let (a, b) = ([9.0, 5.0, 5.0, 5.0, 0.0], [7.0, 4.0, 4.0, 4.0, 1.0]);
+    assert_close(overlap(&a, &b, 2).unwrap(), (1.0 + 3.0 / 9.0) / 2.0, 1e-15);
+    assert_eq!(overlap(&a, &b, 4), Some(1.0));
+    // Zero has two signs and is one number.
+    assert_eq!(overlap(&[0.0, -0.0], &[0.0, 0.0], 1), Some(0.5));
+}
+
+/// Targets of three whole numbers: the number of another row is often the same.
+#[test]
+fn a_wrong_number_is_another_number() {
+    let y: Vec<f64> = (0..300).map(|i| [5.0, 6.0, 6.0, 6.0, 7.0][i % 5]).collect();
+    let changed = inject(&y, Kind::Numbers, 0.5, 3);
+    assert_eq!(changed.is_wrong.iter().filter(|wrong| **wrong).count(), 150);
+    for ((&before, &after), &wrong) in y.iter().zip(&changed.y).zip(&changed.is_wrong) {
+        assert_eq!(wrong, before != after);
+        assert!(y.contains(&after));
+    }
+    // As likely as there are rows: from 5, three times as often to 6 as to 7. Of 30 or so rows a
+    // share of 3/4 has a standard deviation of 0.08; between 1/2 and 1 is 3 of them. The seed is fixed.
+    let from_5: Vec<f64> =
+        y.iter().zip(&changed.y).filter(|(b, a)| **b == 5.0 && **a != 5.0).map(|(_, a)| *a).collect();
+    let to_6 = from_5.iter().filter(|a| **a == 6.0).count() as f64 / from_5.len() as f64;
+    assert!(to_6 > 0.5 && to_6 < 1.0, "{to_6} of {}", from_5.len());
+}
+
+#[test]
+fn nothing_is_wrong_where_all_is_the_same() {
+    let same = inject(&[4.0; 9], Kind::Numbers, 0.5, 1);
+    assert_eq!((same.y, same.is_wrong), (vec![4.0; 9], vec![false; 9]));
+    assert_eq!(inject(&[0.0; 9], Kind::Labels(1), 0.5, 1).is_wrong, [false; 9]);
+    assert_eq!(inject(&[0.0, -0.0], Kind::Numbers, 0.5, 1).is_wrong, [false; 2]);
+}
+
 #[test]
 fn flagging_as_many_rows_as_are_wrong_has_one_f1() {
     let values = [0.1, 0.2, 0.3, 0.4, 0.5];

@@ -39,12 +39,15 @@ pub(crate) struct BenchArgs {
 /// others are added from the highest value down, or from the lowest up. Point
 /// removal: a model of all rows, from which they are taken away in the same
 /// orders. Detection: a share of the targets is made wrong (a label becomes
-/// another, a number that of another row), rows are valued anew, and the lowest
-/// values, or the largest penalties, are looked at first. Random orders are always
-/// among the methods.
+/// another, a number becomes a different one of another row), rows are valued
+/// anew, and the lowest values, or the largest penalties, are looked at first.
+/// Random orders are always among the methods, ten of them.
 ///
 /// What a model is worth is measured on test rows that have no part in it:
-/// `--test FILE`, or else one row in five.
+/// `--test FILE`, or else one row in five. Where methods value rows by test rows
+/// themselves (baselines do, and with `--test` neighbours), half of them are for
+/// that and the other half for the curves, so that no method is judged on rows
+/// that it has looked at.
 ///
 /// The output is one row for each point of each curve: experiment, method, order,
 /// n_rows (added, removed or looked at), utility, relative (to that of all rows)
@@ -66,7 +69,8 @@ pub(crate) struct EvaluateArgs {
     /// Share of the targets that are made wrong, to be detected.
     #[arg(long, value_name = "SHARE", default_value_t = 0.1, value_parser = parse_share, help_heading = "Trial")]
     pub(crate) noise: f64,
-    /// Repeat with other halves and other wrong targets; curves are means.
+    /// Repeat with other halves and other wrong targets; curves are means, and how much single runs
+    /// differ is in the table and in `--summary`.
     #[arg(long, value_name = "N", default_value_t = 1, value_parser = parse_size, help_heading = "Trial")]
     pub(crate) repeats: usize,
     /// Draw the curves, as SVG or PNG by the name of the file.

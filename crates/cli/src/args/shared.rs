@@ -91,7 +91,8 @@ pub(crate) struct DestinationArgs {
 #[derive(Debug, ClapArgs)]
 #[command(next_help_heading = "Run")]
 pub(crate) struct RunArgs {
-    /// Write what ran as JSON: p, q, m, dropped columns, warnings, version, digests of inputs.
+    /// Write what ran as JSON: what was found and by which settings, warnings, version; where values or a
+    /// valuer are written, dropped columns and digests of inputs too.
     #[arg(long, value_name = "FILE")]
     pub(crate) summary: Option<PathBuf>,
     /// Warnings are errors: nothing is written.

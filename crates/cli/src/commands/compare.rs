@@ -4,7 +4,7 @@ use super::deliver::{Delivery, Ran};
 use super::plan;
 use crate::args::CompareArgs;
 use crate::failure::Failure;
-use crate::table::{counted, grouped, significant};
+use crate::table::{counted, grouped, in_seconds};
 use dshap_run::{Arrange, Comparison};
 
 pub(crate) fn run(args: &CompareArgs) -> Result<(), Failure> {
@@ -44,7 +44,7 @@ fn describe(found: &Comparison) -> String {
     let n_methods = counted(found.methods.len() as u64, "method");
     let mut text = format!("{}{guessed}: {n_rows} valued by {n_methods}{measured}\n", found.task);
     let seconds =
-        |method: &dshap_run::Compared| format!("{} {} s", method.method, significant(method.seconds));
+        |method: &dshap_run::Compared| format!("{} {} s", method.method, in_seconds(method.seconds));
     text += &format!("time: {}\n", found.methods.iter().map(seconds).collect::<Vec<_>>().join(", "));
     if !found.pairs.is_empty() {
         let share = |number: Option<f64>| number.map(|number| format!("{number:.3}")).unwrap_or_default();

@@ -1,5 +1,7 @@
 //! Rows in memory, as several methods see them.
 
+use super::judging::set_apart;
+use super::orders::{Stream, seed_of};
 use crate::Error;
 use crate::baseline::{AnyUtility, Baseline, Frame, Parts, Points};
 use crate::choice::MethodName;
@@ -11,6 +13,7 @@ use crate::overwriting::refuse_overwriting;
 use crate::reference::learn_design;
 use crate::request::{Method, Model, Resources, Task};
 use crate::said::{Said, Told};
+use dshap::Sizes;
 use dshap::second_order::Utility;
 use dshap_evaluate::Kind;
 use dshap_io::Source;
@@ -49,6 +52,12 @@ impl AnyMethod {
         matches!(self, AnyMethod::Baseline(baseline) if baseline.measures())
     }
 
+    /// Whether its values are computed from test rows; `are_given`: from a file, which
+    /// neighbours look at too.
+    pub(super) fn looks_at_tests(self, are_given: bool) -> bool {
+        self.measures() || are_given && self.is_of_neighbours()
+    }
+
     fn is_of_neighbours(self) -> bool {
         matches!(self, AnyMethod::Valuer(name) if MethodName::OF_NEIGHBOURS.contains(&name))
     }
@@ -61,7 +70,8 @@ pub struct BenchRequest {
     pub points: Vec<String>,
     /// What was said about columns and methods. The test rows of its neighbours are
     /// those of every method that measures; without them one row in five is, where
-    /// one does.
+    /// one does. Where there are curves beside such methods, half of them are for
+    /// the methods and half for the curves.
     pub said: Said,
     /// The methods, each of which is told what it knows.
     pub methods: Vec<AnyMethod>,
@@ -79,7 +89,12 @@ pub(super) struct Bench {
     pub(super) task: Task,
     pub(super) task_guessed: bool,
     pub(super) points: Points,
+    /// Rows to be valued, and test rows that methods value them by.
     pub(super) parts: Parts,
+    /// Test rows that curves are judged on, where they are others.
+    judging: Option<Held>,
+    /// Sets of fewer rows have no model, where that was said.
+    q: Option<usize>,
     /// The same rows as neighbours see them, where that is something else.
     near: Option<Near>,
     has_tests: bool,
@@ -146,7 +161,18 @@ impl Bench {
         let (design, task, task_guessed) = learn_design(source, &said.model, budget, observer)?;
         let points = Points::read(source, &design, &said.model.selection, budget, observer)?;
         let held = |design: &Design| test.map(|test| Held::read(test, design, budget, observer));
-        let parts = divided(&points.rows, held(&design).transpose()?, &design)?;
+        let mut parts = divided(&points.rows, held(&design).transpose()?, &design)?;
+        // The same rows whichever way they are seen, since targets are the same.
+        let looks = methods
+            .iter()
+            .copied()
+            .filter(|_| has_trial)
+            .find(|method| method.looks_at_tests(test.is_some()));
+        let split = |parts: &mut Parts, design: &Design| {
+            let seed = seed_of(said.seed(), 0, Stream::Judging);
+            looks.map(|method| set_apart(parts, method, (task, design), seed)).transpose()
+        };
+        let judging = split(&mut parts, &design)?;
         let near =
             match methods.iter().any(|method| method.is_of_neighbours()) && !design.has_plain_features() {
                 false => None,
@@ -155,13 +181,28 @@ impl Bench {
                     let quiet = Quiet(observer);
                     let (design, ..) = learn_design(source, &model, budget, &quiet)?;
                     let rows = Points::read(source, &design, &model.selection, budget, &quiet)?.rows;
-                    let parts = divided(&rows, held(&design).transpose()?, &design)?;
+                    let mut parts = divided(&rows, held(&design).transpose()?, &design)?;
+                    split(&mut parts, &design)?;
                     Some(Near { design, parts })
                 }
             };
         let has_tests = test.is_some();
         let wants_brier = said.choice.second_order.utility == Some(Utility::Brier);
-        Ok(Self { methods, told, design, task, task_guessed, points, parts, near, has_tests, wants_brier })
+        let q = said.model.sizes.min;
+        Ok(Self {
+            methods,
+            told,
+            design,
+            task,
+            task_guessed,
+            points,
+            parts,
+            judging,
+            q,
+            near,
+            has_tests,
+            wants_brier,
+        })
     }
 
     /// Says which methods measure something else than the Brier score, where that
@@ -191,19 +232,47 @@ impl Bench {
         (design, &parts.players, Some(&parts.test).filter(|_| self.has_tests))
     }
 
-    /// How sets of rows are measured along orders: what does it, the rows as it sees
-    /// them, and its name.
-    pub(super) fn utility(&self) -> Result<(AnyUtility, Held, &'static str), Error> {
+    /// Test rows that curves are judged on.
+    pub(super) fn judging(&self) -> &Held {
+        self.judging.as_ref().unwrap_or(&self.parts.test)
+    }
+
+    /// How many test rows methods value by that are not judged on, and who does.
+    pub(super) fn valuing(&self) -> (usize, Vec<&'static str>) {
+        match self.judging {
+            None => (0, Vec::new()),
+            Some(_) => {
+                let looks = self.methods.iter().filter(|method| method.looks_at_tests(self.has_tests));
+                (self.parts.test.n_rows(), looks.map(|method| method.word()).collect())
+            }
+        }
+    }
+
+    /// How sets of rows are measured along orders.
+    pub(super) fn measure(&self) -> Result<Measure, Error> {
         let trial = self.told.trial.baseline(Baseline::LeaveOneOut);
         let (model, choice) = trial.map_err(|what| Error::Misplaced { what })?;
         let players = &self.parts.players;
         let frame = Frame::of(players, self.task, &model, &choice, &self.design)?;
-        // Without a ridge, as many rows as columns fit anything.
-        let least_rows = match (self.task, frame.ridge()) {
-            (Task::Regression, Some(0.0)) => frame.dim() + 1,
+        // Models of hardly more rows than columns fit anything without a ridge; so the
+        // sets of curves are those that count in values.
+        let default = match (self.task, frame.ridge()) {
+            (Task::Regression, Some(0.0)) => Sizes::default_min(frame.dim(), players.n_rows()),
             _ => 1,
         };
-        let utility = frame.utility(&self.parts.test, least_rows, &self.design)?;
-        Ok((utility, frame.see(players), frame.utility_name()))
+        let least_rows = self.q.unwrap_or(default).clamp(1, players.n_rows().max(1));
+        let utility = frame.utility(self.judging(), least_rows, &self.design)?;
+        Ok(Measure { utility, seen: frame.see(players), name: frame.utility_name(), least_rows })
     }
+}
+
+/// How sets of rows are measured along orders.
+pub(super) struct Measure {
+    pub(super) utility: AnyUtility,
+    /// The rows as the utility sees them.
+    pub(super) seen: Held,
+    /// What it is called.
+    pub(super) name: &'static str,
+    /// Sets of fewer rows have no model.
+    pub(super) least_rows: usize,
 }

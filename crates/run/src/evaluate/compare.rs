@@ -75,7 +75,20 @@ pub fn compare(
 ) -> Result<Comparison, Error> {
     let bench = Bench::read(request, request.methods.clone(), false, observer)?;
     let n_points = bench.points.rows.n_rows();
+    let n_players = bench.parts.players.n_rows();
+    if let Some(top) = top.filter(|top| *top > n_players) {
+        let what = format!("`--top {top}` is more than there are rows to be valued: {n_players}");
+        return Err(Error::Misplaced { what });
+    }
     let mut warnings: Vec<String> = bench.doubts_of_brier().into_iter().collect();
+    if bench.parts.test_from == "points" {
+        let n_test = bench.parts.test.n_rows();
+        let (measure, have) = if n_test == 1 { ("measures", "has") } else { ("measure", "have") };
+        warnings.push(format!(
+            "{n_test} of the rows {measure} what sets of the others are worth and {have} no value; \
+             `--test FILE` gives rows for that"
+        ));
+    }
     let (mut methods, mut columns) = (Vec::new(), Vec::new());
     for (number, method) in bench.methods.iter().enumerate() {
         let timed = bench.values(number, None, request.said.seed(), observer)?;

@@ -56,9 +56,10 @@ pub fn curves_of(
     }
     let tables = Tables { points, test: Some(test), budget: Budget::new(None) };
     let bench = Bench::of(tables, said, Vec::new(), true, observer)?;
-    let (utility, seen, utility_name) = bench.utility()?;
+    let measure = bench.measure()?;
+    let utility = measure.name;
     let usable = bench.points.usable_rows();
-    let orders = Orders { utility, seen, design: &bench.design, repeats, seed: said.seed(), observer };
+    let orders = Orders { measure, design: &bench.design, repeats, seed: said.seed(), observer };
     let along = |name: &str, value: Option<&[f64]>| match experiment {
         Experiment::Removal => orders.removal(name, value),
         _ => orders.addition(name, value),
@@ -70,13 +71,13 @@ pub fn curves_of(
             return misplaced(format!("`{name}` has {found} values, and there are {n_rows} rows"));
         }
         let own: Vec<f64> = usable.iter().map(|&row| value[row]).collect();
-        curves.extend(along(name, Some(&own))?);
+        curves.extend(along(name, Some(&own))?.into_iter().map(|traced| traced.curve));
     }
-    curves.extend(along("random", None)?);
+    curves.extend(along("random", None)?.into_iter().map(|traced| traced.curve));
     let whole = orders.whole()?;
     Ok(GivenCurves {
         task: bench.task.name(),
-        utility: utility_name,
+        utility,
         utility_of_all: whole,
         curves,
         warnings: doubts_of_whole(whole).into_iter().collect(),

@@ -3,6 +3,7 @@
 //! | file | holds |
 //! |---|---|
 //! | `bench.rs` | rows in memory, as several methods see them |
+//! | `judging.rs` | test rows in two halves, so that no method is judged on what it was valued by |
 //! | `valuing.rs` | values of them by any method |
 //! | `evaluation.rs` | `evaluate`: point addition and removal, detection of wrong targets |
 //! | `orders.rs`, `detection.rs`, `output.rs` | its curves: by orders, of what is found; as a table |
@@ -14,6 +15,7 @@ mod compare;
 mod detection;
 mod evaluation;
 mod given;
+mod judging;
 mod orders;
 mod output;
 mod valuing;

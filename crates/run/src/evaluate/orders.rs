@@ -1,26 +1,24 @@
 //! Point addition and removal: what sets are worth that grow and shrink by orders.
 
+use super::bench::Measure;
 use crate::Error;
-use crate::baseline::AnyUtility;
-use crate::general::Held;
 use crate::observer::Observer;
-use dshap_evaluate::{Curve, Experiment, Order, ranking, shuffled};
+use dshap_evaluate::{Curve, Experiment, Order, shuffled};
 use dshap_table::Design;
+use std::cmp::Ordering;
 
 /// Points of a curve, at most.
 const MOST_MARKS: usize = 100;
 
-/// Random orders whose mean is the random curve.
-const RANDOM_ORDERS: u64 = 10;
+/// Random orders whose mean is the random curve, and in which tied rows come.
+pub(super) const RANDOM_ORDERS: usize = 10;
 
 /// Keeps the seeds of orders, halves and noise apart.
 const APART: u64 = 1_000_003;
 
 /// Rows, and what sets of them are worth.
 pub(super) struct Orders<'a> {
-    pub(super) utility: AnyUtility,
-    /// The rows as the utility sees them.
-    pub(super) seen: Held,
+    pub(super) measure: Measure,
     pub(super) design: &'a Design,
     /// How many halves rows are added to.
     pub(super) repeats: usize,
@@ -28,85 +26,120 @@ pub(super) struct Orders<'a> {
     pub(super) observer: &'a dyn Observer,
 }
 
+/// A curve, the mean of several runs perhaps.
+pub(super) struct Traced {
+    pub(super) curve: Curve,
+    /// The mean height of each run.
+    pub(super) means: Vec<f64>,
+}
+
 impl Orders<'_> {
     /// What all rows are worth.
     pub(super) fn whole(&self) -> Result<f64, Error> {
-        let all: Vec<usize> = (0..self.seen.n_rows()).collect();
+        let all: Vec<usize> = (0..self.n()).collect();
         Ok(self.along(&all, &[], &[0])?[0])
     }
 
+    fn n(&self) -> usize {
+        self.measure.seen.n_rows()
+    }
+
     /// Adds rows to a random half by their values, from either end; without values
-    /// in random orders.
-    pub(super) fn addition(&self, method: &str, value: Option<&[f64]>) -> Result<Vec<Curve>, Error> {
-        let n = self.seen.n_rows();
+    /// in random orders. Sets too small for a model are passed over.
+    pub(super) fn addition(&self, method: &str, value: Option<&[f64]>) -> Result<Vec<Traced>, Error> {
+        let n = self.n();
         self.each_direction(value, |order, orders| {
-            let marks = marks(n - n / 2);
-            let mut height = vec![0.0; marks.len()];
+            let marks = marks(self.measure.least_rows.saturating_sub(n / 2), n - n / 2);
+            let mut runs = Vec::with_capacity(self.repeats * orders.len());
             for repeat in 0..self.repeats {
                 let half = &shuffled(n, seed_of(self.seed, repeat, Stream::Half))[..n / 2];
                 let mut is_in = vec![false; n];
                 half.iter().for_each(|&row| is_in[row] = true);
                 for order in orders {
                     let added: Vec<usize> = order.iter().copied().filter(|&row| !is_in[row]).collect();
-                    add_to(&mut height, &self.along(half, &added, &marks)?);
+                    runs.push(self.along(half, &added, &marks)?);
                 }
             }
-            divide(&mut height, (self.repeats * orders.len()) as f64);
-            Ok(Curve {
-                experiment: Experiment::Addition,
-                method: method.into(),
-                order,
-                n_rows: marks,
-                height,
-            })
+            Ok(Traced::of(Experiment::Addition, method, order, marks, &runs))
         })
     }
 
-    /// Takes rows away from all in the same orders.
-    pub(super) fn removal(&self, method: &str, value: Option<&[f64]>) -> Result<Vec<Curve>, Error> {
-        let n = self.seen.n_rows();
+    /// Takes rows away from all in the same orders, as long as there are enough for
+    /// a model.
+    pub(super) fn removal(&self, method: &str, value: Option<&[f64]>) -> Result<Vec<Traced>, Error> {
+        let n = self.n();
         self.each_direction(value, |order, orders| {
             // Taking rows away is adding them in the opposite order, read backwards.
-            let marks = marks(n.saturating_sub(1));
+            let marks = marks(0, n.saturating_sub(self.measure.least_rows));
             let left: Vec<usize> = marks.iter().rev().map(|removed| n - removed).collect();
-            let mut height = vec![0.0; marks.len()];
+            let mut runs = Vec::with_capacity(orders.len());
             for order in orders {
                 let backwards: Vec<usize> = order.iter().rev().copied().collect();
                 let mut found = self.along(&[], &backwards, &left)?;
                 found.reverse();
-                add_to(&mut height, &found);
+                runs.push(found);
             }
-            divide(&mut height, orders.len() as f64);
-            Ok(Curve { experiment: Experiment::Removal, method: method.into(), order, n_rows: marks, height })
+            Ok(Traced::of(Experiment::Removal, method, order, marks, &runs))
         })
     }
 
     /// A curve for each end of the values, or the mean of several for chance.
+    ///
+    /// Rows of one value come in the random orders of chance, whose mean the curve
+    /// then is; so values that are all the same have the curves of chance.
     fn each_direction(
         &self,
         value: Option<&[f64]>,
-        curve: impl Fn(Order, &[Vec<usize>]) -> Result<Curve, Error>,
-    ) -> Result<Vec<Curve>, Error> {
-        let n = self.seen.n_rows();
+        curve: impl Fn(Order, &[Vec<usize>]) -> Result<Traced, Error>,
+    ) -> Result<Vec<Traced>, Error> {
+        let n = self.n();
+        let drawn = |n_orders: usize| -> Vec<Vec<usize>> {
+            (0..n_orders).map(|i| shuffled(n, seed_of(self.seed, i, Stream::Order))).collect()
+        };
         let Some(value) = value else {
-            let seeds = (0..RANDOM_ORDERS).map(|i| seed_of(self.seed, i as usize, Stream::Order));
-            let drawn: Vec<Vec<usize>> = seeds.map(|seed| shuffled(n, seed)).collect();
-            return Ok(vec![curve(Order::Random, &drawn)?]);
+            return Ok(vec![curve(Order::Random, &drawn(RANDOM_ORDERS))?]);
         };
-        let flipped: Vec<f64> = value.iter().map(|value| -value).collect();
-        // Rows without a value, such as those of leverage 1, come last from either end.
-        let with_rest = |mut order: Vec<usize>| {
-            order.extend((0..n).filter(|&row| value[row].is_nan()));
-            [order]
+        let base = drawn(if has_ties(value) { RANDOM_ORDERS } else { 1 });
+        let sorted = |is_low: bool| -> Vec<Vec<usize>> {
+            let mut orders = base.clone();
+            orders.iter_mut().for_each(|order| order.sort_by(|&i, &j| compared(value[i], value[j], is_low)));
+            orders
         };
-        let high = curve(Order::High, &with_rest(ranking(value)))?;
-        Ok(vec![high, curve(Order::Low, &with_rest(ranking(&flipped)))?])
+        Ok(vec![curve(Order::High, &sorted(false))?, curve(Order::Low, &sorted(true))?])
     }
 
     fn along(&self, start: &[usize], order: &[usize], marks: &[usize]) -> Result<Vec<f64>, Error> {
-        let found = self.utility.at(&self.seen, start, order, marks, self.observer);
+        let found = self.measure.utility.at(&self.measure.seen, start, order, marks, self.observer);
         found.map_err(|error| Error::baseline(error, self.design))
     }
+}
+
+impl Traced {
+    /// The mean of the heights of several runs.
+    fn of(experiment: Experiment, method: &str, order: Order, n_rows: Vec<usize>, runs: &[Vec<f64>]) -> Self {
+        let mut height = vec![0.0; n_rows.len()];
+        runs.iter().for_each(|run| add_to(&mut height, run));
+        divide(&mut height, runs.len() as f64);
+        let means = runs.iter().map(|run| mean(run)).collect();
+        Self { curve: Curve { experiment, method: method.into(), order, n_rows, height }, means }
+    }
+}
+
+/// Which of two values comes first; rows without one, such as those of leverage 1,
+/// come last from either end.
+fn compared(one: f64, other: f64, is_low: bool) -> Ordering {
+    match (one.is_nan(), other.is_nan()) {
+        (false, false) if is_low => one.partial_cmp(&other).unwrap_or(Ordering::Equal),
+        (false, false) => other.partial_cmp(&one).unwrap_or(Ordering::Equal),
+        (one, other) => one.cmp(&other),
+    }
+}
+
+/// Whether the order of some rows is not told by their values.
+fn has_ties(value: &[f64]) -> bool {
+    let mut sorted = value.to_vec();
+    sorted.sort_by(|one, other| compared(*one, *other, true));
+    sorted.windows(2).any(|pair| compared(pair[0], pair[1], true) == Ordering::Equal)
 }
 
 /// What chance is asked for.
@@ -120,17 +153,20 @@ pub(super) enum Stream {
     Order,
     /// Methods that draw.
     Method,
+    /// Which test rows curves are judged on.
+    Judging,
 }
 
 /// The seed of one thing that is left to chance.
 pub(super) fn seed_of(seed: u64, repeat: usize, what: Stream) -> u64 {
-    seed.wrapping_add(APART.wrapping_mul(4 * repeat as u64 + what as u64 + 1))
+    seed.wrapping_add(APART.wrapping_mul(5 * repeat as u64 + what as u64 + 1))
 }
 
-/// `0 … n`, all or evenly spread.
-pub(super) fn marks(n: usize) -> Vec<usize> {
+/// The numbers from `first` to `last`, all or evenly spread.
+pub(super) fn marks(first: usize, last: usize) -> Vec<usize> {
+    let n = last.saturating_sub(first);
     let steps = n.clamp(1, MOST_MARKS);
-    let mut marks: Vec<usize> = (0..=steps).map(|step| step * n / steps).collect();
+    let mut marks: Vec<usize> = (0..=steps).map(|step| last - n + step * n / steps).collect();
     marks.dedup();
     marks
 }
@@ -150,4 +186,11 @@ pub(super) fn divide(sums: &mut [f64], by: f64) {
 
 pub(super) fn mean(numbers: &[f64]) -> f64 {
     numbers.iter().sum::<f64>() / numbers.len() as f64
+}
+
+/// The standard deviation of several numbers; none of one.
+pub(super) fn std_dev(numbers: &[f64]) -> Option<f64> {
+    let centre = mean(numbers);
+    let squares: f64 = numbers.iter().map(|number| (number - centre).powi(2)).sum();
+    (numbers.len() > 1).then(|| (squares / (numbers.len() - 1) as f64).sqrt())
 }

@@ -13,7 +13,7 @@ use crate::said::Said;
 use crate::value::value_source;
 use arrow_array::cast::AsArray;
 use arrow_array::types::Float64Type;
-use arrow_array::{Array, ArrayRef, Float64Array, RecordBatch};
+use arrow_array::{Array, ArrayRef, BooleanArray, Float64Array, RecordBatch, StringArray};
 use dshap_io::Source;
 use dshap_table::{Design, Labels, Selection};
 use std::sync::Arc;
@@ -87,7 +87,8 @@ impl Valuing<'_> {
         let seen = frame.see(self.rows);
         let job = Job { choice: &choice, utility: &utility, players: &seen, points: None, sizes };
         let outcome = job.run(self.observer).map_err(|error| Error::baseline(error, self.design))?;
-        let mut warnings = Vec::new();
+        let name_of = |column| self.design.column_name(column).to_string();
+        let mut warnings: Vec<String> = frame.warnings().iter().map(|w| w.describe(name_of)).collect();
         let wants_rest = choice.tolerance() > 0.0;
         if let (Some(false), Some(n), true) = (outcome.converged, outcome.n_iterations, wants_rest) {
             warnings.push(format!("the means still moved after {n} iterations; `--samples` allows more"));
@@ -103,14 +104,14 @@ impl Valuing<'_> {
             return self.by_neighbours(&model);
         }
         let (source, target) = self.source()?;
-        // Rows are numbers already, so that nothing is left of text, gaps and components.
+        // Features are numbers already, so that nothing is left of text, gaps and components.
         let plain = Model {
             selection: Selection {
                 target: (self.bench.task != Task::Density).then_some(target),
                 ..Selection::default()
             },
             task: Some(self.bench.task),
-            positive: None,
+            positive: self.design.labels().and_then(Labels::positive),
             n_components: None,
             ..model
         };
@@ -142,10 +143,30 @@ impl Valuing<'_> {
         let mut columns: Vec<(&str, ArrayRef)> =
             names.iter().enumerate().map(|(j, name)| (name.as_str(), array(x.col_as_slice(j)))).collect();
         if self.bench.task != Task::Density {
-            columns.push((&target, array(self.rows.y())));
+            columns.push((&target, self.targets()));
         }
         let batch = RecordBatch::try_from_iter(columns).expect("all columns have one cell per row");
         Ok((Source::of_batches("the rows", batch.schema(), vec![batch])?, target))
+    }
+}
+
+impl Valuing<'_> {
+    /// Targets as the table had them: warnings name labels.
+    fn targets(&self) -> ArrayRef {
+        let y = self.rows.y();
+        let classes = y.iter().map(|class| *class as usize);
+        match self.design.labels() {
+            None => Arc::new(Float64Array::from(y.to_vec())),
+            Some(Labels::Numbers(labels)) => {
+                Arc::new(Float64Array::from_iter_values(classes.map(|c| labels[c])))
+            }
+            Some(Labels::Booleans(labels)) => {
+                Arc::new(BooleanArray::from(classes.map(|c| labels[c]).collect::<Vec<bool>>()))
+            }
+            Some(Labels::Text(labels)) => {
+                Arc::new(StringArray::from_iter_values(classes.map(|c| labels[c].as_str())))
+            }
+        }
     }
 }
 
