@@ -133,8 +133,11 @@ def test_shares_add_up_to_what_all_rows_save():
 
 def test_doubts_are_warnings(goods):
     points, test, _, _ = goods
+    given = {"test": (test[["size"]], test["price"])}
+    with pytest.warns(DshapWarning, match=r"after 2 iterations nobody can tell .*; `values.stderr` shows how far off"):
+        baselines.d_shapley(points[["size"]], points["price"], samples=2, **given)
     with pytest.warns(DshapWarning, match=r"`samples` allows more, `values.stderr` shows how far off"):
-        baselines.d_shapley(points[["size"]], points["price"], test=(test[["size"]], test["price"]), samples=2)
+        baselines.d_shapley(points[["size"]], points["price"], samples=200, stop=1e-9, **given)
     with pytest.warns(DshapWarning, match=r"1 of the rows measures .* `test=\(X_test, y_test\)` gives rows for that"):
         baselines.leave_one_out(points[["size"]][:9], points["price"][:9])
 
