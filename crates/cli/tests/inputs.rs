@@ -52,6 +52,18 @@ fn rows_are_the_same_however_slowly_they_come() {
     }
 }
 
+#[cfg(unix)]
+#[test]
+fn a_fault_in_a_pipe_is_told_before_its_end() {
+    let folder = Folder::with("many.csv", many_rows(20_000));
+    for job in ["fit - --target y -o v.dshap", "value - --target y -o out.csv"] {
+        // The pipe stays open for longer than a run takes.
+        let pipe = "exec 2> /dev/null; cat many.csv; echo one,2; yes 1,2 | head -n 8000000; sleep 60";
+        let block = folder.shell(&format!("timeout 30 dshap {job} < <({pipe})"));
+        assert!(block.contains("line 20002, column `x` holds `one`"), "{block}");
+    }
+}
+
 #[test]
 fn compressed_files_are_as_good_as_plain_ones() {
     let plain = many_rows(2000);

@@ -109,10 +109,9 @@ fn fit_tables(
 ) -> Result<Fitted, Error> {
     let budget = Budget::new(resources.memory);
     let shared = test.as_ref().map(|test| test.source.clone());
-    let (learned, files) = while_digesting(source, || {
+    let (mut learned, files) = while_digesting(source, || {
         learn(source, test, model, budget, resources.checkpoint.as_ref(), observer)
-    });
-    let (mut learned, files) = (learned?, files?);
+    })?;
     let checkpoint = learned.checkpoint.take();
     let (rows, n_resumed) = (learned.rows, learned.n_resumed);
     let sample = learned.sample.clone();
@@ -187,13 +186,12 @@ pub fn update_valuer(
             moments = moments.recombined(&combinations(&derived));
             design = wider;
         }
-        let (added, files) =
-            while_digesting(source, || moments_of(source, &design, form, budget, Stage::Fit, observer));
-        let (added, rows) = added?;
+        let ((added, rows), files) =
+            while_digesting(source, || moments_of(source, &design, form, budget, Stage::Fit, observer))?;
         if let Some(added) = &added {
             moments.merge(added).map_err(|e| Error::core(e, &design))?;
         }
-        history.push(Step::new(Action::Add, files?, rows, added.map_or(0, |added| added.n_rows())));
+        history.push(Step::new(Action::Add, files, rows, added.map_or(0, |added| added.n_rows())));
         source.check_unchanged()?;
         said.extend(warnings::of_sources(source, None));
         said.extend(warnings::of_rows_left_out("added", rows.n_left_out(), "has no part in the fit"));
@@ -202,9 +200,8 @@ pub fn update_valuer(
         Error::unless_has_columns(source, &design.wanted_of_reference(), path)?;
         // A row with a level that no reference row has was never among them.
         let strict = design.with_policies(None, Some(Unseen::Error), |column| moments.mean(column));
-        let (gone, files) =
-            while_digesting(source, || moments_of(source, &strict, form, budget, Stage::Forget, observer));
-        let (gone, rows) = gone?;
+        let ((gone, rows), files) =
+            while_digesting(source, || moments_of(source, &strict, form, budget, Stage::Forget, observer))?;
         if let Some(gone) = &gone {
             take_away(&mut moments, gone, &design, source)?;
         }
@@ -213,7 +210,7 @@ pub fn update_valuer(
             moments = moments.recombined(&combinations(&derived));
             design = narrower;
         }
-        history.push(Step::new(Action::Forget, files?, rows, gone.map_or(0, |gone| gone.n_rows())));
+        history.push(Step::new(Action::Forget, files, rows, gone.map_or(0, |gone| gone.n_rows())));
         source.check_unchanged()?;
         said.extend(warnings::of_sources(source, None));
     }
@@ -346,18 +343,21 @@ pub(crate) fn summarise(valuer: &SavedValuer, mut said: Vec<String>) -> Result<F
 }
 
 /// Does some work while the digests of a source are taken. Those of a pipe are taken
-/// by a thread that has nothing else to do: it waits for bytes most of the time.
+/// by a thread that has nothing else to do: it waits for bytes most of the time, and
+/// is not waited for where the work has failed.
 fn while_digesting<T: Send>(
     source: &Source,
-    work: impl FnOnce() -> T + Send,
-) -> (T, Result<Vec<InputFile>, Error>) {
-    match source.n_bytes_known() {
-        Some(_) => rayon::join(work, || InputFile::of(source, true)),
-        None => std::thread::scope(|scope| {
-            let digests = scope.spawn(|| InputFile::of(source, true));
-            (work(), digests.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)))
-        }),
+    work: impl FnOnce() -> Result<T, Error> + Send,
+) -> Result<(T, Vec<InputFile>), Error> {
+    if source.n_bytes_known().is_some() {
+        let (done, files) = rayon::join(work, || InputFile::of(source, true));
+        return Ok((done?, files?));
     }
+    let pipe = source.clone();
+    let digests = std::thread::spawn(move || InputFile::of(&pipe, true));
+    let done = work()?;
+    let files = digests.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))?;
+    Ok((done, files))
 }
 
 fn take_away(moments: &mut Moments, gone: &Moments, design: &Design, source: &Source) -> Result<(), Error> {

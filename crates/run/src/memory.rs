@@ -18,6 +18,9 @@ const MEMORY_BATCH_BYTES: usize = 2 << 20;
 /// Smaller batches than this would take longer to hand over than to work on.
 const LEAST_BATCH_BYTES: u64 = 256 << 10;
 
+/// More bytes than a pipe will bring.
+const BEYOND_PIPES: u64 = 1 << 50;
+
 /// The budget of a run.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Budget {
@@ -77,17 +80,24 @@ impl Budget {
             options.batch_bytes = MEMORY_BATCH_BYTES;
         }
         let Some(limit) = self.limit else { return Ok(options) };
-        // However it is read, a small table takes little; compression may hide a lot.
-        let overhead = source.scan_overhead(wanted).min(most_bytes(source).saturating_mul(64));
-        let fixed = BASE_BYTES + self.reserved + self.n_fits * arithmetic_bytes(source, n_columns) + overhead;
         // One-hot columns make an encoded batch larger than it was when read.
         let growth = (n_columns as u64 + 1).div_ceil(wanted.len().max(1) as u64).max(1);
-        let needed = fixed + LEAST_BATCH_BYTES * (COPIES + growth);
-        if limit < needed {
-            let n_threads = rayon::current_num_threads();
-            return Err(Error::TooLittleMemory { limit, needed, n_threads });
+        let least = LEAST_BATCH_BYTES * (COPIES + growth);
+        let fixed = |n_bytes: u64| {
+            // However it is read, a small table takes little; compression may hide a lot.
+            let overhead = source.scan_overhead(wanted).min(n_bytes.saturating_mul(64));
+            BASE_BYTES + self.reserved + self.n_fits * arithmetic_bytes(n_bytes, n_columns) + overhead
+        };
+        let mut fixed_bytes = fixed(source.n_bytes_known().unwrap_or(BEYOND_PIPES));
+        if limit < fixed_bytes + least {
+            // Less may do for a pipe, but only its end tells.
+            fixed_bytes = fixed(source.n_bytes());
         }
-        let batch_bytes = ((limit - fixed) / (COPIES + growth)).min(options.batch_bytes as u64);
+        if limit < fixed_bytes + least {
+            let n_threads = rayon::current_num_threads();
+            return Err(Error::TooLittleMemory { limit, needed: fixed_bytes + least, n_threads });
+        }
+        let batch_bytes = ((limit - fixed_bytes) / (COPIES + growth)).min(options.batch_bytes as u64);
         Ok(ScanOptions { batch_bytes: batch_bytes as usize, ..options })
     }
 }
@@ -98,17 +108,13 @@ pub fn held_bytes(limit: Option<u64>) -> Option<u64> {
     limit.map(|limit| limit.saturating_sub(BASE_BYTES) / 4)
 }
 
-/// How large a table is on disk, or as much as no pipe will bring.
-fn most_bytes(source: &Source) -> u64 {
-    source.n_bytes_known().unwrap_or(1 << 50)
-}
-
-/// Moments under way, the fit, and the buffers of each thread.
-fn arithmetic_bytes(source: &Source, n_columns: usize) -> u64 {
+/// Moments under way, the fit, and the buffers of each thread, for a table of so many
+/// bytes on disk.
+fn arithmetic_bytes(n_bytes: u64, n_columns: usize) -> u64 {
     let threads = rayon::current_num_threads() as u64;
     let k = n_columns as u64 + 1;
     // A cell takes a byte at least; compression may hide a factor of ten.
-    let most_blocks = (10 * most_bytes(source) / k / BLOCK_ROWS as u64).max(1);
+    let most_blocks = (10 * n_bytes / k / BLOCK_ROWS as u64).max(1);
     let levels = u64::from(most_blocks.ilog2()) + 1;
     let square = 8 * k * k;
     square * (levels + 2 * threads + 4)
