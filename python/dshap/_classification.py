@@ -27,7 +27,8 @@ class ClassificationValuer(PredictionValuer):
     rows with their labels.
 
     With more than two labels each is told from all others, and the values are
-    summed.
+    summed; of `'second-order'` one softmax model tells all labels apart, under
+    log-loss without a ridge and while it has no more than 500 coefficients.
 
     Parameters
     ----------
@@ -45,7 +46,8 @@ class ClassificationValuer(PredictionValuer):
     q : int, optional
         Smallest set whose utility counts. By default p + max(p, 10), at most m,
         at least p + 3, for p design columns, the intercept among them; for
-        `'knn'` k + 1.
+        `'knn'` k + 1. `'second-order'` counts all coefficients of a softmax model for
+        p, and stays as far above a shift that is given or measured.
     intercept : bool, default=True
         Whether there is a column of ones.
     ridge : float, default=0.0
@@ -63,7 +65,8 @@ class ClassificationValuer(PredictionValuer):
         model holds.
     small_ridge : float, default=0.0
         Ridge penalty of the sets of `'second-order'`, to first order, the reference
-        being fitted without one; `ridge` is for penalties of ordinary size.
+        being fitted without one; `ridge` is for penalties of ordinary size. Not
+        under `'accuracy'`.
     shift : float or 'measured', optional
         Of `'second-order'` under log-loss without a ridge: how many rows fewer a set
         seems to have than it has. By default p + 1; `'measured'` on a thousand
@@ -124,9 +127,11 @@ class ClassificationValuer(PredictionValuer):
         The labels, as they were given. With two of them the last is the positive one.
     coef_ : array of shape (1, n_columns) or (n_classes, n_columns)
         Coefficients of the design columns, 0 for dropped ones: of the positive
-        label, or of each against the others.
+        label, or of each against the others. Of a softmax model those of each label
+        against the first, whose own are 0.
     intercept_ : array of shape (1,) or (n_classes,)
-        The log-odds where all features are 0.
+        The log-odds where all features are 0, of a softmax model against the first
+        label.
     deviance_ : float
         −2 times the log-likelihood of the reference, summed over fits.
     label_rows_ : array of shape (n_classes,)

@@ -97,8 +97,9 @@ class PredictionValuer(BaseValuer):
         Returns
         -------
         Values
-            Values, potential and penalty (value = potential − penalty), and what
-            they follow from, row by row; notes.
+            Values, potential and penalty (value = potential − penalty; of
+            `'second-order'` plus the correction), and what they follow from, row by
+            row; notes.
         """
         return self._explain(X, y, m=m, q=q, std_error=std_error)
 

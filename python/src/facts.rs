@@ -5,6 +5,7 @@ use crate::error::raise;
 use crate::neighbours;
 use dshap::classification::LogisticFit;
 use dshap::linear::LinearFit;
+use dshap::second_order::SoftmaxFit;
 use dshap_run::{ClassFacts, Ready};
 use dshap_table::{Design, Labels};
 use numpy::{IntoPyArray, PyArray2};
@@ -35,6 +36,9 @@ pub(crate) fn of<'py>(py: Python<'py>, ready: &Ready) -> PyResult<Bound<'py, PyD
     }
     if let Some(classes) = &facts.classification {
         add_logistic(&dict, valuer.logistic_fits(), classes, design)?;
+    }
+    if let Some(fit) = valuer.softmax_fit() {
+        add_softmax(&dict, fit, design)?;
     }
     if let Some(found) = &facts.neighbours {
         neighbours::add_facts(&dict, found)?;
@@ -68,6 +72,21 @@ fn add_logistic(
     dict.set_item("n_iter", classes.fit_passes)?;
     let rows: Vec<i64> = classes.label_rows.iter().map(|&rows| rows as i64).collect();
     dict.set_item("label_rows", rows.into_pyarray(py))
+}
+
+/// The coefficients of the one model of all labels, in place of those of each
+/// against the others.
+fn add_softmax(dict: &Bound<'_, PyDict>, fit: &SoftmaxFit, design: &Design) -> PyResult<()> {
+    let classes = 0..fit.n_classes();
+    let coef: Vec<Vec<f64>> = classes
+        .clone()
+        .map(|class| spread(fit.kept(), &fit.coef(class).unwrap_or_default(), design.n_columns()))
+        .collect();
+    dict.set_item("coef", PyArray2::from_vec2(dict.py(), &coef)?)?;
+    let intercept: Vec<f64> = classes.map(|class| fit.intercept_value(class).unwrap_or(0.0)).collect();
+    dict.set_item("intercept", intercept.into_pyarray(dict.py()))?;
+    dict.set_item("deviance", fit.deviance())?;
+    dict.set_item("n_iter", fit.n_passes())
 }
 
 /// The labels of a classification, and what they are.

@@ -13,7 +13,7 @@ use dshap_run::{
 };
 use dshap_table::{Design, Labels, Missing, Unseen};
 use pyo3::prelude::*;
-use pyo3::types::PyDict;
+use pyo3::types::{PyBool, PyDict};
 
 /// The model that an estimator describes: its attributes are named like its
 /// parameters, and `_TASK` says what it is for.
@@ -160,10 +160,12 @@ impl<'py> Reader<'_, 'py> {
         let utility = self.word("utility", &UTILITIES)?;
         let spread = self.word("spread", &SPREADS)?;
         let shift = self.estimator.getattr("shift")?;
-        let shift = match shift.extract::<Option<f64>>() {
-            Ok(shift) => shift.map(Shift::Given),
-            Err(_) if shift.extract::<String>().is_ok_and(|word| word == "measured") => Some(Shift::Measured),
-            Err(_) => {
+        // Python takes True for 1, which is no number of rows.
+        let number = shift.extract::<Option<f64>>().ok().filter(|_| !shift.is_instance_of::<PyBool>());
+        let shift = match number {
+            Some(number) => number.map(Shift::Given),
+            None if shift.extract::<String>().is_ok_and(|word| word == "measured") => Some(Shift::Measured),
+            None => {
                 let message = format!("`shift` is {}; expected a number, 'measured', or None", shift.repr()?);
                 return Err(input_error(&message));
             }

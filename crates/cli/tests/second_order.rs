@@ -18,6 +18,22 @@ fn labelled(n: usize) -> String {
     csv
 }
 
+/// Two features and one of three labels that follows them but for chance.
+fn three_labels() -> String {
+    let mut draws = dshap_testkit::Draws::new(31);
+    let mut csv = String::from("a,b,animal\n");
+    for _ in 0..300 {
+        let (a, b) = (draws.normal(), draws.normal());
+        let score = a + 0.5 * b + 1.5 * draws.normal();
+        let _ = writeln!(
+            csv,
+            "{a:.6},{b:.6},{}",
+            ["ant", "bee", "cat"][((score + 1.0).max(0.0) as usize).min(2)]
+        );
+    }
+    csv
+}
+
 fn folder() -> Folder {
     Folder::with("t.csv", labelled(300))
 }
@@ -29,15 +45,16 @@ fn second_order_values_are_said_with_their_parts() {
     exit 0
     --- stdout
     row,value,stderr,potential,penalty,correction,dist_sq,prob,weight,note
-    297,0.00346852,0.00109074,0.000571547,0.00528497,0.00818194,1.92286,0.0621071,0.0582498,
-    119,0.00342481,0.00089889,0.000758082,0.00254287,0.00520961,2.35333,0.132662,0.115063,
+    297,0.00341182,0.000731603,0.00050607,0.00530097,0.00820672,1.93014,0.0621071,0.0582498,
+    119,0.00340173,0.000569133,0.000724963,0.00255244,0.00522921,2.36491,0.132662,0.115063,
     --- stderr
     classification (guessed) of `y`, method second-order: 300 rows, each valued against the others
     labels `no` (160), `yes` (140); `prob` is that of `yes`
     refitted on each set, judged by log-loss; spread from the sandwich, κ = p + 1 = 4
     p = 3, q = 13, m = 300
     the table was read 11 times: labels, steps of the logistic fit and moments of refitted models take passes of their own
-    values from -0.00031885 to 0.0034685; 25.7 % of rows are expected to harm
+    values from -0.00031708 to 0.0034118; 25.3 % of rows are expected to harm
+    warning: of 50 sets of 12 rows drawn from the reference 11 have no fit (their labels are separated, or one is missing), and values count such sets as if they had; with `--q 26` 1 of 50 are such, and with `--ridge` every set has a fit
     ");
     assert_snapshot!(folder().run("dshap value t.csv --target y --method second-order --utility accuracy --ridge 1 --bottom 1"), @"
     $ dshap value t.csv --target y --method second-order --utility accuracy --ridge 1 --bottom 1
@@ -58,14 +75,16 @@ fn second_order_values_are_said_with_their_parts() {
     exit 0
     --- stdout
     row,value,potential,penalty,correction,dist_sq,prob,weight,note
-    72,0.00222251,0.00311979,0.000581179,-0.000316105,13.6968,0.672739,0.220161,
+    72,0.00175223,0.00253109,0.000504474,-0.000274385,14.2887,0.672739,0.220161,
     --- stderr
     classification (guessed) of `y`, method second-order: 300 rows, each valued against the others
     labels `no` (160), `yes` (140); `prob` is that of `yes`
     refitted on each set, judged by log-loss; spread from the model, small ridge 0.5, κ = 6.5000 (given)
-    p = 3, q = 13, m = 300
+    p = 3, q = 16, m = 300
     the table was read 10 times: labels, steps of the logistic fit and moments of refitted models take passes of their own
-    values from -0.0051126 to 0.0022225; 2.0 % of rows are expected to harm
+    values from -0.0036237 to 0.0017522; 2.7 % of rows are expected to harm
+    warning: a ridge of 0.5 is 50 % of the curvature of the smallest sets along some direction, too much for its first order; fit with the ridge instead, or give a larger `q`
+    warning: of 50 sets of 15 rows drawn from the reference 5 have no fit (their labels are separated, or one is missing), and values count such sets as if they had; with `--q 32` 0 of 50 are such, and with `--ridge` every set has a fit
     ");
 }
 
@@ -105,6 +124,7 @@ fn a_second_order_valuer_is_saved_and_shown() {
     refitted on each set, judged by brier; spread from the sandwich
     p = 3, q = 13, m = 300, fitted in 7 passes
     saved to `v.dshap` (13 kB)
+    warning: of 50 sets of 12 rows drawn from the reference 11 have no fit (their labels are separated, or one is missing), and values count such sets as if they had; with `--q 26` 1 of 50 are such, and with `--ridge` every set has a fit
     ");
     let shown = folder.stdout("dshap inspect v.dshap");
     assert!(shown.contains("format          version 4"), "{shown}");
@@ -116,31 +136,22 @@ fn a_second_order_valuer_is_saved_and_shown() {
 
 #[test]
 fn three_labels_are_told_apart_by_one_model_and_that_is_said() {
-    let mut draws = dshap_testkit::Draws::new(31);
-    let mut csv = String::from("a,b,animal\n");
-    for _ in 0..300 {
-        let (a, b) = (draws.normal(), draws.normal());
-        let score = a + 0.5 * b + 1.5 * draws.normal();
-        let _ = writeln!(
-            csv,
-            "{a:.6},{b:.6},{}",
-            ["ant", "bee", "cat"][((score + 1.0).max(0.0) as usize).min(2)]
-        );
-    }
-    let folder = Folder::with("t.csv", csv);
+    let folder = Folder::with("t.csv", three_labels());
     assert_snapshot!(folder.run("dshap value t.csv --target animal --method second-order --top 1 --per-class"), @"
     $ dshap value t.csv --target animal --method second-order --top 1 --per-class
     exit 0
     --- stdout
     row,value,potential,penalty,correction,dist_sq,prob_ant,prob_bee,prob_cat,note
-    14,0.00486294,0.00142534,0.00542467,0.00886226,4.58223,0.783733,0.162711,0.053556,
+    14,0.00368085,0.00104514,0.00410836,0.00674407,4.60644,0.783733,0.162711,0.053556,
     --- stderr
     classification (guessed) of `animal`, method second-order: 300 rows, each valued against the others
     labels `ant` (149), `bee` (61), `cat` (90); one softmax model tells them apart
     refitted on each set, judged by log-loss; spread from the sandwich, κ = p + 1 = 4
-    p = 3, q = 13, m = 300
+    p = 3, q = 16, m = 300
     the table was read 19 times: labels, steps of the logistic fit and moments of refitted models take passes of their own
-    values from -0.00071603 to 0.0048629; 25.3 % of rows are expected to harm
+    values from -0.00054331 to 0.0036809; 26.3 % of rows are expected to harm
+    warning: one model tells all labels apart, and a value is no sum over labels: `--per-class` adds the probabilities only
+    warning: of 50 sets of 15 rows drawn from the reference 11 have no fit (their labels are separated, or one is missing), and values count such sets as if they had; with `--q 32` 0 of 50 are such, and with `--ridge` every set has a fit
     ");
     assert_snapshot!(folder.run("dshap value t.csv --target animal --method second-order --utility brier --bottom 1 --per-class"), @"
     $ dshap value t.csv --target animal --method second-order --utility brier --bottom 1 --per-class
@@ -155,6 +166,7 @@ fn three_labels_are_told_apart_by_one_model_and_that_is_said() {
     p = 3, q = 13, m = 300
     the table was read 12 times: labels, steps of the logistic fit and moments of refitted models take passes of their own
     values from -0.00072547 to 0.0016003; 12.3 % of rows are expected to harm
+    warning: of 50 sets of 12 rows drawn from the reference 11 have no fit (their labels are separated, or one is missing), and values count such sets as if they had; with `--q 26` 0 of 50 are such, and with `--ridge` every set has a fit
     ");
 }
 
@@ -175,6 +187,14 @@ fn second_order_flags_that_do_not_fit_are_wrong_usage() {
         ("value t.csv --target y --method second-order --utility brier --shift 3", "`--shift` goes with"),
         ("value t.csv --valuer v.dshap --utility brier", "`--utility` is fixed by the valuer"),
         ("value t.csv --target y --method second-order --shift soon", "expected measured or a number"),
+        (
+            "value t.csv --target y --method second-order --utility accuracy --small-ridge 0.1",
+            "`--ridge` goes with accuracy",
+        ),
+        (
+            "value numbers.csv --target y --method second-order",
+            "say `--task classification` if they are labels",
+        ),
     ] {
         let block = folder.run(&format!("dshap {line}"));
         assert!(block.contains("exit 2") && block.contains(words), "{block}");
@@ -192,13 +212,78 @@ fn set_sizes_too_small_for_the_sum_are_refused() {
 
     hint: give a `--q` between 5 and 300, or none
     ");
-    assert_snapshot!(folder().run("dshap value t.csv --target y --method second-order --shift 40"), @"
-    $ dshap value t.csv --target y --method second-order --shift 40
+    assert_snapshot!(folder().run("dshap value t.csv --target y --method second-order --shift 40 --q 20"), @"
+    $ dshap value t.csv --target y --method second-order --shift 40 --q 20
     exit 1
     --- stderr
     error: cannot value `t.csv`
-      caused by: set sizes q = 13, m = 300 are impossible for 3 design columns: 41 ≤ q ≤ m is needed
+      caused by: a shift of κ = 40.0 rows leaves nothing of sets of q = 20: 41 ≤ q ≤ m is needed, and m = 300
 
     hint: give a `--q` between 41 and 300, or none
     ");
+    let far = folder().run("dshap value t.csv --target y --method second-order --shift 1e6");
+    assert!(far.contains("κ = 1000000.0") && far.contains("hint: give a smaller `--shift`"), "{far}");
+}
+
+/// The default q stays as far above a shift as above the default one, p + 1.
+#[test]
+fn a_shift_moves_the_default_q() {
+    let folder = folder();
+    for (flags, words) in [
+        ("--shift 40", "p = 3, q = 49, m = 300"),
+        ("--shift 4", "p = 3, q = 13, m = 300"),
+        ("--shift 12.4 --q 13", "with a shift of 12.4 the smallest sets, q = 13, count as 0.1 rows"),
+        ("--shift -1000000", "rows: values are those of far larger sets"),
+    ] {
+        let block =
+            folder.run(&format!("dshap value t.csv --target y --method second-order --top 1 {flags}"));
+        assert!(block.contains("exit 0") && block.contains(words), "{block}");
+    }
+    let measured = folder.run("dshap value t.csv --target y --method second-order --top 1 --shift measured");
+    assert!(measured.contains("exit 0") && measured.contains("(measured)"), "{measured}");
+}
+
+/// Four rows of 40 with the rarer label, and 40 of 41 rows told apart by one column:
+/// most references drawn from these have no fit, and half the rows have none either.
+#[test]
+fn standard_errors_exist_wherever_values_do() {
+    let mut draws = dshap_testkit::Draws::new(37);
+    let (mut rare, mut nearly) = (String::from("a,b,y\n"), String::from("a,b,y\n"));
+    for i in 0..41 {
+        let (a, b) = (draws.normal(), draws.normal());
+        let _ = writeln!(rare, "{a:.6},{b:.6},{}", if i % 11 == 5 { "yes" } else { "no" });
+        let is_one = if i == 40 { a < -0.3 } else { a > 0.0 };
+        let _ = writeln!(nearly, "{a:.6},{b:.6},{}", if is_one { "yes" } else { "no" });
+    }
+    let folder = Folder::with("rare.csv", rare).and("nearly.csv", nearly);
+    for table in ["rare.csv", "nearly.csv"] {
+        for flags in ["", "--utility brier", "--utility accuracy", "--ridge 0.5"] {
+            let line = format!("dshap value {table} --target y --method second-order --stderr {flags}");
+            let errors = Csv::parse(&folder.stdout(&line)).numbers("stderr");
+            assert!(errors.len() == 41 && errors.iter().all(|error| *error > 0.0), "{line}: {errors:?}");
+        }
+    }
+}
+
+/// What is doubtful about sets is said with a cure that was tried.
+#[test]
+fn doubtful_sets_are_said() {
+    let folder = folder().and("three.csv", three_labels());
+    for (line, words) in [
+        ("t.csv --target y", "sets of 12 rows drawn from the reference"),
+        ("t.csv --target y", " of 50 are such, and with `--ridge` every set has a fit"),
+        ("three.csv --target animal", "p = 3, q = 16, m = 300"),
+        ("three.csv --target animal --per-class", "`--per-class` adds the probabilities only"),
+        ("t.csv --target y --small-ridge 5", "too much for its first order"),
+        ("t.csv --target y --utility accuracy --m 3000", "give an `--m` of at most 2700"),
+    ] {
+        let block = folder.run(&format!("dshap value {line} --method second-order --top 1"));
+        assert!(block.contains("exit 0") && block.contains(words), "{block}");
+    }
+    for line in
+        ["--ridge 1", "--q 60", "--utility accuracy --q 60 --small-ridge 0", "--q 60 --small-ridge 0.01"]
+    {
+        let block = folder.run(&format!("dshap value t.csv --target y --method second-order --top 1 {line}"));
+        assert!(block.contains("exit 0") && !block.contains("warning"), "{block}");
+    }
 }

@@ -243,6 +243,19 @@ pub enum Error {
         dim: usize,
     },
 
+    /// Set sizes of which the shift leaves nothing.
+    #[error("set sizes must satisfy {least} ≤ q ≤ m for a shift of {shift} rows, got q = {min}, m = {max}")]
+    ShiftedSizes {
+        /// `q`, the smallest set whose utility counts.
+        min: usize,
+        /// `m`, the largest set size.
+        max: usize,
+        /// The smallest possible `q`.
+        least: usize,
+        /// `κ`.
+        shift: f64,
+    },
+
     /// Set sizes that an expansion was not made for.
     #[error("the moments were summed for set sizes with {min} ≤ q ≤ m ≤ {max}, and change with the size")]
     OtherSizes {
@@ -458,6 +471,32 @@ pub enum Warning {
         /// Rows that sets are drawn from.
         n_rows: usize,
     },
+    /// A shift of set sizes that leaves little of the smallest sets, or makes much
+    /// larger ones of them.
+    Shifted {
+        /// `q`, the smallest set whose utility counts.
+        min: usize,
+        /// `κ`.
+        shift: f64,
+        /// The rows that such a set counts as.
+        first: f64,
+    },
+    /// A ridge that is not small, of which only the first order is known.
+    RidgeNotSmall {
+        /// `γ`.
+        ridge: f64,
+        /// Its share of the curvature of the smallest sets, where it is largest.
+        share: f64,
+    },
+    /// References drawn for standard errors whose sums are singular.
+    LostDraws {
+        /// How many of them.
+        n_lost: usize,
+        /// References drawn.
+        n_drawn: usize,
+        /// Whether those left are enough.
+        has_errors: bool,
+    },
     /// Algorithm 3 stopped before the sum was complete.
     Truncated {
         /// Median number of set sizes visited.
@@ -479,6 +518,24 @@ impl Warning {
             Warning::FewSizes { n_sizes } => format!(
                 "values average over only {n_sizes} set {}; give more rows, or a larger `m` or smaller `q`",
                 if *n_sizes == 1 { "size" } else { "sizes" }
+            ),
+            Warning::Shifted { min, shift, first } if *first < *min as f64 => format!(
+                "with a shift of {shift:.1} the smallest sets, q = {min}, count as {first:.1} rows, and values are \
+                 mostly theirs; a larger `q` leaves them out"
+            ),
+            Warning::Shifted { min, shift, first } => format!(
+                "with a shift of {shift:.1} the smallest sets, q = {min}, count as {first:.1} rows: values are \
+                 those of far larger sets"
+            ),
+            Warning::RidgeNotSmall { ridge, share } => format!(
+                "a ridge of {ridge} is {:.0} % of the curvature of the smallest sets along some direction, too much \
+                 for its first order; fit with the ridge instead, or give a larger `q`",
+                100.0 * share
+            ),
+            Warning::LostDraws { n_lost, n_drawn, has_errors } => format!(
+                "{n_lost} of {n_drawn} references that were drawn for standard errors do not determine the \
+                 coefficients{}",
+                if *has_errors { " and were left out" } else { "; standard errors are left empty" }
             ),
             Warning::FewNeighbourSizes { n_sizes, smaller_k, smaller_min, larger_max, more_rows } => {
                 let helps = [

@@ -11,7 +11,7 @@ mod setting;
 use common::on_threads;
 use dshap::second_order::{BootstrapOptions, SecondOrderOptions, Utility};
 use dshap::{Error, Rows, Valuer};
-use dshap_testkit::{MeanEstimate, assert_same_bits, seeds};
+use dshap_testkit::{MeanEstimate, Sample, assert_same_bits, seeds};
 use second_order::{matrix, second_order};
 use setting::{PLAIN, labelled};
 
@@ -70,6 +70,51 @@ fn threads_change_no_bit_of_an_error() {
     assert_same_bits(&errors(4), &one, "threads");
 }
 
+/// Nearly separated labels, a label of one row, hardly more rows than columns, and a
+/// sample of the reference that is separated itself: draws of whole rows have no fit
+/// more often than not, or always.
+#[test]
+fn there_is_an_error_wherever_there_is_a_value() {
+    let base = labelled(33_200, 24, &BETA);
+    let x = matrix(&base);
+    // Among the others, so that the reference has a fit.
+    let reach = |i: usize| x[(i, 0)].powi(2) + x[(i, 1)].powi(2);
+    let inmost = (0..24).min_by(|&a, &b| reach(a).total_cmp(&reach(b))).unwrap();
+    let one_positive: Vec<f64> = (0..24).map(|i| f64::from(u8::from(i == inmost))).collect();
+    let mut towards: Vec<usize> = (0..24).collect();
+    towards.sort_by(|&a, &b| x[(a, 0)].total_cmp(&x[(b, 0)]));
+    let mut nearly = vec![0.0; 24];
+    towards[12..].iter().for_each(|&i| nearly[i] = 1.0);
+    for (low, high) in [(9, 14), (6, 17)] {
+        (nearly[towards[low]], nearly[towards[high]]) = (1.0, 0.0);
+    }
+    let options = BootstrapOptions::default();
+    for y in [one_positive, nearly] {
+        let reference = Sample { y, columns: base.columns.clone() };
+        let rows = Rows::new(x.as_ref(), &reference.y).unwrap();
+        for utility in [Utility::LogLoss, Utility::Brier, Utility::Accuracy] {
+            let valuer = second_order(
+                &reference,
+                PLAIN,
+                (12, 24),
+                SecondOrderOptions { utility, ..Default::default() },
+            );
+            // Every other row of the table, each for two.
+            let few = reference.select(&(0..24).filter(|i| i % 2 == 1).collect::<Vec<_>>());
+            let few_x = matrix(&few);
+            let few_rows = Rows::new(few_x.as_ref(), &few.y).unwrap();
+            let sampled = valuer.clone().with_std_error_of(few_rows, Some(&[2.0; 12]), options).unwrap();
+            for valuer in [valuer.with_std_error(rows, options).unwrap(), sampled] {
+                assert_eq!(valuer.warnings(), []);
+                let found = valuer.leave_one_out(rows).unwrap();
+                for (value, error) in found.value.iter().zip(found.std_error.unwrap()) {
+                    assert!(value.is_nan() || (error > 0.0 && error.is_finite()), "{value} {error}");
+                }
+            }
+        }
+    }
+}
+
 #[test]
 fn errors_that_cannot_be_drawn_are_refused() {
     let reference = labelled(33_100, 200, &BETA);
@@ -80,9 +125,6 @@ fn errors_that_cannot_be_drawn_are_refused() {
     assert!(matches!(valuer().with_std_error(rows, one), Err(Error::BadOption { .. })));
     let none = valuer().with_std_error(rows.slice(0, 0), BootstrapOptions::default());
     assert_eq!(none.unwrap_err(), Error::NoRows);
-    let zeros = vec![0.0; 200];
-    let other = valuer().with_std_error(Rows::new(x.as_ref(), &zeros).unwrap(), BootstrapOptions::default());
-    assert_eq!(other.unwrap_err(), Error::OneClass { label: 0 });
     let weights = vec![-1.0; 200];
     let weighted = rows.with_weights(&weights).unwrap();
     let bad = valuer().with_std_error(weighted, BootstrapOptions::default());

@@ -248,7 +248,8 @@ fn a_row_of_weight_two_is_a_row_twice() {
 }
 
 /// One step of Newton's method for the row's own probability against a reference
-/// that is really fitted without it. Moments stay, which is a matter of 1/n.
+/// that is really fitted without it. Third moments stay, with a ridge and for other
+/// utilities than log-loss all do, which is a matter of 1/n.
 #[test]
 fn rows_left_out_are_valued_as_if_they_had_not_been_there() {
     let sample = labelled(12, 400, &BETA);

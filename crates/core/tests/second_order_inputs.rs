@@ -43,6 +43,7 @@ fn options_that_do_not_go_together_are_refused() {
     }
     bad(RIDGE, SecondOrderOptions { small_ridge: 0.1, ..DEFAULT });
     bad(RIDGE, SecondOrderOptions { spread: Spread::ModelBased, ..DEFAULT });
+    bad(PLAIN, SecondOrderOptions { small_ridge: 0.1, utility: Utility::Accuracy, ..DEFAULT });
     bad(RIDGE, SecondOrderOptions { shift: Some(3.0), ..DEFAULT });
     bad(PLAIN, SecondOrderOptions { shift: Some(f64::NAN), ..DEFAULT });
     bad(PLAIN, SecondOrderOptions { shift: Some(3.0), utility: Utility::Brier, ..DEFAULT });
@@ -57,9 +58,10 @@ fn sets_too_small_for_the_sum_are_refused() {
     assert_eq!(try_valuer(PLAIN, Sizes::new(5, 100), DEFAULT), Ok(()));
     assert_eq!(try_valuer(PLAIN, Sizes::new(50, 20), DEFAULT), sizes(50, 20, 5));
     let shifted = SecondOrderOptions { shift: Some(30.0), ..DEFAULT };
-    assert_eq!(try_valuer(PLAIN, Sizes::new(30, 100), shifted), sizes(30, 100, 31));
+    let too_small = Err(Error::ShiftedSizes { min: 30, max: 100, least: 31, shift: 30.0 });
+    assert_eq!(try_valuer(PLAIN, Sizes::new(30, 100), shifted), too_small);
     let nowhere = SecondOrderOptions { shift: Some(1e300), ..DEFAULT };
-    assert!(matches!(try_valuer(PLAIN, Sizes::new(30, 100), nowhere), Err(Error::Sizes { .. })));
+    assert!(matches!(try_valuer(PLAIN, Sizes::new(30, 100), nowhere), Err(Error::ShiftedSizes { .. })));
     let negative = SecondOrderOptions { shift: Some(-1e300), ..DEFAULT };
     assert_eq!(try_valuer(PLAIN, Sizes::new(30, 100), negative), Ok(()));
     assert_eq!(try_valuer(PLAIN, Sizes::new(0, 100), DEFAULT), sizes(0, 100, 5));

@@ -447,6 +447,17 @@ impl Error {
                     format!("give a `--q` between {least} and {max}, or none")
                 }),
             ),
+            dshap::Error::ShiftedSizes { min, max, least, shift } => (
+                format!(
+                    "a shift of κ = {shift:.1} rows leaves nothing of sets of q = {min}: {least} ≤ q ≤ m is needed, \
+                     and m = {max}"
+                ),
+                Some(if max < least {
+                    "give a smaller `--shift`, or leave it out: κ is p + 1 then".into()
+                } else {
+                    format!("give a `--q` between {least} and {max}, or none")
+                }),
+            ),
             dshap::Error::OtherSizes { min, max } => (
                 error.to_string(),
                 Some(format!(

@@ -26,13 +26,27 @@ const BEYOND_PIPES: u64 = 1 << 50;
 pub(crate) struct Budget {
     limit: Option<u64>,
     reserved: u64,
-    /// Fits that are under way at once.
-    n_fits: u64,
+    /// What is summed at once, now and in the pass that sums most.
+    now: Sums,
+    most: Sums,
+}
+
+/// What a pass over a table sums.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Sums {
+    /// Sums that gather rows of their own until a block is full.
+    pub(crate) n_blocks: usize,
+    /// `p × p` matrices of each thread and level.
+    pub(crate) n_squares: usize,
+}
+
+impl Sums {
+    const ONE: Self = Self { n_blocks: 1, n_squares: 1 };
 }
 
 impl Budget {
     pub(crate) fn new(limit: Option<u64>) -> Self {
-        Self { limit, reserved: 0, n_fits: 1 }
+        Self { limit, reserved: 0, now: Sums::ONE, most: Sums::ONE }
     }
 
     /// The same budget with so many bytes set aside.
@@ -47,7 +61,18 @@ impl Budget {
 
     /// The same budget for so many fits at once.
     pub(crate) fn for_fits(self, n_fits: usize) -> Self {
-        Self { n_fits: n_fits as u64, ..self }
+        self.for_sums(Sums { n_blocks: n_fits, n_squares: n_fits })
+    }
+
+    /// The same budget for these sums.
+    pub(crate) fn for_sums(self, now: Sums) -> Self {
+        Self { now, ..self }
+    }
+
+    /// The same budget for a pass before one with these sums: what is too little
+    /// for that one is too little now.
+    pub(crate) fn before(self, most: Sums) -> Self {
+        Self { most, ..self }
     }
 
     /// Refuses rows that are held: so many bytes after a share of their table.
@@ -86,7 +111,8 @@ impl Budget {
         let fixed = |n_bytes: u64| {
             // However it is read, a small table takes little; compression may hide a lot.
             let overhead = source.scan_overhead(wanted).min(n_bytes.saturating_mul(64));
-            BASE_BYTES + self.reserved + self.n_fits * arithmetic_bytes(n_bytes, n_columns) + overhead
+            let sums = [self.now, self.most].map(|sums| arithmetic_bytes(n_bytes, n_columns, sums));
+            BASE_BYTES + self.reserved + sums[0].max(sums[1]) + overhead
         };
         let mut fixed_bytes = fixed(source.n_bytes_known().unwrap_or(BEYOND_PIPES));
         if limit < fixed_bytes + least {
@@ -108,15 +134,21 @@ pub fn held_bytes(limit: Option<u64>) -> Option<u64> {
     limit.map(|limit| limit.saturating_sub(BASE_BYTES) / 4)
 }
 
+/// The most rows that a table may have: one takes a byte at least, and compression
+/// may hide a factor of ten.
+pub(crate) fn most_rows(source: &Source) -> u64 {
+    source.n_bytes_known().unwrap_or(BEYOND_PIPES).saturating_mul(10)
+}
+
 /// Moments under way, the fit, and the buffers of each thread, for a table of so many
 /// bytes on disk.
-fn arithmetic_bytes(n_bytes: u64, n_columns: usize) -> u64 {
+fn arithmetic_bytes(n_bytes: u64, n_columns: usize, sums: Sums) -> u64 {
     let threads = rayon::current_num_threads() as u64;
     let k = n_columns as u64 + 1;
     // A cell takes a byte at least; compression may hide a factor of ten.
     let most_blocks = (10 * n_bytes / k / BLOCK_ROWS as u64).max(1);
     let levels = u64::from(most_blocks.ilog2()) + 1;
     let square = 8 * k * k;
-    square * (levels + 2 * threads + 4)
-        + 8 * k * (BLOCK_ROWS as u64 + 2 * panel_rows(k as usize) as u64 * threads)
+    sums.n_squares as u64 * square * (levels + 2 * threads + 4)
+        + sums.n_blocks as u64 * 8 * k * (BLOCK_ROWS as u64 + 2 * panel_rows(k as usize) as u64 * threads)
 }

@@ -5,7 +5,7 @@ use crate::checkpoint::{Checkpoint, Job, Progress};
 use crate::dense::Dense;
 use crate::fitted::{DensityModel, FittedModel, LinearModel, NeighbourModel, learn_logistic};
 use crate::look::{refuse_mixed_columns, settle_task};
-use crate::memory::Budget;
+use crate::memory::{Budget, most_rows};
 use crate::neighbour_choice::TestTable;
 use crate::observer::{Observer, Stage};
 use crate::passes::Pass;
@@ -223,6 +223,14 @@ fn learn_labels(
         allow_dependent: model.fit.allow_dependent,
         ridge,
         ..LogisticOptions::default()
+    };
+    let budget = match method {
+        Method::SecondOrder(choice) => {
+            let n_classes = design.labels().map_or(2, dshap_table::Labels::n_classes);
+            let most_rows = model.sizes.max.map_or_else(|| most_rows(source), |m| m as u64);
+            budget.before(choice.sums(n_classes, design.n_columns(), ridge, most_rows))
+        }
+        _ => budget,
     };
     let (fitted, sample, rows, n_passes) = learn_logistic(source, &design, options, budget, observer)?;
     let n_passes = extra_passes.len() + n_passes;

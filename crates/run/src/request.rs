@@ -264,10 +264,15 @@ impl Model {
             Task::Regression if self.positive.is_some() => {
                 misplaced("`--positive` goes with classification only; say `--task classification`")
             }
-            Task::Regression if matches!(self.method, Method::SecondOrder(_)) => misplaced(
-                "`--method second-order` is for classification: a linear model that is refitted on each set is \
-                 what the other methods value",
-            ),
+            Task::Regression if matches!(self.method, Method::SecondOrder(_)) => {
+                misplaced(if self.task.is_none() {
+                    "`--method second-order` is for classification, and the target looks like one of regression: it has \
+                 other than two values; say `--task classification` if they are labels"
+                } else {
+                    "`--method second-order` is for classification: a linear model that is refitted on each set is \
+                 what the other methods value"
+                })
+            }
             Task::Regression => Ok((self.method, 0.0)),
             Task::Classification if matches!(self.method, Method::Algorithm3(_)) => {
                 misplaced("`--method algorithm-3` is for regression only")

@@ -1,7 +1,8 @@
 //! What was said about second-order values, and what it comes to.
 
+use crate::memory::Sums;
 use dshap::classification::LogisticOptions;
-use dshap::second_order::{SecondOrderOptions, SoftmaxOptions, Spread, Utility};
+use dshap::second_order::{SecondOrderOptions, SecondOrderValuer, SoftmaxOptions, Spread, Utility};
 use serde::Serialize;
 
 /// The most coefficients, `(K − 1)p`, of one model of all labels: a row costs their
@@ -115,6 +116,20 @@ impl SecondOrder {
         is_plain && (n_classes - 1) * dim <= MOST_SOFTMAX_COEFFICIENTS
     }
 
+    /// What a pass for the moments sums at most: `n_columns` of the design, and no
+    /// more than so many rows.
+    pub(crate) fn sums(&self, n_classes: usize, n_columns: usize, ridge: f64, most_rows: u64) -> Sums {
+        if n_classes > 2 && self.takes_softmax(n_classes, n_columns + 1, ridge) {
+            return Sums { n_blocks: 1, n_squares: n_classes * n_classes };
+        }
+        let n_models = if n_classes > 2 { n_classes } else { 1 };
+        let depends_on_size = self.utility == Utility::Accuracy || ridge > 0.0;
+        let n_sizes = if depends_on_size { SecondOrderValuer::most_expansions(most_rows) } else { 1 };
+        // Fits for each size have rows of their own, moments share them.
+        let n_blocks = n_models * if ridge > 0.0 { n_sizes } else { 1 };
+        Sums { n_blocks: n_blocks + 1, n_squares: n_models * n_sizes + 1 }
+    }
+
     /// What core is to do with more than two labels.
     pub(crate) fn softmax_options(&self, fit: LogisticOptions) -> SoftmaxOptions {
         SoftmaxOptions {
@@ -137,6 +152,11 @@ impl SecondOrder {
             () if ridge > 0.0 && self.spread == Spread::ModelBased => Err(
                 "`--spread model` does not go with `--ridge`: the model says nothing of the spread of \
                  penalised estimates; leave `--spread` out"
+                    .into(),
+            ),
+            () if self.small_ridge > 0.0 && self.utility == Utility::Accuracy => Err(
+                "`--small-ridge` is for log-loss and the Brier score: what a ridge changes of accuracy is not told by \
+                 its first order; `--ridge` goes with accuracy"
                     .into(),
             ),
             () if self.shift != Shift::Default && !is_resummed => Err(
@@ -247,6 +267,7 @@ mod tests {
         for (choice, ridge) in [
             (SecondOrder { small_ridge: 0.5, ..plain }, 1.0),
             (SecondOrder { spread: Spread::ModelBased, ..plain }, 1.0),
+            (SecondOrder { small_ridge: 0.5, utility: Utility::Accuracy, ..plain }, 0.0),
             (SecondOrder { shift: Shift::Measured, ..plain }, 1.0),
             (SecondOrder { shift: Shift::Given(3.0), utility: Utility::Brier, ..plain }, 0.0),
         ] {

@@ -20,7 +20,7 @@ use crate::sets::summary_of_sets;
 use crate::summary::{ExtraPass, Facts, InputFile, Spread, Summary};
 use crate::warnings;
 use dshap::linear::{GeneralOptions, GeneralValues};
-use dshap::{Note, Rows, Sizes, Values, Warning};
+use dshap::{Note, Part, Rows, Sizes, Values, Warning};
 use dshap_io::Source;
 use dshap_table::{Design, Encoded, Selection};
 use faer::Mat;
@@ -87,10 +87,12 @@ pub(crate) fn value_prepared(
     let Prepared { valuer, design, method, choice, selection, learned, reference } = prepared;
     let carried = selection.carried(points.schema()).map_err(|e| Error::at(e, points, 0))?;
     let leave_one_out = request.against.is_leave_one_out();
+    let drawn_bytes = if request.std_error { valuer.model.drawn_bytes(*method) } else { 0 };
     let engine = match method {
         Method::General(options) => Engine::Drawing(*options, Vec::new()),
         _ => {
             let extras = Extras { std_error: request.std_error, by_class: request.per_class };
+            Budget::new(request.resources.memory).check_held(drawn_bytes, 1.0)?;
             Engine::Rows(valuer.row_valuer(*method, *choice, extras)?)
         }
     };
@@ -110,7 +112,8 @@ pub(crate) fn value_prepared(
     let (mut engine, mut tally) = (engine, Tally::new());
     let (mut n_usable, mut bytes_before) = (0_u64, 0_u64);
     let held = receiver.held_bytes(table.schema().fields().len());
-    let budget = Budget::new(request.resources.memory).reserving(held + valuer.model.held_bytes());
+    let budget =
+        Budget::new(request.resources.memory).reserving(held + valuer.model.held_bytes() + drawn_bytes);
     let options = budget.scan_options(points, &wanted, design.n_encoded())?;
     let pass = Pass { source: points, wanted: &wanted, options, stage: Stage::Value, observer };
     let mut spare = Mat::new();
@@ -202,6 +205,12 @@ pub(crate) fn value_prepared(
     if request.per_class && design.labels().is_some_and(|labels| labels.n_classes() == 2) && !is_fitted {
         said.push("two labels are told apart by one fit: `--per-class` has nothing to add".into());
     }
+    if request.per_class && !is_fitted && !parts.iter().any(|part| matches!(part, Part::ValueOf(_))) {
+        said.extend(warnings::of_whole_values(design));
+    }
+    if leave_one_out {
+        said.extend(warnings::of_large_sets(*method, sizes, valuer.model.n_rows()));
+    }
     said.extend(warnings::in_words(&tally.warnings(sizes), design));
     if let (Some(Drawn { n_rounds, reached: false, .. }), Method::General(options)) = (&rounds, method) {
         said.push(format!(
@@ -267,7 +276,8 @@ pub(crate) fn value_in_slices(
     mut each: impl FnMut(Values),
 ) -> Result<(), dshap::Error> {
     // How long a row of Algorithm 3 takes depends on everything, so it is measured.
-    let mut len = if row_valuer.is_slow() { rayon::current_num_threads() } else { rows.len() };
+    let at_once = rayon::current_num_threads() * row_valuer.fewest_rows();
+    let mut len = if row_valuer.is_slow() { at_once } else { rows.len() };
     let mut start = 0;
     while start < rows.len() {
         if start > 0 && observer.is_interrupted() {

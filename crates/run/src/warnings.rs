@@ -1,12 +1,14 @@
 //! Doubts, in words.
 
 use crate::Error;
-use crate::fitted::{Extras, FittedModel, NeighbourModel, Tests};
+use crate::fitted::{Extras, FittedModel, LogisticModel, NeighbourModel, Tests};
 use crate::request::{Method, SizeChoice};
 use crate::sample::RowSample;
 use crate::saved::{SavedValuer, Step, forgotten_again, repeated};
+use crate::second_order_choice::SecondOrder;
 use crate::summary::{InputFile, Spread};
 use dshap::classification::LogisticFit;
+use dshap::second_order::Utility;
 use dshap::{Sizes, Warning};
 use dshap_io::Source;
 use dshap_table::{Design, Missing};
@@ -14,6 +16,16 @@ use std::path::Path;
 
 /// A rarer label than this makes errors from a sample of rows rough.
 const RARE_LABEL: f64 = 0.02;
+
+/// Sets that are drawn to see how many have a fit, and how few without are few: 4 %
+/// or less are found in 50 with probability 0.95 where 1.7 % are such.
+const SETS_TO_PROBE: usize = 50;
+const FEW_SETS_WITHOUT_FIT: usize = 2;
+
+/// Up to so large a share of `n²` rows of a set, values of rows against each other by
+/// accuracy are off by less than a tenth of their spread: a row moves the boundary by
+/// a share of `1/n`, sets of `m` rows spread it by `1/√m`.
+const LARGEST_SETS_BY_ACCURACY: f64 = 0.03;
 
 /// A label of fewer reference rows deserves a word.
 const FEW_ROWS_OF_A_LABEL: usize = 5;
@@ -157,22 +169,71 @@ pub(crate) fn of_labels(valuer: &SavedValuer, method: Method, sizes: Sizes) -> V
         ));
     }
     let FittedModel::Logistic(model) = &valuer.model else { return said };
+    if let Method::SecondOrder(choice) = method {
+        said.extend(of_sets_without_fit(model, choice, sizes));
+        return said;
+    }
     let is_summed = matches!(method, Method::Gaussian { .. } | Method::Calibrated);
     let p = model.dim(method);
-    let is_expanded = matches!(method, Method::SecondOrder(_));
-    if let Some(share) = model.weight_share().filter(|_| is_summed || is_expanded) {
+    if let Some(share) = model.weight_share().filter(|_| is_summed) {
         let amounts_to = share * (sizes.min() - 1) as f64;
         if amounts_to < (p + 3) as f64 {
             let enough = ((p + p.max(10)) as f64 / share).ceil();
-            let instead = if is_expanded { "" } else { ", `--method general` draws them" };
             said.push(format!(
                 "the fit is sure of most rows: sets of {} amount to {amounts_to:.1} rows for {p} columns, and values \
-                 of so small sets are far from what this method says; `--q {enough}` leaves them out{instead}",
+                 of so small sets are far from what this method says; `--q {enough}` leaves them out, \
+                 `--method general` draws them",
                 sizes.min() - 1
             ));
         }
     }
     said
+}
+
+/// Sets of the smallest size on which no model can be fitted, if more than a few
+/// of those drawn from the sample are such, and the `q` from which on few are.
+fn of_sets_without_fit(model: &LogisticModel, choice: SecondOrder, sizes: Sizes) -> Option<String> {
+    let n_without = |size: usize| model.sets_without_fit(choice, size, SETS_TO_PROBE);
+    let smallest = sizes.min() - 1;
+    let first = n_without(smallest).filter(|&n| n > FEW_SETS_WITHOUT_FIT)?;
+    let doubled = std::iter::successors(Some(2 * sizes.min()), |q| q.checked_mul(2));
+    let mut larger = doubled.take_while(|&q| q <= sizes.max()).map_while(|q| Some((q, n_without(q - 1)?)));
+    let cure = match larger.find(|&(_, n)| n <= FEW_SETS_WITHOUT_FIT) {
+        Some((q, n)) => format!("with `--q {q}` {n} of {SETS_TO_PROBE} are such, and "),
+        None if sizes.min() < sizes.max() => "a larger `--q` leaves fewer of them, and ".into(),
+        None => String::new(),
+    };
+    Some(format!(
+        "of {SETS_TO_PROBE} sets of {smallest} rows drawn from the reference {first} have no fit (their labels are \
+         separated, or one is missing), and values count such sets as if they had; {cure}with `--ridge` every \
+         set has a fit"
+    ))
+}
+
+/// Values that are not sums over labels, where those were asked for.
+pub(crate) fn of_whole_values(design: &Design) -> Option<String> {
+    let n_classes = design.labels().map_or(0, |labels| labels.n_classes());
+    (n_classes > 2).then(|| {
+        "one model tells all labels apart, and a value is no sum over labels: `--per-class` adds the \
+         probabilities only"
+            .into()
+    })
+}
+
+/// Rows valued against each other by accuracy, for sets far larger than the
+/// reference: see `docs/refitted.md`.
+pub(crate) fn of_large_sets(method: Method, sizes: Sizes, n_rows: usize) -> Option<String> {
+    let Method::SecondOrder(SecondOrder { utility: Utility::Accuracy, .. }) = method else { return None };
+    let n = n_rows as f64;
+    let most = (LARGEST_SETS_BY_ACCURACY * n * n).max(n).floor();
+    (sizes.max() as f64 > most).then(|| {
+        format!(
+            "sets of up to m = {} rows are too large for {n_rows} rows that are valued against each other by accuracy, \
+             which then hangs on the few of them nearest the boundary; give an `--m` of at most {most}, or a \
+             `--reference` that the rows are not part of",
+            sizes.max()
+        )
+    })
 }
 
 /// Standard errors that rest on few rows of a sample: with a rare label hardly

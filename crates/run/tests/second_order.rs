@@ -60,6 +60,15 @@ fn choices() -> [(SecondOrder, f64); 6] {
     ]
 }
 
+/// The default `q` of three columns, 13, is 9 above the default shift; a given one is
+/// kept as far below.
+fn default_min(choice: SecondOrder) -> usize {
+    match choice.shift {
+        Shift::Given(shift) => (shift.ceil() as usize).max(4) + 9,
+        _ => 13,
+    }
+}
+
 fn model(choice: SecondOrder, ridge: f64) -> Model {
     let ridge = (ridge > 0.0).then_some(ridge);
     Model { method: Method::SecondOrder(choice), ridge, ..Model::new("y") }
@@ -92,7 +101,7 @@ fn second_order_values_are_those_of_the_core() {
     folder.write("reference.csv", &reference.csv());
     folder.write("points.csv", &points.csv());
     for (choice, ridge) in choices() {
-        let core = core(&reference, choice, ridge, Sizes::new(13, 5000));
+        let core = core(&reference, choice, ridge, Sizes::new(default_min(choice), 5000));
         let files = vec![folder.name("reference.csv")];
         let against = Against::Reference { files, model: model(choice, ridge) };
         let (rows, summary) = folder.value("points.csv", against);
@@ -203,7 +212,9 @@ fn what_second_order_values_are_not_for_is_refused() {
     let plain = SecondOrder::default();
     let regression = refused("numbers.csv", model(plain, 0.0));
     assert!(regression.contains("is for classification"), "{regression}");
-    let shifted = refused("labels.csv", model(SecondOrder { shift: Shift::Given(40.0), ..plain }, 0.0));
+    let by_shift = model(SecondOrder { shift: Shift::Given(40.0), ..plain }, 0.0);
+    let sizes = SizeChoice { min: Some(20), max: None };
+    let shifted = refused("labels.csv", Model { sizes, ..by_shift });
     assert!(shifted.contains("41 ≤ q ≤ m") && shifted.contains("between 41 and 100"), "{shifted}");
     let both = refused("labels.csv", model(SecondOrder { small_ridge: 1.0, ..plain }, 1.0));
     assert!(both.contains("leave one of them out"), "{both}");
@@ -261,8 +272,9 @@ fn three_labels_are_one_softmax_model_or_one_against_the_others() {
     folder.write("points.csv", &csv_of_points);
     let reference = Rows::new(x.as_ref(), &y).unwrap();
     let points = Rows::new(points.as_ref(), &labels).unwrap();
-    let sizes = Sizes::new(13, 600);
-    let softmax = SoftmaxValuer::of(reference, 3, sizes, SoftmaxOptions::default()).unwrap();
+    // A softmax model has six coefficients, each of the others three.
+    let (sizes, sizes_of_all) = (Sizes::new(13, 600), Sizes::new(16, 600));
+    let softmax = SoftmaxValuer::of(reference, 3, sizes_of_all, SoftmaxOptions::default()).unwrap();
     // Two engines; errors of the others would take long.
     let [plain, _, _, _, brier, _] = choices();
     for (choice, ridge) in [plain, brier] {

@@ -71,8 +71,8 @@ pub(crate) struct OptionArgs {
     /// tmc-shapley: iterations; default 10000.
     #[arg(long, value_name = "T", value_parser = clap::value_parser!(u64).range(1..))]
     pub(crate) samples: Option<u64>,
-    /// Seed of random methods, of standard errors by drawing the reference again (second-order), and of a
-    /// sample of the reference or of its test rows. Default: 0.
+    /// Seed of random methods, of standard errors and the measured shift (second-order), and of a sample
+    /// of the reference or of its test rows. Default: 0.
     #[arg(long)]
     pub(crate) seed: Option<u64>,
     #[command(flatten)]
@@ -94,7 +94,8 @@ pub(crate) struct SizeArgs {
     pub(crate) m: Option<usize>,
     /// Smallest set whose utility counts. Default: p + max(p, 10) for p design
     /// columns, at most m, at least p + 3; of knn k + 1; of tmc-shapley, exact-shapley and loo at
-    /// most half of the rows, and 1 with a ridge, which labels have.
+    /// most half of the rows, and 1 with a ridge, which labels have; of second-order with all
+    /// coefficients of a softmax model for p, and as far above a shift as above p + 1.
     #[arg(long, value_parser = parse_size)]
     pub(crate) q: Option<usize>,
 }

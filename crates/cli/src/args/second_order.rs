@@ -14,7 +14,7 @@ pub(crate) struct SecondOrderArgs {
     #[arg(long, value_name = "HOW")]
     pub(crate) spread: Option<SpreadArg>,
     /// Ridge penalty of the sets, to first order, the reference being fitted without one; `--ridge`
-    /// is for penalties of ordinary size. Default: 0.
+    /// is for penalties of ordinary size. Not under accuracy. Default: 0.
     #[arg(long, value_name = "G", value_parser = super::method::parse_penalty)]
     pub(crate) small_ridge: Option<f64>,
     /// How many rows fewer a set seems to have than it has, under log-loss without a ridge: a

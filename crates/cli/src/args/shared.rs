@@ -54,11 +54,12 @@ pub(crate) struct OutputArgs {
     #[arg(long, value_name = "A,B", value_delimiter = ',')]
     pub(crate) keep: Vec<String>,
     /// Report standard errors: from the reference being a sample; of general, from the draws only;
-    /// of knn and knn-shapley, from the test rows being a sample.
+    /// of knn and knn-shapley, from the test rows being a sample. Of second-order each row is also
+    /// valued by a hundred drawn references, which takes several times as long (docs/refitted.md).
     #[arg(long)]
     pub(crate) stderr: bool,
     /// More than two labels: also what telling each label from the others contributes to the value
-    /// (value_LABEL), and how likely it is (prob_LABEL).
+    /// (value_LABEL), and how likely it is (prob_LABEL); of one softmax model, only how likely.
     #[arg(long)]
     pub(crate) per_class: bool,
     #[command(flatten)]

@@ -229,6 +229,15 @@ impl LogisticFit {
         &self.design
     }
 
+    pub(crate) fn shared_design(&self) -> Arc<Design> {
+        Arc::clone(&self.design)
+    }
+
+    /// Coefficients of the design's columns.
+    pub(crate) fn beta(&self) -> &[f64] {
+        &self.beta
+    }
+
     pub(crate) fn weight_scale(&self) -> f64 {
         self.weight_scale
     }

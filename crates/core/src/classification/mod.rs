@@ -62,6 +62,7 @@
 //! | `valuer.rs`, `influence.rs` | values and their standard errors |
 //! | `general.rs`, `printed.rs` | by drawing sets; as printed |
 //! | `one_vs_rest/` | more than two classes |
+//! | `one_step.rs` | the fit of the same rows with other weights, by one step |
 //! | `blocks.rs` | sums with the same bits for any chunks and threads |
 
 pub(crate) mod blocks;
@@ -71,6 +72,7 @@ mod general;
 mod influence;
 pub(crate) mod irls;
 pub(crate) mod logit;
+pub(crate) mod one_step;
 pub(crate) mod one_vs_rest;
 mod parts;
 mod printed;

@@ -69,7 +69,7 @@ pub struct Expansion {
 }
 
 /// An expansion under way: one pass after the other.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub(super) struct ExpansionBuilder {
     pub(super) fit: Arc<LogisticFit>,
     utility: Utility,
@@ -99,7 +99,7 @@ impl ExpansionBuilder {
         let design = fit.design();
         let cost = |k: usize| if k < design.first() { 0.0 } else { design.scale[k - design.first()].powi(2) };
         // Pβ and, for the inverse, the root of P.
-        let beta = fit.to_parts().beta;
+        let beta = fit.beta();
         let mut slope = Mat::from_fn(p, 1, |k, _| n.sqrt() * cost(k) * beta[k]);
         solve_lower_triangular_in_place(lower.as_ref(), slope.as_mut(), Par::Seq);
         let penalty_slope = slope.col(0).to_owned();
@@ -234,6 +234,18 @@ impl ExpansionBuilder {
         };
     }
 
+    /// Whether the next pass is the first for which the size of the sets matters.
+    pub(super) fn is_about_size(&self) -> bool {
+        self.stage == Stage::Smoothed
+    }
+
+    /// The same up to here, for sets of another size.
+    pub(super) fn for_size(&self, size: f64) -> Self {
+        let mut other = self.clone();
+        other.made.size = size;
+        other
+    }
+
     pub(super) fn finish(self) -> (Arc<LogisticFit>, Expansion) {
         (self.fit, self.made)
     }
@@ -252,7 +264,7 @@ impl ExpansionBuilder {
 impl Expansion {
     /// `β + b/s` in these coordinates: `zᵀLᵀβ/√n = xᵀβ`.
     pub(super) fn centre(&self, fit: &LogisticFit) -> Col<f64> {
-        let beta = fit.to_parts().beta;
+        let beta = fit.beta();
         let (lower, _) = fit.factors();
         let root = (fit.n_rows() as f64).sqrt();
         let target = lower.transpose() * Col::from_fn(beta.len(), |k| beta[k] / root);

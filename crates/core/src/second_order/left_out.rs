@@ -1,10 +1,18 @@
 //! Rows of the reference, valued against the others.
 //!
 //! The row's own probability changes most, and is taken from one step of Newton's
-//! method. Moments change by a share of `1/n`, which they may keep, with one
-//! exception: the slope `q` of the utility stands in `φ₁`, which counts `s` times as
+//! method. Moments change by a share of `1/n`, which they may keep, with two
+//! exceptions. A row counts for more than that share of `H` and `J` where it is. Under
+//! log-loss without a ridge it is left out of them: if it has the share `c/n`, and with
+//! `room = 1 − wc·xᵀ(nH)⁻¹x`,
+//!
+//! ```text
+//! H⁻¹x becomes (1 − c/n)H⁻¹x/room     xᵀVx becomes (1 − c/n)(xᵀVx − (c/n)(e·xᵀH⁻¹x)²)/room²
+//! ```
+//!
+//! Under other utilities the slope `q` stands in `φ₁`, which counts `s` times as
 //! much as the other derivatives. Without the row the reference moves by
-//! `t = −c/(n − c)` towards it, if it has the share `c/n`, and
+//! `t = −c/(n − c)` towards it, and
 //!
 //! ```text
 //! φ₁ becomes (1 − t)(φ₁ + t·φ₂) − t·(ℓ'z − q)ᵀψ
@@ -45,6 +53,41 @@ pub(super) fn logit_of(
 }
 
 impl RowForm {
+    /// Takes reference rows whose panel is in `work` out of `H` and `J`, under
+    /// log-loss without a ridge.
+    pub(super) fn leave_out_of_products(
+        &self,
+        rows: Rows<'_>,
+        panel: &PanelWork,
+        spread: &[f64],
+        out: &mut [Option<RowTerms>],
+    ) {
+        let n = self.fit.n_rows() as f64;
+        for (i, out) in out.iter_mut().enumerate() {
+            let c = rows.weights().map_or(1.0, |weights| weights[i]) * self.fit.weight_scale();
+            // A row at the origin is in neither.
+            let is_there = c > 0.0 && panel.spread[i] > 0.0;
+            let Some(out) = out.as_mut().filter(|_| is_there) else { continue };
+            let row = panel.row[i];
+            let reach = n * panel.spread[i];
+            let rest = (1.0 - c / n) / (1.0 - row.weight * c * panel.spread[i]);
+            let own = c / n * (row.surprise * reach).powi(2);
+            let spread_left = match self.options.spread {
+                Spread::ModelBased => rest * reach,
+                // Rounding may leave a little less than nothing.
+                Spread::Sandwich => (rest * rest / (1.0 - c / n) * (spread[i] - own)).max(0.0),
+            };
+            // That of the probability without the row.
+            let weight = out.dist_sq / reach;
+            out.third_position += 2.0 * weight * (spread_left - spread[i]);
+            out.dist_sq *= rest;
+            out.second_square *= rest;
+            out.third_linear *= rest;
+            out.ridge *= rest;
+            out.spread = weight * spread_left;
+        }
+    }
+
     /// Corrects `φ₁` of reference rows whose panel is in `work`.
     pub(super) fn leave_out_of_slope(
         &self,

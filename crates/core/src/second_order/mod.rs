@@ -88,11 +88,12 @@
 //! | `resummed.rs`, `nodes.rs` | the sum over set sizes: in closed form; at a few sizes |
 //! | `valuer.rs`, `row_value.rs` | values |
 //! | `parts.rs` | plain numbers, from which the same valuer is made again |
-//! | `bootstrap.rs` | standard errors, by drawing the reference again |
-//! | `shift.rs` | `κ`, measured |
+//! | `bootstrap.rs`, `drawn.rs` | standard errors, by drawing the reference again |
+//! | `shift.rs`, `probe.rs` | `κ`, measured; sets without a fit, counted |
 //! | `one_vs_rest.rs`, `softmax/` | more than two classes |
 
 mod bootstrap;
+mod drawn;
 mod expansion;
 mod left_out;
 mod nodes;
@@ -100,6 +101,7 @@ mod one_vs_rest;
 mod options;
 mod parts;
 mod passes;
+mod probe;
 mod resummed;
 mod row_value;
 mod shift;
@@ -114,6 +116,7 @@ pub use one_vs_rest::SecondOrderOneVsRest;
 pub use options::{SecondOrderOptions, Spread, Utility};
 pub use parts::{NodeParts, SecondOrderParts};
 pub use passes::{SecondOrderPass, SecondOrderPasses, SecondOrderStep};
+pub use probe::SetProbe;
 pub use shift::{ShiftOptions, measured_shift};
 pub use softmax::{
     SoftmaxFit, SoftmaxOptions, SoftmaxParts, SoftmaxPass, SoftmaxPasses, SoftmaxStep, SoftmaxValuer,

@@ -1,13 +1,14 @@
 //! More than two classes, each told from all others.
 
-use super::bootstrap::{BootstrapOptions, replicates, std_errors};
+use super::bootstrap::{BootstrapOptions, Drawn, replicates, std_errors};
+use super::drawn::DrawnStart;
 use super::options::SecondOrderOptions;
+use super::terms::RowForm;
 use super::valuer::SecondOrderValuer;
 use crate::classification::one_vs_rest::{check_classes, check_same, parts_of_classes, warnings_of_classes};
 use crate::classification::{LogisticFit, LogisticOptions, sum_of_classes, with_class};
 use crate::values::Values;
 use crate::{Error, Rows, Sizes, Valuer, Warning};
-use std::sync::Arc;
 
 /// Values rows of any of several classes: the sum over classes of the value for
 /// models, refitted on each set, that tell that class from all others.
@@ -15,8 +16,9 @@ use std::sync::Arc;
 pub struct SecondOrderOneVsRest {
     classes: Vec<SecondOrderValuer>,
     parts_by_class: bool,
-    /// The classes of each drawn reference, if standard errors were asked for.
-    replicates: Arc<[Vec<SecondOrderValuer>]>,
+    /// Expansions of each class about drawn references, if standard errors were
+    /// asked for.
+    drawn: Drawn<Vec<Vec<RowForm>>>,
 }
 
 impl SecondOrderOneVsRest {
@@ -31,7 +33,7 @@ impl SecondOrderOneVsRest {
             let fit = class.fit();
             (fit.n_features(), fit.n_rows(), class.sizes(), class.options().utility, class.options().spread)
         }))?;
-        Ok(Self { classes, parts_by_class: false, replicates: Arc::from([]) })
+        Ok(Self { classes, parts_by_class: false, drawn: Drawn::default() })
     }
 
     /// Fits and values rows that are in memory.
@@ -59,7 +61,7 @@ impl SecondOrderOneVsRest {
         let classes = self.classes.iter().map(|class| class.with_sizes(sizes));
         Ok(Self {
             classes: classes.collect::<Result<_, _>>()?,
-            replicates: Arc::from([]),
+            drawn: Drawn::default(),
             parts_by_class: self.parts_by_class,
         })
     }
@@ -84,16 +86,26 @@ impl SecondOrderOneVsRest {
         bootstrap: BootstrapOptions,
     ) -> Result<Self, Error> {
         check_classes(sample, self.classes.len())?;
-        let first = &self.classes[0];
-        let logistic = LogisticOptions {
-            intercept: first.fit().intercept(),
-            ridge: first.fit().ridge(),
-            ..LogisticOptions::default()
+        let classes = &self.classes;
+        let start = |rows: Rows<'_>| {
+            let of_class = |(class, valuer): (usize, &SecondOrderValuer)| {
+                with_class(rows, class, |rows| DrawnStart::new(&valuer.rows, valuer.options, rows))
+            };
+            classes.iter().enumerate().map(of_class).collect::<Result<Vec<_>, Error>>()
         };
-        let (sizes, options) = (first.sizes(), first.options());
-        let make = |rows: Rows<'_>| valuers(rows, self.classes.len(), logistic, sizes, options);
-        self.replicates = replicates(sample, stands_for, bootstrap, make)?.into();
+        let make = |starts: &Vec<DrawnStart>, rows: Rows<'_>| {
+            let of_class = |(class, start): (usize, &DrawnStart)| {
+                with_class(rows, class, |rows| start.with_weights(rows))
+            };
+            starts.iter().enumerate().map(of_class).collect::<Result<Vec<_>, Error>>()
+        };
+        self.drawn = replicates(sample, stands_for, bootstrap, start, make)?;
         Ok(self)
+    }
+
+    /// Bytes that one drawn reference takes.
+    pub fn n_bytes_of_draw(&self) -> usize {
+        self.classes.iter().map(SecondOrderValuer::n_bytes_of_draw).sum()
     }
 
     /// The valuers of the classes.
@@ -110,7 +122,9 @@ impl SecondOrderOneVsRest {
     /// it is not the same for all.
     pub fn warnings(&self) -> Vec<(Option<usize>, Warning)> {
         let all: Vec<Vec<Warning>> = self.classes.iter().map(SecondOrderValuer::warnings).collect();
-        warnings_of_classes(&all)
+        let mut warnings = warnings_of_classes(&all);
+        warnings.extend(self.drawn.warning().map(|warning| (None, warning)));
+        warnings
     }
 
     /// Values `rows`, which are some or all of the reference rows themselves;
@@ -130,11 +144,14 @@ impl SecondOrderOneVsRest {
         if self.parts_by_class {
             sum.parts.extend(parts_of_classes(&by_class));
         }
-        let drawn = self
-            .replicates
-            .iter()
-            .map(|classes| Ok(sum_of_classes(&self::by_class(classes, rows, left_out)?).value));
-        sum.std_error = std_errors(&sum.value, drawn)?;
+        sum.std_error = std_errors(&sum.value, &self.drawn, |by_class| {
+            let mut sum = vec![0.0; rows.len()];
+            for (class, (valuer, forms)) in self.classes.iter().zip(by_class).enumerate() {
+                let values = with_class(rows, class, |rows| valuer.values_by(forms, rows, left_out))?;
+                sum.iter_mut().zip(values).for_each(|(sum, value)| *sum += value);
+            }
+            Ok(sum)
+        })?;
         Ok(sum)
     }
 }

@@ -2,7 +2,7 @@
 
 use super::nodes::SizeNodes;
 use crate::classification::LogisticFit;
-use crate::{Error, Sizes};
+use crate::{Error, Sizes, Warning};
 
 /// What a refitted model is judged by, over the population that the reference
 /// stands for.
@@ -37,7 +37,7 @@ pub enum Spread {
 /// |---|---|---|---|
 /// | `utility` | log-loss | what a model is judged by | |
 /// | `spread` | sandwich | how the spread of estimates is known | model-based only without a ridge |
-/// | `small_ridge` | 0 | `γ` of a ridge that sets are fitted with and the reference is not, to first order | ≥ 0 |
+/// | `small_ridge` | 0 | `γ` of a ridge that sets are fitted with and the reference is not, to first order | ≥ 0; not under accuracy |
 /// | `shift` | `p + 1` | `κ`: a set of `s` rows tells as much as `s − κ` do in the limit | < q − ½; log-loss without the ridge of the fit |
 ///
 /// A ridge of ordinary size is that of the fit: sets are then fitted with the
@@ -70,6 +70,13 @@ impl SecondOrderOptions {
         if ridge > 0.0 && self.spread == Spread::ModelBased {
             return wrong("the model says nothing of the spread of estimates with a ridge; use the sandwich");
         }
+        if self.small_ridge > 0.0 && self.utility == Utility::Accuracy {
+            // What a ridge changes of smoothed accuracy is as rough as the reference, and
+            // its first order is no guide to it.
+            return wrong(
+                "a small ridge is for log-loss and the Brier score; under accuracy give the fit one",
+            );
+        }
         if self.shift.is_some() && !self.is_resummed(ridge) {
             return wrong("set sizes are shifted under log-loss without the ridge of a fit only");
         }
@@ -78,7 +85,7 @@ impl SecondOrderOptions {
 
     /// Refuses set sizes for which the sums do not exist.
     pub(super) fn check_sizes(&self, fit: &LogisticFit, sizes: Sizes) -> Result<(), Error> {
-        sizes.check(fit.dim(), least_size(self.shift, fit.dim()))
+        check_shifted(sizes, self.shift, fit.dim())
     }
 
     /// The sizes at which the expansion is made, one if it is the same for all.
@@ -100,6 +107,32 @@ impl SecondOrderOptions {
     pub(super) fn depends_on_size(&self, ridge: f64) -> bool {
         self.utility == Utility::Accuracy || ridge > 0.0
     }
+}
+
+/// A set of the smallest size that counts as fewer rows than this, less the
+/// shift, is a doubtful one.
+const FEW_SHIFTED_ROWS: f64 = 5.0;
+
+/// Refuses set sizes for which the sums do not exist, by the shift if that is why.
+pub(super) fn check_shifted(sizes: Sizes, shift: Option<f64>, dim: usize) -> Result<(), Error> {
+    sizes.check(dim, least_size(shift, dim)).map_err(|error| match (error, shift) {
+        (Error::Sizes { min, max, least, .. }, Some(shift)) if least > dim + 1 => {
+            Error::ShiftedSizes { min, max, least, shift }
+        }
+        (error, _) => error,
+    })
+}
+
+/// The doubt that comes with a shift that leaves little of the smallest sets, or
+/// makes much larger ones of them.
+pub(super) fn shift_warning(sizes: Sizes, shift: f64) -> Option<Warning> {
+    let q = sizes.min() as f64;
+    let first = q - 0.5 - shift;
+    (first < FEW_SHIFTED_ROWS || first > 2.0 * q).then_some(Warning::Shifted {
+        min: sizes.min(),
+        shift,
+        first,
+    })
 }
 
 /// The smallest `q` for `dim` columns: `q − ½ − κ > 0`, and sets from which the

@@ -109,6 +109,34 @@ impl RowForm {
         Self { fit, spread, position, is_plain, options, centre, along_ridge, expansion }
     }
 
+    /// Without the moments that values do not need, for a form of which there are
+    /// many.
+    pub(super) fn for_values_only(mut self) -> Self {
+        let expansion = &mut self.expansion;
+        let mut unused = vec![
+            &mut expansion.noise,
+            &mut expansion.curvature,
+            &mut expansion.turned_skew,
+            &mut expansion.position,
+            &mut expansion.turned_position,
+        ];
+        if self.fit.ridge() == 0.0 {
+            unused.push(&mut expansion.inverse);
+        }
+        if self.options.is_resummed(self.fit.ridge()) {
+            unused.extend([&mut expansion.net_curvature, &mut expansion.spread, &mut self.position]);
+        }
+        unused.into_iter().for_each(|matrix| *matrix = Mat::new());
+        self
+    }
+
+    /// Bytes that a form for values only takes.
+    pub(super) fn n_bytes(&self) -> usize {
+        let p = self.fit.dim();
+        let matrices = if self.options.is_resummed(self.fit.ridge()) { 2 } else { 7 };
+        8 * p * (matrices * p + 20)
+    }
+
     pub(super) fn work(&self) -> TermsWork {
         let p = self.fit.dim();
         TermsWork {
@@ -178,7 +206,9 @@ impl RowForm {
                 }
             });
         }
-        if left_out {
+        if left_out && self.options.is_resummed(fit.ridge()) {
+            self.leave_out_of_products(rows.slice(start, out.len()), panel, &spread, out);
+        } else if left_out {
             self.leave_out_of_slope(rows.slice(start, out.len()), work, out);
         }
         Ok(())
@@ -240,4 +270,16 @@ fn penalised(fit: &LogisticFit, vector: &Col<f64>) -> Col<f64> {
     }
     solve_lower_triangular_in_place(lower.as_ref(), solved.as_mut(), Par::Seq);
     solved.col(0).to_owned()
+}
+
+/// The largest eigenvalue of `P` in these coordinates; 0 if there is none.
+pub(super) fn largest_penalty(fit: &LogisticFit) -> f64 {
+    let p = fit.dim();
+    let (lower, _) = fit.factors();
+    let design = fit.design();
+    let cost = |k: usize| k.checked_sub(design.first()).map_or(0.0, |feature| design.scale[feature]);
+    let mut root = Mat::from_fn(p, p, |i, j| if i == j { cost(i) } else { 0.0 });
+    solve_lower_triangular_in_place(lower.as_ref(), root.as_mut(), Par::Seq);
+    let eigenvalues = (&root * root.transpose()).self_adjoint_eigenvalues(faer::Side::Lower);
+    fit.n_rows() as f64 * eigenvalues.map_or(0.0, |all| all.into_iter().fold(0.0, f64::max))
 }

@@ -1,22 +1,27 @@
 //! An expansion and a sum over set sizes: everything needed to value rows.
 
-use super::bootstrap::{BootstrapOptions, replicates, std_errors};
+use super::bootstrap::{BootstrapOptions, Drawn, replicates, std_errors};
+use super::drawn::DrawnStart;
 use super::expansion::Expansion;
 use super::left_out::logit_of;
 use super::nodes::{NodeWeight, SizeNodes};
-use super::options::SecondOrderOptions;
+use super::options::{SecondOrderOptions, shift_warning};
 use super::passes::{SecondOrderPasses, SecondOrderStep};
 use super::resummed::ShiftedSizes;
 use super::row_value::{RowValue, collect};
-use super::terms::{RowForm, RowTerms, TermsWork};
+use super::terms::{RowForm, RowTerms, TermsWork, largest_penalty};
+use crate::classification::LogisticFit;
 use crate::classification::blocks::check_labels;
 use crate::classification::fit::PanelWork;
-use crate::classification::{LogisticFit, LogisticOptions};
 use crate::linear::fit::PANEL_ROWS;
 use crate::values::{Note, Part, Values};
 use crate::{Error, Rows, Sizes, Valuer, Warning};
 use rayon::prelude::*;
 use std::sync::Arc;
+
+/// A ridge that is a larger share than this of the curvature shrinks coefficients by
+/// more than its first order says, by as large a share of that.
+const LARGEST_SMALL_RIDGE: f64 = 0.1;
 
 /// Values any row, seen or unseen, for a logistic model that is refitted on
 /// each set.
@@ -31,8 +36,8 @@ pub struct SecondOrderValuer {
     /// One for each size at which the expansion was made.
     pub(super) rows: Arc<[RowForm]>,
     form: Form,
-    /// Valuers of drawn references, if standard errors were asked for.
-    replicates: Arc<[SecondOrderValuer]>,
+    /// The same of drawn references, if standard errors were asked for.
+    drawn: Drawn<Vec<RowForm>>,
 }
 
 /// How the sum over set sizes is made.
@@ -86,8 +91,7 @@ impl SecondOrderValuer {
         rows: Vec<RowForm>,
     ) -> Self {
         let form = Form::new(&fit, sizes, sizes, options);
-        let replicates = Arc::from([]);
-        Self { fit, made_for: sizes, sizes, options, rows: rows.into(), form, replicates }
+        Self { fit, made_for: sizes, sizes, options, rows: rows.into(), form, drawn: Drawn::default() }
     }
 
     /// The same valuer for other set sizes, without standard errors. Where the
@@ -106,21 +110,23 @@ impl SecondOrderValuer {
             return Err(Error::OtherSizes { min: made_for.min(), max: made_for.max() });
         }
         let form = Form::new(&self.fit, made_for, sizes, self.options);
-        Ok(Self { sizes, form, replicates: Arc::from([]), ..self.clone() })
+        Ok(Self { sizes, form, drawn: Drawn::default(), ..self.clone() })
     }
 
     /// Reports standard errors too: the spread of values over references that
     /// are drawn from `reference`, the rows that the fit was made of.
     ///
-    /// Nothing is assumed of the inputs or of the model. Every drawn reference
-    /// is fitted and summed like the reference itself, and values then cost as
-    /// many times more as there are.
+    /// Nothing is assumed of the inputs or of the model. The coefficients of a drawn
+    /// reference are one step of Newton's method away from those of the
+    /// reference, its moments are summed anew, and values cost as many times more
+    /// as there are. Drawn references whose sums are singular are left out; if more
+    /// than one in ten is, errors are NaN, and [`warnings`](Self::warnings) say so.
     ///
     /// # Errors
     ///
     /// [`Error::BadOption`] for fewer than two, [`Error::NoRows`],
-    /// [`Error::BadWeight`], and as for [`LogisticFit::of`] if more than one in
-    /// ten drawn references has no fit.
+    /// [`Error::BadWeight`], [`Error::NotBinary`], [`Error::FeatureCount`] and
+    /// [`Error::NotFinite`].
     pub fn with_std_error(self, reference: Rows<'_>, bootstrap: BootstrapOptions) -> Result<Self, Error> {
         self.with_std_error_of(reference, None, bootstrap)
     }
@@ -139,18 +145,26 @@ impl SecondOrderValuer {
         stands_for: Option<&[f64]>,
         bootstrap: BootstrapOptions,
     ) -> Result<Self, Error> {
-        let logistic = self.logistic_options();
-        let (sizes, options) = (self.sizes, self.options);
-        let make = |rows: Rows<'_>| Self::of(LogisticFit::of(rows, logistic)?, rows, sizes, options);
-        self.replicates = replicates(sample, stands_for, bootstrap, make)?.into();
+        self.check(sample)?;
+        let start = |rows: Rows<'_>| DrawnStart::new(&self.rows, self.options, rows);
+        self.drawn = replicates(sample, stands_for, bootstrap, start, DrawnStart::with_weights)?;
         Ok(self)
     }
 
-    /// How a drawn reference is fitted.
-    fn logistic_options(&self) -> LogisticOptions {
-        let (intercept, ridge) = (self.fit.intercept(), self.fit.ridge());
-        LogisticOptions { intercept, ridge, ..LogisticOptions::default() }
+    /// Bytes that one drawn reference takes.
+    pub fn n_bytes_of_draw(&self) -> usize {
+        self.rows.iter().map(RowForm::n_bytes).sum()
     }
+
+    /// The most expansions for sets of up to so many rows, where they change with
+    /// the size.
+    pub fn most_expansions(largest: u64) -> usize {
+        let largest = usize::try_from(largest).unwrap_or(usize::MAX).max(2);
+        SizeNodes::new(Sizes::new(2, largest), true).sizes.len()
+    }
+
+    /// Rows that are valued together: fewer take as long.
+    pub const ROWS_AT_ONCE: usize = PANEL_ROWS;
 
     /// The parts that values come with, in order: `value = potential − penalty
     /// + correction`.
@@ -190,7 +204,18 @@ impl SecondOrderValuer {
     pub fn warnings(&self) -> Vec<Warning> {
         let mut warnings = self.fit.warnings();
         warnings.extend(self.sizes.warning());
+        warnings.extend(self.shift().and_then(|shift| shift_warning(self.sizes, shift)));
+        warnings.extend(self.ridge_warning());
+        warnings.extend(self.drawn.warning());
         warnings
+    }
+
+    /// The doubt that comes with a small ridge that is not: against the curvature
+    /// of the smallest sets, along the direction where it is largest.
+    fn ridge_warning(&self) -> Option<Warning> {
+        let ridge = self.options.small_ridge;
+        let share = ridge / self.sizes.min() as f64 * largest_penalty(&self.fit);
+        (share > LARGEST_SMALL_RIDGE).then_some(Warning::RidgeNotSmall { ridge, share })
     }
 
     /// Terms of rows that are not part of the reference, for each expansion in
@@ -214,8 +239,9 @@ impl SecondOrderValuer {
 
     /// Values `rows`, which are some or all of the reference rows themselves:
     /// each is valued against the reference without it, by one step of Newton's
-    /// method for its own probability. Moments of the others stay, which is a
-    /// matter of `1/n`, but for the slope of the utility. `prob` and `weight` stay those of the full fit.
+    /// method for its own probability. Under log-loss without a ridge it is left
+    /// out of `H` and `V`, otherwise of the slope of the utility; other moments stay,
+    /// which is a matter of `1/n`. `prob` and `weight` stay those of the full fit.
     ///
     /// # Errors
     ///
@@ -234,22 +260,43 @@ impl SecondOrderValuer {
         self.check(rows)?;
         let mut out = vec![RowValue::default(); rows.len()];
         let valued = out.par_chunks_mut(PANEL_ROWS).enumerate().try_for_each_init(
-            || (self.rows.iter().map(RowForm::work).collect::<Vec<_>>(), PanelWork::new(&self.fit)),
+            || (works(&self.rows), PanelWork::new(&self.fit)),
             |(work, reference), (panel, out)| {
-                self.value_panel(rows, panel * PANEL_ROWS, left_out, work, out)?;
-                self.describe_panel(rows, panel * PANEL_ROWS, left_out, reference, out)
+                let start = panel * PANEL_ROWS;
+                self.value_panel(&self.rows, rows, start, left_out, work, out)?;
+                let is_finite = |row: &RowValue| row.note.is_some() || row.value().is_finite();
+                if !out.iter().all(is_finite) {
+                    return Err(Error::TooLarge);
+                }
+                self.describe_panel(rows, start, left_out, reference, out)
             },
         );
         // Which panel fails first is chance; the cell that is named is not.
         valued.map_err(|_: Error| rows.explain_not_finite(0, rows.len()))?;
         let mut values = collect(&out);
-        let drawn = self.replicates.iter().map(|drawn| Ok(drawn.value_rows(rows, left_out)?.value));
-        values.std_error = std_errors(&values.value, drawn)?;
+        values.std_error =
+            std_errors(&values.value, &self.drawn, |forms| self.values_by(forms, rows, left_out))?;
         Ok(values)
+    }
+
+    /// Values by expansions about a drawn reference, NaN where there is none.
+    pub(super) fn values_by(
+        &self,
+        forms: &[RowForm],
+        rows: Rows<'_>,
+        left_out: bool,
+    ) -> Result<Vec<f64>, Error> {
+        let mut out = vec![RowValue::default(); rows.len()];
+        out.par_chunks_mut(PANEL_ROWS).enumerate().try_for_each_init(
+            || works(forms),
+            |work, (panel, out)| self.value_panel(forms, rows, panel * PANEL_ROWS, left_out, work, out),
+        )?;
+        Ok(out.iter().map(|row| if row.note.is_some() { f64::NAN } else { row.value() }).collect())
     }
 
     fn value_panel(
         &self,
+        forms: &[RowForm],
         rows: Rows<'_>,
         start: usize,
         left_out: bool,
@@ -257,7 +304,7 @@ impl SecondOrderValuer {
         out: &mut [RowValue],
     ) -> Result<(), Error> {
         let mut terms = vec![None; out.len()];
-        for (node, (form, work)) in self.rows.iter().zip(work).enumerate() {
+        for (node, (form, work)) in forms.iter().zip(work).enumerate() {
             form.panel(rows, start, left_out, work, &mut terms)?;
             for (out, terms) in out.iter_mut().zip(&terms) {
                 let Some(terms) = terms else {
@@ -267,8 +314,7 @@ impl SecondOrderValuer {
                 out.add(node, terms, &self.form, form, self.sizes, self.options.utility);
             }
         }
-        let is_finite = |row: &RowValue| row.note.is_some() || row.value().is_finite();
-        if out.iter().all(is_finite) { Ok(()) } else { Err(Error::TooLarge) }
+        Ok(())
     }
 
     /// What a row is to the fit of the reference. With a ridge that is none of
@@ -305,4 +351,8 @@ impl Valuer for SecondOrderValuer {
     fn values(&self, points: Rows<'_>) -> Result<Values, Error> {
         self.value_rows(points, false)
     }
+}
+
+fn works(forms: &[RowForm]) -> Vec<TermsWork> {
+    forms.iter().map(RowForm::work).collect()
 }

@@ -1,5 +1,6 @@
 //! Classification: a logistic fit, or one for each class against the others.
 
+use super::second_order::default_min_above;
 use super::{Drawer, Extras, RowValuer, SecondOrderModel};
 use crate::Error;
 use crate::general::Held;
@@ -8,6 +9,7 @@ use crate::observer::{Observer, Stage};
 use crate::reference::each_batch;
 use crate::request::Method;
 use crate::sample::LabelSample;
+use crate::second_order_choice::Shift;
 use dshap::classification::{
     AuthorsMoments, ClassificationMethod, ClassificationValuer, GeneralClassificationValuer,
     GeneralOneVsRest, LogisticFit, LogisticOptions, OneVsRest, PrintedOneVsRest, PrintedValuer, with_class,
@@ -75,6 +77,24 @@ impl LogisticModel {
         // The authors' variables have no column for the intercept.
         let of = |fit: &LogisticFit| if method.is_printed_bound() { fit.kept().len() } else { fit.dim() };
         self.fits.iter().map(of).max().unwrap_or(0)
+    }
+
+    /// The default `q`: one that leaves sets enough rows for all coefficients of a
+    /// model, and for the shift, of second-order values.
+    pub(crate) fn default_min(&self, method: Method, max: usize) -> usize {
+        let p = self.dim(method);
+        let Method::SecondOrder(choice) = method else { return Sizes::default_min(p, max) };
+        let shift = match (choice.shift, &self.second_order) {
+            (Shift::Given(shift), _) => Some(shift),
+            (Shift::Measured, Some(model)) => model.shift(),
+            _ => None,
+        };
+        let n_coefficients = match self.fits.len() {
+            n @ 3.. if choice.takes_softmax(n, p, self.options.ridge) => (n - 1) * p,
+            _ => p,
+        };
+        let least = shift.map_or(0, |shift| default_min_above(shift, p));
+        Sizes::default_min(n_coefficients, usize::MAX).max(least).min(max).max(p + 3)
     }
 
     /// `(ΣW)²/(n ΣW²)`: the share of rows that those of a set amount to, in the

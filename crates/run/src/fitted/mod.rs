@@ -5,7 +5,7 @@
 //! | `linear.rs` | regression: moments and least squares |
 //! | `logistic.rs` | classification: a logistic fit, or one for each class |
 //! | `learn.rs` | the passes of a logistic fit |
-//! | `second_order.rs` | classification by models that are refitted on each set |
+//! | `second_order.rs`, `probe.rs` | classification by models that are refitted on each set; sets that have no fit |
 //! | `density.rs`, `reservoir.rs` | density: a reference, or a sample of it, that is smoothed |
 //! | `neighbours.rs`, `neighbour_sizes.rs`, `hold.rs` | nearest neighbours: reference and test rows; their set sizes |
 //! | `row_valuer.rs` | row by row, or by drawing sets |
@@ -20,6 +20,7 @@ mod linear;
 mod logistic;
 mod neighbour_sizes;
 mod neighbours;
+mod probe;
 mod reservoir;
 mod row_valuer;
 mod second_order;
@@ -211,6 +212,16 @@ impl FittedModel {
             FittedModel::Density(model) => model.fit.n_bytes() as u64,
             FittedModel::Neighbours(model) => model.held_bytes(),
             FittedModel::Linear(_) | FittedModel::Logistic(_) => 0,
+        }
+    }
+
+    /// Bytes that references drawn for standard errors take.
+    pub(crate) fn drawn_bytes(&self, method: Method) -> u64 {
+        match (self, method) {
+            (FittedModel::Logistic(model), Method::SecondOrder(_)) => {
+                model.second_order.as_ref().map_or(0, |model| model.drawn_bytes())
+            }
+            _ => 0,
         }
     }
 

@@ -8,6 +8,7 @@ use dshap::classification::{
     PrintedValuer,
 };
 use dshap::linear::{GeneralValuer, GeneralValues, LinearValuer};
+use dshap::second_order::SecondOrderValuer;
 use dshap::{Rows, Sizes, Valuer, Values, Warning};
 use dshap_table::Design;
 
@@ -78,6 +79,14 @@ impl RowValuer {
             RowValuer::Density(_) => true,
             RowValuer::SecondOrder(valuer) => valuer.is_slow(),
             _ => false,
+        }
+    }
+
+    /// The fewest rows that are worth their while at once.
+    pub(crate) fn fewest_rows(&self) -> usize {
+        match self {
+            RowValuer::SecondOrder(_) => SecondOrderValuer::ROWS_AT_ONCE,
+            _ => 1,
         }
     }
 

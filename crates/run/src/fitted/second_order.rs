@@ -12,7 +12,7 @@ use crate::warnings::in_words;
 use dshap::classification::{LogisticFit, LogisticOptions, with_class};
 use dshap::second_order::{
     BootstrapOptions, SecondOrderOneVsRest, SecondOrderPasses, SecondOrderStep, SecondOrderValuer,
-    ShiftOptions, SoftmaxPasses, SoftmaxStep, SoftmaxValuer, measured_shift,
+    ShiftOptions, SoftmaxFit, SoftmaxPasses, SoftmaxStep, SoftmaxValuer, measured_shift,
 };
 use dshap::{Part, Rows, Sizes, Valuer, Values};
 use dshap_io::Source;
@@ -63,6 +63,24 @@ impl SecondOrderModel {
         }
     }
 
+    /// The one model of all labels, if it is such.
+    pub(crate) fn softmax_fit(&self) -> Option<&SoftmaxFit> {
+        match &self.engine {
+            SecondOrderEngine::Softmax(valuer) => Some(valuer.fit()),
+            SecondOrderEngine::Binary(_) | SecondOrderEngine::OneVsRest(_) => None,
+        }
+    }
+
+    /// Bytes that drawn references take, from which errors follow.
+    pub(crate) fn drawn_bytes(&self) -> u64 {
+        let each = match &self.engine {
+            SecondOrderEngine::Binary(valuer) => valuer.n_bytes_of_draw(),
+            SecondOrderEngine::OneVsRest(valuer) => valuer.n_bytes_of_draw(),
+            SecondOrderEngine::Softmax(valuer) => valuer.n_bytes_of_draw(),
+        };
+        (BootstrapOptions::default().n_replicates * each) as u64
+    }
+
     /// The parts that values come with.
     pub(super) fn parts(&self, n_classes: usize, by_class: bool) -> Vec<Part> {
         let classes = || 0..if by_class { n_classes } else { 0 };
@@ -91,9 +109,10 @@ impl LogisticModel {
         observer: &dyn Observer,
     ) -> Result<SecondOrderModel, Error> {
         let core = |error| Error::core(error, design);
-        let each = |passes: usize, push: &mut (dyn FnMut(Rows<'_>) -> Result<(), dshap::Error> + Send)| {
-            let budget = budget.for_fits(passes + 1);
-            each_batch(source, design, budget, Stage::Refine, observer, push).map(|_| ())
+        let n_classes = if self.only().is_some() { 2 } else { self.fits.len() };
+        let sums = choice.sums(n_classes, design.n_columns(), self.options.ridge, sizes.max() as u64);
+        let each = |push: &mut (dyn FnMut(Rows<'_>) -> Result<(), dshap::Error> + Send)| {
+            each_batch(source, design, budget.for_sums(sums), Stage::Refine, observer, push).map(|_| ())
         };
         let Some(fit) = self.only() else {
             return self.expand_classes(choice, sizes, design, &each);
@@ -102,11 +121,17 @@ impl LogisticModel {
             Shift::Measured => Some(measure_shift(fit, choice.seed, source, design, budget, observer)?),
             Shift::Default | Shift::Given(_) => None,
         };
+        // Where there is a shift the moments are the same for all sizes, and those that
+        // are summed over may have to be larger than was known before it was measured.
+        let sizes = match measured {
+            Some(shift) => sizes_above(shift, fit.dim()),
+            None => sizes,
+        };
         let mut passes =
             SecondOrderPasses::new(fit.clone(), sizes, choice.options(measured)).map_err(core)?;
         loop {
             let mut pass = passes.begin_pass();
-            each(passes.n_expansions(), &mut |rows| pass.push(rows))?;
+            each(&mut |rows| pass.push(rows))?;
             if let SecondOrderStep::Done(valuer) = passes.finish_pass(pass).map_err(core)? {
                 let n_passes = passes.n_passes() + usize::from(measured.is_some());
                 return Ok(SecondOrderModel { engine: SecondOrderEngine::Binary(*valuer), n_passes });
@@ -135,7 +160,7 @@ impl LogisticModel {
                 SoftmaxPasses::new(design.n_columns(), n_classes, sizes, options).map_err(core)?;
             loop {
                 let mut pass = passes.begin_pass();
-                each(n_classes * n_classes, &mut |rows| pass.push(rows))?;
+                each(&mut |rows| pass.push(rows))?;
                 if let SoftmaxStep::Done(valuer) = passes.finish_pass(pass).map_err(core)? {
                     let n_passes = passes.n_passes();
                     return Ok(SecondOrderModel { engine: SecondOrderEngine::Softmax(*valuer), n_passes });
@@ -151,10 +176,9 @@ impl LogisticModel {
         // Classes take turns within a pass; one whose fits came earlier waits for the others.
         while under_way.iter().any(Option::is_some) {
             n_passes += 1;
-            let n_expansions = under_way.iter().flatten().map(SecondOrderPasses::n_expansions).sum();
             let mut building: Vec<_> =
                 under_way.iter().map(|passes| passes.as_ref().map(SecondOrderPasses::begin_pass)).collect();
-            each(n_expansions, &mut |rows| {
+            each(&mut |rows| {
                 let mut classes = building.iter_mut().enumerate();
                 classes.try_for_each(|(class, pass)| match pass {
                     Some(pass) => with_class(rows, class, |rows| pass.push(rows)),
@@ -213,15 +237,26 @@ impl LogisticModel {
     }
 }
 
-/// Reads the reference once for so many fits at once.
+/// Reads the reference once.
 type Passing<'a> =
-    &'a dyn Fn(usize, &mut (dyn FnMut(Rows<'_>) -> Result<(), dshap::Error> + Send)) -> Result<(), Error>;
+    &'a dyn Fn(&mut (dyn FnMut(Rows<'_>) -> Result<(), dshap::Error> + Send)) -> Result<(), Error>;
 
 fn core_in_class(class: usize, error: dshap::Error) -> dshap::Error {
     match error {
         error @ (dshap::Error::NoRows | dshap::Error::TooLarge) => error,
         error => dshap::Error::InClass { class, error: Box::new(error) },
     }
+}
+
+/// Some set sizes that a shift leaves enough of.
+fn sizes_above(shift: f64, dim: usize) -> Sizes {
+    let q = default_min_above(shift, dim);
+    Sizes::new(q, q)
+}
+
+/// The default `q` for a shift: as far above it as for the default shift, `p + 1`.
+pub(crate) fn default_min_above(shift: f64, dim: usize) -> usize {
+    (shift.clamp(0.0, 1e15).ceil() as usize).max(dim + 1).saturating_sub(1) + dim.max(10)
 }
 
 /// `κ` of a reference, from sets drawn of rows spread evenly over it.

@@ -26,6 +26,7 @@ use crate::summary::{ExtraPass, InputFile};
 use dshap::classification::LogisticFit;
 use dshap::density::DensityFit;
 use dshap::linear::{FitOptions, GeneralOptions, LinearFit};
+use dshap::second_order::SoftmaxFit;
 use dshap::{Moments, Sizes};
 use dshap_io::{AtomicFile, Container, Note, Source};
 use dshap_table::Design;
@@ -143,6 +144,15 @@ impl SavedValuer {
         match &self.model {
             FittedModel::Linear(_) | FittedModel::Density(_) | FittedModel::Neighbours(_) => &[],
             FittedModel::Logistic(model) => &model.fits,
+        }
+    }
+
+    /// The one model of all labels that second-order values are made of, if it is
+    /// such.
+    pub fn softmax_fit(&self) -> Option<&SoftmaxFit> {
+        match &self.model {
+            FittedModel::Logistic(model) => model.second_order.as_ref()?.softmax_fit(),
+            _ => None,
         }
     }
 
@@ -269,7 +279,10 @@ impl SavedValuer {
             return Err(Error::core(error, &self.design));
         }
         let max = choice.max.unwrap_or(n);
-        let mut default = Sizes::default_min(p, max);
+        let mut default = match &self.model {
+            FittedModel::Logistic(model) => model.default_min(method, max),
+            _ => Sizes::default_min(p, max),
+        };
         if let Method::Bound(bound) = method {
             default = default.max(bound.first_size(p, max) + 1);
             if choice.min.is_none() && default > max {

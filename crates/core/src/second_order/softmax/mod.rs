@@ -27,11 +27,13 @@
 //! | `fit.rs` | the fit, and what it says of a row |
 //! | `passes.rs`, `sums.rs` | from rows to a valuer, in passes |
 //! | `newton.rs` | steps of the fit, and the proof that there is none |
-//! | `row.rs` | from a row's forms to the terms of its value |
-//! | `valuer.rs` | values, also left out, and their standard errors |
+//! | `row.rs`, `left_out.rs` | from a row's forms to the terms of its value, also left out |
+//! | `valuer.rs`, `drawn.rs` | values, also left out, and their standard errors |
 //! | `parts.rs` | plain numbers |
 
+mod drawn;
 mod fit;
+mod left_out;
 mod newton;
 mod parts;
 mod passes;

@@ -291,15 +291,22 @@ impl SoftmaxPasses {
             weight_scale: newton.weight_scale,
             effective_rows: newton.effective_rows,
         };
-        let inverse = faer::Scale(fit.n_rows() as f64) * factor.inverse();
-        let inverse = faer::Scale(0.5) * (&inverse + inverse.transpose());
-        let spread = inverse.clone();
-        let fitted =
-            Box::new(Fitted { n_pushed: newton.n_pushed, columns: newton.columns, fit, inverse, spread });
-        Ok(match self.options.spread {
-            Spread::ModelBased => Phase::Bias(fitted),
-            Spread::Sandwich => Phase::Noise(fitted),
-        })
+        Ok(fitted(fit, newton.columns, newton.n_pushed, factor.inverse(), self.options.spread))
+    }
+
+    /// For a fit that is known, of so many rows, with the inverse of its
+    /// curvature: only moments are left to sum.
+    pub(super) fn of_fit(
+        fit: SoftmaxFit,
+        n_pushed: usize,
+        inverse: Mat<f64>,
+        sizes: Sizes,
+        options: SoftmaxOptions,
+    ) -> Self {
+        let (n_features, n_classes) = (fit.n_features(), fit.n_classes());
+        let columns = Arc::new(fit.columns.clone());
+        let phase = fitted(fit, columns, n_pushed, inverse, options.spread);
+        Self { n_features, n_classes, sizes, options, n_passes: 0, phase }
     }
 
     fn finish(&self, fitted: Fitted, sums: &ClassSums) -> Result<SoftmaxValuer, Error> {
@@ -309,6 +316,24 @@ impl SoftmaxPasses {
         let sum = Mat::from_fn(skew.len(), 1, |k, _| -0.5 * (skew[k] + 2.0 * feedback[k]) / n);
         let bias = (&inverse * sum).col_as_slice(0).to_vec();
         SoftmaxValuer::new(fit, inverse, spread, bias, self.sizes, self.options)
+    }
+}
+
+/// What is summed once there is a fit; `inverse` is that of its curvature.
+fn fitted(
+    fit: SoftmaxFit,
+    columns: Arc<Whitened>,
+    n_pushed: usize,
+    inverse: Mat<f64>,
+    known_by: Spread,
+) -> Phase {
+    let inverse = faer::Scale(fit.n_rows() as f64) * inverse;
+    let inverse = faer::Scale(0.5) * (&inverse + inverse.transpose());
+    let spread = inverse.clone();
+    let fitted = Box::new(Fitted { n_pushed, columns, fit, inverse, spread });
+    match known_by {
+        Spread::ModelBased => Phase::Bias(fitted),
+        Spread::Sandwich => Phase::Noise(fitted),
     }
 }
 

@@ -15,9 +15,6 @@ use crate::second_order::resummed::ShiftedSizes;
 /// Sweeps of Jacobi's method; six or seven are enough.
 const MAX_SWEEPS: usize = 30;
 
-/// A leverage this close to 1 leaves no digits for the row's own coefficients.
-const LEVERAGE_ROOM: f64 = 1e-10;
-
 /// A small square matrix, row by row.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Small {
@@ -30,11 +27,11 @@ impl Small {
         Self { n, cells: (0..n * n).map(|k| cell(k / n, k % n)).collect() }
     }
 
-    fn at(&self, i: usize, j: usize) -> f64 {
+    pub(super) fn at(&self, i: usize, j: usize) -> f64 {
         self.cells[i * self.n + j]
     }
 
-    fn set(&mut self, i: usize, j: usize, value: f64) {
+    pub(super) fn set(&mut self, i: usize, j: usize, value: f64) {
         self.cells[i * self.n + j] = value;
     }
 
@@ -59,7 +56,7 @@ impl Small {
     }
 
     /// `L⁻¹v` for a lower triangle.
-    fn solve(&self, v: &[f64]) -> Vec<f64> {
+    pub(super) fn solve(&self, v: &[f64]) -> Vec<f64> {
         let mut out: Vec<f64> = Vec::with_capacity(self.n);
         for (i, right) in v.iter().enumerate() {
             let known: f64 = (0..i).map(|k| self.at(i, k) * out[k]).sum();
@@ -68,15 +65,15 @@ impl Small {
         out
     }
 
-    fn times(&self, v: &[f64]) -> Vec<f64> {
+    pub(super) fn times(&self, v: &[f64]) -> Vec<f64> {
         (0..self.n).map(|i| (0..self.n).map(|k| self.at(i, k) * v[k]).sum()).collect()
     }
 
-    fn transposed_times(&self, v: &[f64]) -> Vec<f64> {
+    pub(super) fn transposed_times(&self, v: &[f64]) -> Vec<f64> {
         (0..self.n).map(|i| (0..self.n).map(|k| self.at(k, i) * v[k]).sum()).collect()
     }
 
-    fn column(&self, j: usize) -> Vec<f64> {
+    pub(super) fn column(&self, j: usize) -> Vec<f64> {
         (0..self.n).map(|i| self.at(i, j)).collect()
     }
 
@@ -192,32 +189,8 @@ impl RowForms {
         (0..n).map(axis).collect()
     }
 
-    /// The row's predictors without it, by one step of Newton's method, if it
-    /// counts for `share` rows of `n` times the mean: `η − cA(1 − cRA)⁻¹e`. Nothing
-    /// if the row alone determines a coefficient.
-    pub(super) fn left_out(
-        &self,
-        eta: &[f64],
-        row: &ClassProbabilities,
-        label: usize,
-        share: f64,
-    ) -> Option<Vec<f64>> {
-        let Some((factor, values, vectors)) = self.decomposed(row) else { return Some(eta.to_vec()) };
-        let surprise: Vec<f64> = (0..eta.len()).map(|a| row.surprise(a, label)).collect();
-        let mut along = vectors.transposed_times(&factor.transposed_times(&surprise));
-        for (along, value) in along.iter_mut().zip(&values) {
-            let room = 1.0 - share * value;
-            if room.is_nan() || room < LEVERAGE_ROOM {
-                return None;
-            }
-            *along *= share / room;
-        }
-        let moved = factor.times(&vectors.times(&along));
-        Some(eta.iter().zip(moved).map(|(eta, moved)| eta - moved).collect())
-    }
-
     /// `F`, the eigenvalues of `FᵀRF` and its eigenvectors.
-    fn decomposed(&self, row: &ClassProbabilities) -> Option<(Small, Vec<f64>, Small)> {
+    pub(super) fn decomposed(&self, row: &ClassProbabilities) -> Option<(Small, Vec<f64>, Small)> {
         let n = self.bias.len();
         let factor = self.inverse.factor()?;
         let weights = Small::from_fn(n, |a, b| row.weight(a, b));
@@ -294,32 +267,5 @@ mod tests {
         ] {
             assert!((found / expected - 1.0).abs() < 1e-13, "{found} {expected}");
         }
-    }
-
-    /// `η − cA(1 − cRA)⁻¹e`, here by the series of the inverse: the share is so small
-    /// that twenty terms are all there is.
-    #[test]
-    fn one_step_leaves_a_row_out() {
-        let forms = RowForms {
-            inverse: Small::from_fn(3, |i, j| if i == j { 5.0 + i as f64 } else { 0.7 }),
-            spread: Small::from_fn(3, |_, _| 0.0),
-            bias: vec![0.0; 3],
-        };
-        let eta = [0.4, -0.8, 1.3];
-        let row = ClassProbabilities::new(eta.into_iter());
-        let share = 0.04;
-        let mut term: Vec<f64> = (0..3).map(|a| row.surprise(a, 3)).collect();
-        let mut sum = term.clone();
-        let weights = Small::from_fn(3, |a, b| row.weight(a, b));
-        for _ in 0..20 {
-            term = weights.times(&forms.inverse.times(&term)).iter().map(|cell| share * cell).collect();
-            sum.iter_mut().zip(&term).for_each(|(sum, term)| *sum += term);
-        }
-        let moved = forms.inverse.times(&sum);
-        let found = forms.left_out(&eta, &row, 3, share).expect("leverage is far from 1");
-        for a in 0..3 {
-            assert!((found[a] - (eta[a] - share * moved[a])).abs() < 1e-14, "{} {}", found[a], moved[a]);
-        }
-        assert_eq!(forms.left_out(&eta, &row, 3, 1.0), None, "a leverage beyond 1");
     }
 }

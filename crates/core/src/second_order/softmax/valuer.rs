@@ -1,5 +1,6 @@
 //! Values of rows for a softmax model that is refitted on each set.
 
+use super::drawn::DrawnStart;
 use super::fit::{ClassProbabilities, SoftmaxFit, predictors};
 use super::passes::{SoftmaxOptions, SoftmaxPasses, SoftmaxStep};
 use super::row::{RowForms, Small, Split};
@@ -7,8 +8,8 @@ use super::sums::{forms, pair};
 use crate::classification::design::DesignPanel;
 use crate::classification::one_vs_rest::check_classes;
 use crate::linear::fit::PANEL_ROWS;
-use crate::second_order::bootstrap::{BootstrapOptions, replicates, std_errors};
-use crate::second_order::options::least_size;
+use crate::second_order::bootstrap::{BootstrapOptions, Drawn, replicates, std_errors};
+use crate::second_order::options::{check_shifted, shift_warning};
 use crate::second_order::resummed::ShiftedSizes;
 use crate::values::{Note, Part, Values};
 use crate::{Error, Rows, Sizes, Valuer, Warning};
@@ -45,7 +46,8 @@ pub struct SoftmaxValuer {
     pub(super) options: SoftmaxOptions,
     shifted: ShiftedSizes,
     parts_by_class: bool,
-    replicates: Arc<[SoftmaxValuer]>,
+    /// The same of drawn references, if standard errors were asked for.
+    drawn: Drawn<SoftmaxValuer>,
 }
 
 /// What is known of estimates from sets.
@@ -93,12 +95,11 @@ impl SoftmaxValuer {
         Self::check_sizes(fit.dim(), options.shift, sizes)?;
         let shifted = shifted(fit.dim(), options, sizes);
         let (fit, moments) = (Arc::new(fit), Arc::new(SoftmaxMoments { inverse, spread, bias }));
-        let replicates = Arc::from([]);
-        Ok(Self { fit, moments, sizes, options, shifted, parts_by_class: false, replicates })
+        Ok(Self { fit, moments, sizes, options, shifted, parts_by_class: false, drawn: Drawn::default() })
     }
 
     pub(super) fn check_sizes(dim: usize, shift: Option<f64>, sizes: Sizes) -> Result<(), Error> {
-        sizes.check(dim, least_size(shift, dim))
+        check_shifted(sizes, shift, dim)
     }
 
     /// The same valuer for other set sizes, without standard errors.
@@ -109,7 +110,7 @@ impl SoftmaxValuer {
     pub fn with_sizes(&self, sizes: Sizes) -> Result<Self, Error> {
         Self::check_sizes(self.fit.dim(), self.options.shift, sizes)?;
         let shifted = shifted(self.fit.dim(), self.options, sizes);
-        Ok(Self { sizes, shifted, replicates: Arc::from([]), ..self.clone() })
+        Ok(Self { sizes, shifted, drawn: Drawn::default(), ..self.clone() })
     }
 
     /// Tells how likely each class is.
@@ -132,11 +133,16 @@ impl SoftmaxValuer {
         stands_for: Option<&[f64]>,
         bootstrap: BootstrapOptions,
     ) -> Result<Self, Error> {
-        let (n_classes, sizes, options) = (self.fit.n_classes(), self.sizes, self.options);
-        check_classes(sample, n_classes)?;
-        let make = |rows: Rows<'_>| Self::of(rows, n_classes, sizes, options);
-        self.replicates = replicates(sample, stands_for, bootstrap, make)?.into();
+        self.check(sample)?;
+        let start = |rows: Rows<'_>| DrawnStart::new(&self, rows);
+        self.drawn = replicates(sample, stands_for, bootstrap, start, DrawnStart::with_weights)?;
         Ok(self)
+    }
+
+    /// Bytes that one drawn reference takes.
+    pub fn n_bytes_of_draw(&self) -> usize {
+        let (d, p) = (self.moments.bias.len(), self.fit.dim());
+        8 * (d * (2 * d + 2) + p * (p + 4))
     }
 
     /// The parts that values come with, in order, without those of classes:
@@ -173,6 +179,8 @@ impl SoftmaxValuer {
     pub fn warnings(&self) -> Vec<Warning> {
         let mut warnings = self.fit.warnings();
         warnings.extend(self.sizes.warning());
+        warnings.extend(shift_warning(self.sizes, self.shift()));
+        warnings.extend(self.drawn.warning());
         warnings
     }
 
@@ -200,8 +208,8 @@ impl SoftmaxValuer {
 
     /// Values `rows`, which are some or all of the reference rows themselves:
     /// each is valued against the reference without it, by one step of Newton's
-    /// method for its own probabilities. Moments of the others stay, which is a
-    /// matter of `1/n`.
+    /// method for its own probabilities, and is left out of `H` and `V`. Third
+    /// moments stay, which is a matter of `1/n`.
     ///
     /// # Errors
     ///
@@ -217,6 +225,20 @@ impl SoftmaxValuer {
 
     fn value_rows(&self, rows: Rows<'_>, left_out: bool) -> Result<Values, Error> {
         self.check(rows)?;
+        let out = self.row_values(rows, left_out)?;
+        if out.iter().any(|row| !row.split.value().is_finite()) {
+            return Err(rows.explain_not_finite(0, rows.len()));
+        }
+        let mut values = self.collect(&out);
+        values.std_error = std_errors(&values.value, &self.drawn, |drawn| {
+            let out = drawn.row_values(rows, left_out)?;
+            let value = |row: &RowValue| if row.note.is_some() { f64::NAN } else { row.split.value() };
+            Ok(out.iter().map(value).collect())
+        })?;
+        Ok(values)
+    }
+
+    fn row_values(&self, rows: Rows<'_>, left_out: bool) -> Result<Vec<RowValue>, Error> {
         let mut out: Vec<RowValue> = vec![RowValue::default(); rows.len()];
         let valued = out.par_chunks_mut(PANEL_ROWS).enumerate().try_for_each_init(
             || Work::new(&self.fit),
@@ -224,10 +246,7 @@ impl SoftmaxValuer {
         );
         // Which panel fails first is chance; the cell that is named is not.
         valued.map_err(|_: Error| rows.explain_not_finite(0, rows.len()))?;
-        let mut values = self.collect(&out);
-        let drawn = self.replicates.iter().map(|drawn| Ok(drawn.value_rows(rows, left_out)?.value));
-        values.std_error = std_errors(&values.value, drawn)?;
-        Ok(values)
+        Ok(out)
     }
 
     fn value_panel(
@@ -252,16 +271,15 @@ impl SoftmaxValuer {
             // A row of weight 0 is in the table but not in the reference.
             let own = rows.weights().map_or(1.0, |weights| weights[start + i]) * self.fit.weight_scale;
             let row = if left_out && own > 0.0 {
-                forms.left_out(&eta, &row, label, own / n).map(|eta| ClassProbabilities::new(eta.into_iter()))
+                forms
+                    .left_out(&eta, &row, label, own / n, self.options.spread)
+                    .map(|(eta, forms)| (ClassProbabilities::new(eta.into_iter()), forms))
             } else {
-                Some(row)
+                Some((row, forms))
             };
             match row {
-                Some(row) => out.split = Split::of(&forms.axes(&row, label), &self.shifted, m),
+                Some((row, forms)) => out.split = Split::of(&forms.axes(&row, label), &self.shifted, m),
                 None => out.note = Some(Note::LeverageOne),
-            }
-            if !out.split.value().is_finite() {
-                return Err(Error::TooLarge);
             }
         }
         Ok(())

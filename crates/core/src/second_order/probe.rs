@@ -1,0 +1,117 @@
+//! Sets on which no model can be fitted, counted in a few draws.
+
+use super::softmax::{SoftmaxOptions, SoftmaxValuer};
+use crate::classification::{LogisticFit, LogisticOptions};
+use crate::{Error, Rows, Sizes};
+use faer::Mat;
+use rand_chacha::ChaCha8Rng;
+use rand_chacha::rand_core::{Rng, SeedableRng};
+use rayon::prelude::*;
+
+/// Sets that are drawn to see whether they have a fit.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct SetProbe {
+    /// Rows of each set.
+    pub size: usize,
+    /// Sets that are drawn.
+    pub n_sets: usize,
+    /// Seed of the draws.
+    pub seed: u64,
+    /// Whether models have an intercept.
+    pub intercept: bool,
+    /// Classes that one softmax model tells apart; labels are 0 or 1 otherwise.
+    pub n_classes: Option<usize>,
+}
+
+impl SetProbe {
+    /// How many of the sets have no fit without a ridge: their labels are
+    /// separated, or one is missing, or a column does not vary. Sets are drawn from
+    /// `sample`, each row of which `stands_for` so many of the reference and may
+    /// be drawn as often.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::RowCount`] unless there is a number for each row,
+    /// [`Error::BadOption`] for numbers below 1, no sets, or sets of more rows than
+    /// there are.
+    pub fn count(&self, sample: Rows<'_>, stands_for: &[f64]) -> Result<usize, Error> {
+        if stands_for.len() != sample.len() {
+            return Err(Error::RowCount { features: sample.len(), targets: stands_for.len() });
+        }
+        let is_count = |count: &f64| (1.0..f64::INFINITY).contains(count);
+        let total: f64 = stands_for.iter().sum();
+        if !stands_for.iter().all(is_count) || self.n_sets == 0 || self.size as f64 > total {
+            return Err(Error::BadOption { what: "sets are drawn from rows, of which there must be enough" });
+        }
+        let reach: Vec<f64> = stands_for
+            .iter()
+            .scan(0.0, |sum, count| {
+                *sum += count;
+                Some(*sum)
+            })
+            .collect();
+        let has_none = |set: usize| !self.has_fit(sample, stands_for, &reach, set as u64);
+        Ok((0..self.n_sets).into_par_iter().filter(|&set| has_none(set)).count())
+    }
+
+    /// Whether one set has a fit. Each has a stream of its own, so that threads
+    /// do not matter.
+    fn has_fit(&self, sample: Rows<'_>, stands_for: &[f64], reach: &[f64], set: u64) -> bool {
+        let mut stream = ChaCha8Rng::seed_from_u64(self.seed);
+        stream.set_stream(set);
+        let total = reach.last().copied().unwrap_or(0.0);
+        let mut n_drawn = vec![0.0; sample.len()];
+        let mut drawn = Vec::with_capacity(self.size);
+        while drawn.len() < self.size {
+            let place = (stream.next_u64() >> 11) as f64 * 0.5_f64.powi(53) * total;
+            let row = reach.partition_point(|&reach| reach <= place).min(sample.len() - 1);
+            // Without replacement: rows that are used up are drawn in vain.
+            if n_drawn[row] < stands_for[row] {
+                n_drawn[row] += 1.0;
+                drawn.push(row);
+            }
+        }
+        let x = Mat::from_fn(drawn.len(), sample.n_features(), |i, j| sample.x()[(drawn[i], j)]);
+        let y: Vec<f64> = drawn.iter().map(|&row| sample.y()[row]).collect();
+        let Ok(rows) = Rows::new(x.as_ref(), &y) else { return false };
+        let n_kept = match self.n_classes {
+            None => {
+                let options = LogisticOptions { intercept: self.intercept, ..LogisticOptions::default() };
+                LogisticFit::of(rows, options).map(|fit| fit.kept().len())
+            }
+            Some(n_classes) => {
+                let options = SoftmaxOptions { intercept: self.intercept, ..SoftmaxOptions::default() };
+                // Sizes matter to values only.
+                let any = Sizes::new(2 * self.size + 3, 2 * self.size + 3);
+                SoftmaxValuer::of(rows, n_classes, any, options).map(|valuer| valuer.fit().kept().len())
+            }
+        };
+        n_kept.is_ok_and(|n_kept| n_kept == sample.n_features())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Four places with both labels, three rows of each: sets of all 24 rows have a
+    /// fit. A set of 3 rows is too small for 2 columns, and 8 rows out of places
+    /// with one label are separated.
+    #[test]
+    fn sets_without_a_fit_are_counted() {
+        let x = Mat::from_fn(24, 1, |i, _| (i % 4) as f64);
+        let y: Vec<f64> = (0..24).map(|i| f64::from(u8::from(i % 8 < 4))).collect();
+        let apart: Vec<f64> = (0..24).map(|i| f64::from(u8::from(i % 4 < 2))).collect();
+        let count = |y: &[f64], size: usize, n_classes| {
+            let probe = SetProbe { size, n_sets: 10, seed: 3, intercept: true, n_classes };
+            let rows = Rows::new(x.as_ref(), y).expect("as many labels as rows");
+            probe.count(rows, &[1.0; 24])
+        };
+        for n_classes in [None, Some(2)] {
+            assert_eq!(count(&y, 24, n_classes), Ok(0));
+            assert_eq!(count(&y, 3, n_classes), Ok(10));
+            assert_eq!(count(&apart, 8, n_classes), Ok(10));
+            assert!(count(&y, 25, n_classes).is_err());
+        }
+    }
+}
