@@ -105,7 +105,7 @@ def python():
     rng = np.random.default_rng(5)
     X = rng.random((n, p)) - 0.5
     y = X[:, 0] - X[:, -1] + rng.random(n) - 0.5
-    orders = {"C": X, "Fortran": np.asfortranarray(X)}
+    orders = {"C order": X, "Fortran order": np.asfortranarray(X), "single precision, C order": X.astype(np.float32)}
     valuer = dshap.RegressionValuer(q=2 * p, keep_training=False)
     fits, values, rust = {}, {order: [] for order in orders}, []
     with warnings.catch_warnings():
@@ -121,7 +121,7 @@ def python():
     print("|---|---|---|---|---|")
     for order in orders:
         seconds = min(values[order])
-        print(f"| {order} order | {fits[order]:.3f} s | {seconds:.3f} s | {value:.3f} s | **{seconds / value:.2f}** |")
+        print(f"| {order} | {fits[order]:.3f} s | {seconds:.3f} s | {value:.3f} s | **{seconds / value:.2f}** |")
     print(f"\n(Fitting in Rust: {fit:.3f} s, without looking whether the inputs are Gaussian.) One row of {p} features in a call:\n")
     row, target, calls = X[:1].copy(), y[:1].copy(), 20_000
     seconds = best(lambda: [valuer.value(row, target) for _ in range(calls)]) / calls

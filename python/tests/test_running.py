@@ -66,6 +66,7 @@ PEAK = """
         ("C", "f4", "RegressionValuer"),
         ("F", "i8", "RegressionValuer"),
         ("C", "f8", "ClassificationValuer"),
+        ("C", "f4", "ClassificationValuer"),
     ],
 )
 def test_no_allocation_of_the_size_of_the_data(order, dtype, kind):

@@ -433,6 +433,13 @@ pub enum Warning {
         /// Number of such rows.
         n_rows: usize,
     },
+    /// Rows too far out for an expansion in the size of sets, which have no value.
+    TooFar {
+        /// Number of such rows.
+        n_rows: usize,
+        /// The smallest set whose utility counts.
+        min: usize,
+    },
     /// A bound that says nothing about the smallest sets.
     SilentBound {
         /// The smallest `q` with which it says something.
@@ -572,6 +579,12 @@ impl Warning {
                 "{n_rows} {} no value: {} alone, up to rounding, determines a coefficient (leverage 1)",
                 if *n_rows == 1 { "row has" } else { "rows have" },
                 if *n_rows == 1 { "it" } else { "each of them" },
+            ),
+            Warning::TooFar { n_rows, min } => format!(
+                "{n_rows} {} no value: in a set of {min} {} alone would move its own log-odds by more than {:.0}, beyond what second order can tell; a mistyped cell? A larger `--q` or a `--ridge` brings rows within reach",
+                if *n_rows == 1 { "row has" } else { "rows have" },
+                if *n_rows == 1 { "it" } else { "each of them" },
+                crate::second_order::LARGEST_MOVE
             ),
             Warning::SilentBound { first } => format!(
                 "the bound says nothing about sets this small, so it is infinite; it speaks from q = {first} on"

@@ -84,6 +84,12 @@ pub enum Note {
     /// The sum has no finite value for a row whose weight in the logistic fit
     /// is 0 (`q ≤ p + 4`).
     NoWeight,
+    /// The row would move a model refitted on a small set further than an
+    /// expansion reaches.
+    TooFar,
+    /// No other row of the reference has its label, so that without it there is
+    /// no model.
+    OnlyOfLabel,
 }
 
 impl Note {
@@ -94,6 +100,8 @@ impl Note {
             Note::TestRow => "test row",
             Note::NoWeight => "infinite at weight 0 for q ≤ p + 4",
             Note::Infinite => "infinite at distance 0 for q = p + 2",
+            Note::TooFar => "too far out for second order",
+            Note::OnlyOfLabel => "only row of its label",
         }
     }
 }

@@ -487,17 +487,20 @@ pub(crate) fn split(
 pub(crate) struct Tally {
     pub(crate) spread: Spread,
     n_leverage_one: usize,
+    n_too_far: usize,
     truncation: Vec<(usize, f64)>,
 }
 
 impl Tally {
     pub(crate) fn new() -> Self {
-        Self { spread: Spread::new(), n_leverage_one: 0, truncation: Vec::new() }
+        Self { spread: Spread::new(), n_leverage_one: 0, n_too_far: 0, truncation: Vec::new() }
     }
 
     pub(crate) fn add(&mut self, n_rows: usize, values: &Values) {
         self.spread.add(n_rows, &values.value);
-        self.n_leverage_one += values.notes.iter().filter(|(_, note)| *note == Note::LeverageOne).count();
+        let n_with = |note: Note| values.notes.iter().filter(|(_, found)| *found == note).count();
+        self.n_leverage_one += n_with(Note::LeverageOne);
+        self.n_too_far += n_with(Note::TooFar);
         self.truncation.extend(values.truncation.iter().flatten().filter(|(_, share)| share.is_finite()));
     }
 
@@ -505,6 +508,9 @@ impl Tally {
         let mut warnings = Vec::new();
         if self.n_leverage_one > 0 {
             warnings.push(Warning::LeverageOne { n_rows: self.n_leverage_one });
+        }
+        if self.n_too_far > 0 {
+            warnings.push(Warning::TooFar { n_rows: self.n_too_far, min: sizes.min() });
         }
         if !self.truncation.is_empty() {
             let middle = self.truncation.len() / 2;

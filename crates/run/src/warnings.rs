@@ -170,6 +170,13 @@ pub(crate) fn of_labels(valuer: &SavedValuer, method: Method, sizes: Sizes) -> V
     }
     let FittedModel::Logistic(model) = &valuer.model else { return said };
     if let Method::SecondOrder(choice) = method {
+        if choice.utility == Utility::Accuracy && model.only().is_none() {
+            said.push(
+                "of more than two labels accuracy is that of telling each from all others, summed: not how often the \
+                 most probable label is right, by which rows rank otherwise (`--method d-shapley` draws sets for that)"
+                    .into(),
+            );
+        }
         said.extend(of_sets_without_fit(model, choice, sizes));
         return said;
     }
@@ -199,14 +206,20 @@ fn of_sets_without_fit(model: &LogisticModel, choice: SecondOrder, sizes: Sizes)
     let doubled = std::iter::successors(Some(2 * sizes.min()), |q| q.checked_mul(2));
     let mut larger = doubled.take_while(|&q| q <= sizes.max()).map_while(|q| Some((q, n_without(q - 1)?)));
     let cure = match larger.find(|&(_, n)| n <= FEW_SETS_WITHOUT_FIT) {
-        Some((q, n)) => format!("with `--q {q}` {n} of {SETS_TO_PROBE} are such, and "),
-        None if sizes.min() < sizes.max() => "a larger `--q` leaves fewer of them, and ".into(),
+        Some((q, n)) => format!("; with `--q {q}` {n} of {SETS_TO_PROBE} are such"),
+        None if sizes.min() < sizes.max() => "; a larger `--q` leaves fewer of them".into(),
         None => String::new(),
     };
+    let (why, or_ridge) = match model.options.ridge > 0.0 {
+        true => ("a label is missing, and the intercept has no ridge", ""),
+        false => (
+            "their labels are separated, or one is missing",
+            "; fitted with `--ridge`, sets with all labels have a fit",
+        ),
+    };
     Some(format!(
-        "of {SETS_TO_PROBE} sets of {smallest} rows drawn from the reference {first} have no fit (their labels are \
-         separated, or one is missing), and values count such sets as if they had; {cure}with `--ridge` every \
-         set has a fit"
+        "of {SETS_TO_PROBE} sets of {smallest} rows drawn from the reference {first} have no fit ({why}), and values \
+         count such sets as if they had{cure}{or_ridge}"
     ))
 }
 

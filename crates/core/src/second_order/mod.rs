@@ -122,4 +122,4 @@ pub use softmax::{
     SoftmaxFit, SoftmaxOptions, SoftmaxParts, SoftmaxPass, SoftmaxPasses, SoftmaxStep, SoftmaxValuer,
 };
 pub use terms::RowTerms;
-pub use valuer::SecondOrderValuer;
+pub use valuer::{LARGEST_MOVE, SecondOrderValuer};

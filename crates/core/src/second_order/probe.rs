@@ -19,15 +19,20 @@ pub struct SetProbe {
     pub seed: u64,
     /// Whether models have an intercept.
     pub intercept: bool,
+    /// Columns that the fit of all rows has; a set that leaves one open has none.
+    pub n_columns: usize,
+    /// Whether models have a ridge: then all that a set may lack is a label, and an
+    /// intercept, which has no ridge, runs away.
+    pub ridge: bool,
     /// Classes that one softmax model tells apart; labels are 0 or 1 otherwise.
     pub n_classes: Option<usize>,
 }
 
 impl SetProbe {
-    /// How many of the sets have no fit without a ridge: their labels are
-    /// separated, or one is missing, or a column does not vary. Sets are drawn from
-    /// `sample`, each row of which `stands_for` so many of the reference and may
-    /// be drawn as often.
+    /// How many of the sets have no fit: their labels are separated, or one is
+    /// missing, or a column does not vary. Sets are drawn from `sample`, each row of
+    /// which `stands_for` so many of the reference and may be drawn as often. Rows
+    /// with weights are drawn in proportion to these, and any number of times.
     ///
     /// # Errors
     ///
@@ -43,13 +48,16 @@ impl SetProbe {
         if !stands_for.iter().all(is_count) || self.n_sets == 0 || self.size as f64 > total {
             return Err(Error::BadOption { what: "sets are drawn from rows, of which there must be enough" });
         }
-        let reach: Vec<f64> = stands_for
-            .iter()
-            .scan(0.0, |sum, count| {
-                *sum += count;
+        let weight = |row: usize| sample.weights().map_or(1.0, |weights| weights[row]);
+        let reach: Vec<f64> = (0..sample.len())
+            .scan(0.0, |sum, row| {
+                *sum += stands_for[row] * weight(row);
                 Some(*sum)
             })
             .collect();
+        if !reach.last().is_some_and(|total| *total > 0.0 && total.is_finite()) {
+            return Err(Error::BadOption { what: "sets are drawn from rows, of which there must be enough" });
+        }
         let has_none = |set: usize| !self.has_fit(sample, stands_for, &reach, set as u64);
         Ok((0..self.n_sets).into_par_iter().filter(|&set| has_none(set)).count())
     }
@@ -66,7 +74,7 @@ impl SetProbe {
             let place = (stream.next_u64() >> 11) as f64 * 0.5_f64.powi(53) * total;
             let row = reach.partition_point(|&reach| reach <= place).min(sample.len() - 1);
             // Without replacement: rows that are used up are drawn in vain.
-            if n_drawn[row] < stands_for[row] {
+            if sample.weights().is_some() || n_drawn[row] < stands_for[row] {
                 n_drawn[row] += 1.0;
                 drawn.push(row);
             }
@@ -74,6 +82,9 @@ impl SetProbe {
         let x = Mat::from_fn(drawn.len(), sample.n_features(), |i, j| sample.x()[(drawn[i], j)]);
         let y: Vec<f64> = drawn.iter().map(|&row| sample.y()[row]).collect();
         let Ok(rows) = Rows::new(x.as_ref(), &y) else { return false };
+        if self.ridge {
+            return !self.intercept || y.iter().any(|label| *label != y[0]);
+        }
         let n_kept = match self.n_classes {
             None => {
                 let options = LogisticOptions { intercept: self.intercept, ..LogisticOptions::default() };
@@ -86,7 +97,7 @@ impl SetProbe {
                 SoftmaxValuer::of(rows, n_classes, any, options).map(|valuer| valuer.fit().kept().len())
             }
         };
-        n_kept.is_ok_and(|n_kept| n_kept == sample.n_features())
+        n_kept.is_ok_and(|n_kept| n_kept >= self.n_columns)
     }
 }
 
@@ -103,7 +114,15 @@ mod tests {
         let y: Vec<f64> = (0..24).map(|i| f64::from(u8::from(i % 8 < 4))).collect();
         let apart: Vec<f64> = (0..24).map(|i| f64::from(u8::from(i % 4 < 2))).collect();
         let count = |y: &[f64], size: usize, n_classes| {
-            let probe = SetProbe { size, n_sets: 10, seed: 3, intercept: true, n_classes };
+            let probe = SetProbe {
+                size,
+                n_sets: 10,
+                seed: 3,
+                intercept: true,
+                n_columns: 1,
+                ridge: false,
+                n_classes,
+            };
             let rows = Rows::new(x.as_ref(), y).expect("as many labels as rows");
             probe.count(rows, &[1.0; 24])
         };
@@ -113,5 +132,33 @@ mod tests {
             assert_eq!(count(&apart, 8, n_classes), Ok(10));
             assert!(count(&y, 25, n_classes).is_err());
         }
+    }
+
+    /// A copy of a column, a ridge, and weights that leave one label: what counts as
+    /// a set without a fit follows.
+    #[test]
+    fn dependent_columns_ridges_and_weights_are_known() {
+        let place = |i: usize| (i % 4) as f64;
+        let y: Vec<f64> = (0..24).map(|i| f64::from(u8::from(i % 8 < 4))).collect();
+        let x = Mat::from_fn(24, 2, |i, _| place(i));
+        let rows = Rows::new(x.as_ref(), &y).expect("as many labels as rows");
+        let plain = SetProbe {
+            size: 24,
+            n_sets: 10,
+            seed: 3,
+            intercept: true,
+            n_columns: 1,
+            ridge: false,
+            n_classes: None,
+        };
+        assert_eq!(plain.count(rows, &[1.0; 24]), Ok(0), "the copy is left out of all fits");
+        assert_eq!(SetProbe { n_columns: 2, ..plain }.count(rows, &[1.0; 24]), Ok(10));
+        // A ridge makes up for everything but a label.
+        let ridge = SetProbe { ridge: true, size: 4, ..plain };
+        let weights: Vec<f64> = y.iter().map(|&label| if label == 1.0 { 1.0 } else { 1e-9 }).collect();
+        let weighted = rows.with_weights(&weights).expect("one for each row");
+        assert_eq!(ridge.count(weighted, &[1.0; 24]), Ok(10), "the other label is hardly ever drawn");
+        assert_eq!(SetProbe { intercept: false, ..ridge }.count(weighted, &[1.0; 24]), Ok(0));
+        assert!(ridge.count(rows, &[1.0; 24]).is_ok_and(|n| n < 5));
     }
 }

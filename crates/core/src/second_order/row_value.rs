@@ -16,6 +16,8 @@ pub(super) struct RowValue {
     pub(super) dist_sq: f64,
     pub(super) prob: f64,
     pub(super) weight: f64,
+    /// By how much the row moves its own log-odds in the smallest set.
+    pub(super) moves: f64,
     pub(super) note: Option<Note>,
 }
 
@@ -34,9 +36,12 @@ impl RowValue {
         sizes: Sizes,
         utility: Utility,
     ) {
+        let smallest = sizes.min() as f64;
         match form {
             Form::Resummed { sizes: shifted, .. } => {
                 let m = sizes.max() as f64;
+                // Its own curvature holds a row back, and the sums know that.
+                self.moves = terms.pull / (smallest + terms.dist_sq);
                 let (s1, s2) = shifted.sums(terms.dist_sq);
                 self.potential = 0.5 * terms.spread * (s1 + s2) / m;
                 self.penalty = -0.5 * terms.second_square * s2 / m;
@@ -44,6 +49,9 @@ impl RowValue {
             }
             Form::Nodes(weights) => {
                 let weight = &weights[node];
+                if node == 0 {
+                    self.moves = terms.pull / smallest;
+                }
                 self.potential +=
                     weight.third * terms.third_position - weight.mean_second * terms.mean_second;
                 self.potential += free_gain(row, weight, utility);

@@ -41,6 +41,9 @@ pub struct RowTerms {
     pub dist_sq: f64,
     /// `w·xᵀVx`.
     pub spread: f64,
+    /// `|e|·xᵀH⁻¹x`: over `s`, by how much the row moves its own log-odds in a set
+    /// of `s` rows, to first order.
+    pub pull: f64,
     /// `π` under the reference fit.
     pub prob: f64,
     /// `w = π(1 − π)`.
@@ -185,6 +188,9 @@ impl RowForm {
         let psi_z = when(turned, &|| products(psi, z));
         let bias = when(turned, &|| along(z, &expansion.bias));
         let ridge = self.small_ridge_terms(z, psi, &turn, &logits);
+        let room = |i: usize| {
+            1.0 - own(i).map_or(0.0, |own| panel.row[i].weight * own * fit.weight_scale() * panel.damped[i])
+        };
         for (i, out) in out.iter_mut().enumerate() {
             *out = logits[i].map(|row| {
                 let (w, w1) = (row.weight, row.weight_slope);
@@ -201,6 +207,7 @@ impl RowForm {
                     ridge: ridge[i],
                     dist_sq: w * n * panel.spread[i],
                     spread: w * spread[i],
+                    pull: row.surprise.abs() * n * panel.damped[i] / room(i),
                     prob: panel.row[i].prob,
                     weight: panel.row[i].weight,
                 }

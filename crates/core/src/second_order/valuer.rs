@@ -23,6 +23,11 @@ use std::sync::Arc;
 /// more than its first order says, by as large a share of that.
 const LARGEST_SMALL_RIDGE: f64 = 0.1;
 
+/// The most by which a row may move its own log-odds, to first order, in the
+/// smallest set that counts. Models are curved over a few units of log-odds: what an
+/// expansion says of rows far beyond that is not even bounded by the utility.
+pub const LARGEST_MOVE: f64 = 20.0;
+
 /// Values any row, seen or unseen, for a logistic model that is refitted on
 /// each set.
 #[derive(Debug, Clone)]
@@ -264,6 +269,7 @@ impl SecondOrderValuer {
             |(work, reference), (panel, out)| {
                 let start = panel * PANEL_ROWS;
                 self.value_panel(&self.rows, rows, start, left_out, work, out)?;
+                self.note_rows(rows, start, left_out, out);
                 let is_finite = |row: &RowValue| row.note.is_some() || row.value().is_finite();
                 if !out.iter().all(is_finite) {
                     return Err(Error::TooLarge);
@@ -317,6 +323,15 @@ impl SecondOrderValuer {
         Ok(())
     }
 
+    /// Takes values away that would say nothing.
+    fn note_rows(&self, rows: Rows<'_>, start: usize, left_out: bool, out: &mut [RowValue]) {
+        let n_labels = [self.fit.n_rows() - self.fit.n_positive(), self.fit.n_positive()];
+        for (i, out) in out.iter_mut().enumerate().filter(|(_, out)| out.note.is_none()) {
+            let is_part = left_out && rows.weights().is_none_or(|weights| weights[start + i] > 0.0);
+            out.note = note_of(out.moves, is_part && n_labels[rows.y()[start + i] as usize] == 1);
+        }
+    }
+
     /// What a row is to the fit of the reference. With a ridge that is none of
     /// the fits that sets are expanded about.
     fn describe_panel(
@@ -350,6 +365,17 @@ impl Valuer for SecondOrderValuer {
     /// [`Error::TooLarge`].
     fn values(&self, points: Rows<'_>) -> Result<Values, Error> {
         self.value_rows(points, false)
+    }
+}
+
+/// Why a row has no value, if it has none: it is beyond the expansion, or without it
+/// there is no model.
+pub(super) fn note_of(moves: f64, is_only_of_label: bool) -> Option<Note> {
+    match moves {
+        _ if is_only_of_label => Some(Note::OnlyOfLabel),
+        // Also what is too large to be a number.
+        moves if !(moves <= LARGEST_MOVE) => Some(Note::TooFar),
+        _ => None,
     }
 }
 

@@ -94,7 +94,7 @@ impl LogisticModel {
             _ => p,
         };
         let least = shift.map_or(0, |shift| default_min_above(shift, p));
-        Sizes::default_min(n_coefficients, usize::MAX).max(least).min(max).max(p + 3)
+        Sizes::default_min(n_coefficients, usize::MAX).max(least).min(max).max(p + 2)
     }
 
     /// `(ΣW)²/(n ΣW²)`: the share of rows that those of a set amount to, in the

@@ -17,15 +17,16 @@ const LARGEST_SHARE_REPEATED: f64 = 0.125;
 
 impl LogisticModel {
     /// How many of `n_sets` sets of `size` rows, drawn from the sample, have no fit;
-    /// nothing if all have one by a ridge, if it would take long to say, or if the
-    /// sample is too small to draw such sets from.
+    /// nothing if it would take long to say, or if the sample is too small to draw
+    /// such sets from.
     pub(crate) fn sets_without_fit(&self, choice: SecondOrder, size: usize, n_sets: usize) -> Option<usize> {
         let n_fits = self.fits.len();
         let p = self.first().dim();
         let is_softmax = n_fits > 2 && choice.takes_softmax(n_fits, p, self.options.ridge);
         let d = if is_softmax { (n_fits - 1) * p } else { p };
+        let ridge = self.options.ridge > 0.0;
         let cost = (n_sets * size * n_fits) as f64 * (d * d) as f64;
-        if self.options.ridge > 0.0 || cost > DEAREST_PROBE {
+        if !ridge && cost > DEAREST_PROBE {
             return None;
         }
         let probe = SetProbe {
@@ -33,6 +34,8 @@ impl LogisticModel {
             n_sets,
             seed: choice.seed,
             intercept: self.options.intercept,
+            n_columns: self.first().kept().len(),
+            ridge,
             n_classes: is_softmax.then_some(n_fits),
         };
         let n_models = if n_fits > 2 && !is_softmax { n_fits } else { 1 };

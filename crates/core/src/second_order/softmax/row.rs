@@ -202,6 +202,12 @@ impl RowForms {
     }
 }
 
+/// By how much a row moves its own log-odds, along its surprise, in a set of
+/// `size` rows.
+pub(super) fn moves(axes: &[Axis], size: f64) -> f64 {
+    axes.iter().map(|axis| 2.0 * axis.surprise / (size + axis.dist_sq)).sum()
+}
+
 impl Split {
     /// The sum over set sizes, divided by `m`.
     pub(super) fn of(axes: &[Axis], sizes: &ShiftedSizes, m: f64) -> Self {

@@ -3,7 +3,7 @@
 use super::drawn::DrawnStart;
 use super::fit::{ClassProbabilities, SoftmaxFit, predictors};
 use super::passes::{SoftmaxOptions, SoftmaxPasses, SoftmaxStep};
-use super::row::{RowForms, Small, Split};
+use super::row::{RowForms, Small, Split, moves};
 use super::sums::{forms, pair};
 use crate::classification::design::DesignPanel;
 use crate::classification::one_vs_rest::check_classes;
@@ -11,6 +11,7 @@ use crate::linear::fit::PANEL_ROWS;
 use crate::second_order::bootstrap::{BootstrapOptions, Drawn, replicates, std_errors};
 use crate::second_order::options::{check_shifted, shift_warning};
 use crate::second_order::resummed::ShiftedSizes;
+use crate::second_order::valuer::note_of;
 use crate::values::{Note, Part, Values};
 use crate::{Error, Rows, Sizes, Valuer, Warning};
 use faer::Mat;
@@ -225,8 +226,11 @@ impl SoftmaxValuer {
 
     fn value_rows(&self, rows: Rows<'_>, left_out: bool) -> Result<Values, Error> {
         self.check(rows)?;
-        let out = self.row_values(rows, left_out)?;
-        if out.iter().any(|row| !row.split.value().is_finite()) {
+        let mut out = self.row_values(rows, left_out)?;
+        for row in out.iter_mut().filter(|row| row.note.is_none()) {
+            row.note = note_of(row.moves, row.is_only_of_label);
+        }
+        if out.iter().any(|row| row.note.is_none() && !row.split.value().is_finite()) {
             return Err(rows.explain_not_finite(0, rows.len()));
         }
         let mut values = self.collect(&out);
@@ -278,7 +282,12 @@ impl SoftmaxValuer {
                 Some((row, forms))
             };
             match row {
-                Some((row, forms)) => out.split = Split::of(&forms.axes(&row, label), &self.shifted, m),
+                Some((row, forms)) => {
+                    let axes = forms.axes(&row, label);
+                    out.split = Split::of(&axes, &self.shifted, m);
+                    out.moves = moves(&axes, self.sizes.min() as f64);
+                    out.is_only_of_label = left_out && own > 0.0 && self.fit.n_labels()[label] == 1;
+                }
                 None => out.note = Some(Note::LeverageOne),
             }
         }
@@ -346,6 +355,8 @@ fn shifted(dim: usize, options: SoftmaxOptions, sizes: Sizes) -> ShiftedSizes {
 #[derive(Debug, Clone, Default)]
 struct RowValue {
     split: Split,
+    moves: f64,
+    is_only_of_label: bool,
     prob: Vec<f64>,
     note: Option<Note>,
 }
