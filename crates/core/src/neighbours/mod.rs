@@ -93,12 +93,14 @@
 
 mod column;
 mod distances;
+mod index;
 mod labels;
 mod list;
 mod lists;
 mod numbers;
 mod options;
 mod pass;
+mod search;
 mod shapley;
 mod sort;
 mod space;
@@ -107,5 +109,6 @@ mod weights;
 
 pub use options::{DEFAULT_K, Metric, NeighbourOptions, NeighbourTask, Scale, TestRows, sample_rows};
 pub use pass::TestMeans;
+pub use search::Search;
 pub use valuer::NeighbourValuer;
 pub use weights::WeightTable;
