@@ -8,10 +8,10 @@ use super::weights::WeightTable;
 use crate::Error;
 
 /// The share of rows that an index may look at and still be faster than blocks.
-const LARGEST_SHARE: f64 = 0.25;
+const LARGEST_SHARE: f64 = 0.2;
 
 /// Test rows that make up for building an index.
-const FEWEST_TESTS: usize = 32;
+const FEWEST_TESTS: usize = 100;
 
 /// How the nearest rows of a test row are found. Values have the same bits either way.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
