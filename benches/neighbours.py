@@ -6,6 +6,7 @@ Run by `./bench neighbours`.
 import os
 import tempfile
 from pathlib import Path
+from statistics import median
 
 import numpy as np
 import pyarrow as pa
@@ -107,8 +108,23 @@ def growth(n):
     print(flush=True)
 
 
+def by_an_index(n, n_tests):
+    found = {tuple(map(int, name.split())): times for name, times in measure("index", n, n_tests).items()}
+    columns = sorted({p for p, _ in found})
+    print(f"Large q, {grouped(n)} rows, {n_tests} test rows: ms by blocks of all distances / by an index that is there; last, ms of building it (median).\n")
+    print("| q (rows with weight) | " + " | ".join(f"{p} column{'s' * (p > 1)}" for p in columns) + " |")
+    print("|---" * (len(columns) + 1) + "|")
+    for q in sorted({q for _, q in found}):
+        cells = [f"{1e3 * found[p, q]['blocks']:.0f} / {1e3 * found[p, q]['index']:.0f}" for p in columns]
+        print(f"| {grouped(q)} ({grouped(found[columns[0], q]['listed'])}) | " + " | ".join(cells) + " |")
+    build = [median(times["build"] for (p, _), times in found.items() if p == column) for column in columns]
+    print("| building | " + " | ".join(f"{1e3 * seconds:.0f}" for seconds in build) + " |\n", flush=True)
+
+
 def run():
     print("## Nearest neighbours\n")
     beside_the_textbook(1_000 if SMALL else 10_000)
     a_million_rows(*((20_000, 50) if SMALL else (1_000_000, 1_000)))
     growth(10_000 if SMALL else 1_000_000)
+    for n in [20_000] if SMALL else [100_000, 1_000_000]:
+        by_an_index(n, 64)

@@ -6,13 +6,14 @@
 //! measure_neighbours rows COLUMNS                  growth with the number of reference rows, 64 test rows
 //! measure_neighbours columns ROWS                  growth with the number of columns, 64 test rows
 //! measure_neighbours sizes ROWS                    growth with k, m and q, 64 test rows and 8 columns
+//! measure_neighbours index ROWS TESTS              large q by blocks and by an index, and building it
 //! measure_neighbours weights                       the table of weights alone
 //! measure_neighbours textbook ROWS                 every row a test row, beside the n × n implementation
 //! ```
 //!
 //! Runs on as many threads as `RAYON_NUM_THREADS` says; seconds are the best of three.
 
-use dshap::neighbours::{NeighbourOptions, NeighbourTask, NeighbourValuer, TestRows, WeightTable};
+use dshap::neighbours::{NeighbourOptions, NeighbourTask, NeighbourValuer, Search, TestRows, WeightTable};
 use dshap::{Rows, Sizes, Valuer};
 use faer::Mat;
 use std::hint::black_box;
@@ -32,9 +33,10 @@ fn main() -> Outcome {
         ["rows", columns] => rows(columns.parse()?),
         ["columns", rows] => columns(rows.parse()?),
         ["sizes", rows] => sizes(rows.parse()?),
+        ["index", rows, tests] => index(rows.parse()?, tests.parse()?),
         ["weights"] => weights(),
         ["textbook", rows] => textbook(rows.parse()?),
-        _ => Err("usage: measure_neighbours values ROWS TESTS COLUMNS | unseen ROWS POINTS TESTS COLUMNS | rows COLUMNS | columns ROWS | sizes ROWS | weights | textbook ROWS".into()),
+        _ => Err("usage: measure_neighbours values ROWS TESTS COLUMNS | unseen ROWS POINTS TESTS COLUMNS | rows COLUMNS | columns ROWS | sizes ROWS | index ROWS TESTS | weights | textbook ROWS".into()),
     }
 }
 
@@ -179,6 +181,45 @@ fn sizes(n: usize) -> Outcome {
         let options = NeighbourOptions { k, ..NeighbourOptions::new(LABELS) };
         let seconds = seconds(&reference, &test, Sizes::new(q, m), options)?;
         lines.push(format!("\"k = {k}, q = {q}, m = {m}\": {seconds}"));
+    }
+    println!("{{{}}}", lines.join(", "));
+    Ok(())
+}
+
+/// Milliseconds by blocks, by an index that is there, and of building it, for the share of
+/// rows with weight that each q leaves.
+fn index(n: usize, n_tests: usize) -> Outcome {
+    let options = NeighbourOptions::new(LABELS);
+    let mut lines = Vec::new();
+    for p in [1, 2, 4, 6, 8, 12] {
+        let (reference, test) = (Table::new(1, n, p), Table::new(2, n_tests, p));
+        for q in [1000, 10_000, 100_000].into_iter().filter(|&q| q < n) {
+            let keep = WeightTable::new(n, options.k, Sizes::new(q, n))?.cut_off(options.tolerance);
+            let valuer = |search| -> Result<_, Box<dyn std::error::Error>> {
+                let tests = TestRows::Given(test.rows(LABELS)?);
+                let sizes = Sizes::new(q, n);
+                Ok(NeighbourValuer::new(reference.rows(LABELS)?, tests, sizes, options)?.with_search(search))
+            };
+            let time = |valuer: &NeighbourValuer<'_>| {
+                let start = Instant::now();
+                valuer.leave_one_out(&|_, _| true).map(|values| {
+                    black_box(values);
+                    start.elapsed().as_secs_f64()
+                })
+            };
+            let (blocks, index) = (valuer(Search::Blocks)?, valuer(Search::Index)?);
+            let first = time(&index)?;
+            let (mut by_blocks, mut by_index) = (f64::INFINITY, f64::INFINITY);
+            // In turns, since other work on the machine comes and goes.
+            for _ in 0..3 {
+                by_blocks = by_blocks.min(time(&blocks)?);
+                by_index = by_index.min(time(&index)?);
+            }
+            lines.push(format!(
+                "\"{p} {q}\": {{\"listed\": {keep}, \"blocks\": {by_blocks}, \"index\": {by_index}, \"build\": {}}}",
+                (first - by_index).max(0.0)
+            ));
+        }
     }
     println!("{{{}}}", lines.join(", "));
     Ok(())

@@ -434,3 +434,33 @@ fn the_fourth_format_is_read_for_ever() {
     is_said("value", [0.03194709604614575, 0.020046813669964678]);
     is_said("stderr", [0.02569366065002347, 0.02618442418726633]);
 }
+
+/// An index is a second copy of the reference: where that has no room, values come
+/// without it, and a limit that was enough for the rows is enough.
+#[test]
+fn an_index_of_neighbours_needs_no_more_memory_than_there_is() {
+    let folder = Folder::new();
+    folder.write("t.csv", &Table::new(14, 30_000, true).csv());
+    let run = |q: Option<usize>, memory: Option<u64>| {
+        let choice = NeighbourChoice { samples: Some(40), ..NeighbourChoice::default() };
+        let mut model = model(Method::Knn { k: 3 }, choice);
+        model.sizes.min = q;
+        let request = ValueRequest {
+            against: Against::Themselves(model),
+            resources: Resources { memory, checkpoint: None },
+            ..ValueRequest::new(vec![folder.name("t.csv")], "")
+        };
+        let mut collected = Collected::default();
+        dshap_run::value(&request, &Unwatched, &mut collected)?;
+        collected.arranged(Arrange::ByRow)
+    };
+    // The least that is enough where no index is asked for.
+    let mut limit = 1;
+    while let Err(error) = run(None, Some(limit)) {
+        let Error::TooLittleMemory { needed, .. } = error else { panic!("{error}") };
+        assert!(needed > limit);
+        limit = needed;
+    }
+    let large = Some(15_000);
+    assert_eq!(run(large, Some(limit)).unwrap(), run(large, None).unwrap());
+}

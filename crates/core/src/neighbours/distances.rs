@@ -6,7 +6,7 @@ use faer::linalg::matmul::matmul;
 use faer::{Accum, MatMut, MatRef, Par};
 
 /// Rows that direct distances are computed for at once: four vectors of four.
-const LANES: usize = 16;
+pub(super) const LANES: usize = 16;
 
 /// Cells of a block of rows, at most; they stay in a level-2 cache while all test
 /// rows are compared with them.
@@ -38,6 +38,11 @@ pub(super) struct Precision {
     pub(super) absolute: f64,
 }
 
+impl Precision {
+    /// That of direct distances.
+    pub(super) const EXACT: Self = Self { relative: 0.0, absolute: 0.0 };
+}
+
 impl Way {
     /// The faster one.
     pub(super) fn of(space: &Space) -> Self {
@@ -57,7 +62,7 @@ impl Way {
     /// `2(p + 8)ε·(2|t| + d)² ≤ 2(p + 8)ε·(8|t|² + 2d²)`.
     pub(super) fn precision(self, space: &Space, test: &TestRow) -> Precision {
         match self {
-            Way::Direct => Precision { relative: 0.0, absolute: 0.0 },
+            Way::Direct => Precision::EXACT,
             Way::Products => {
                 let p = space.columns.len() as f64;
                 let gamma = 2.0 * (p + 8.0) * f64::EPSILON;
@@ -143,12 +148,7 @@ impl Work {
         let n = rows.len();
         for (test, out) in tests.iter().zip(out.chunks_exact_mut(n)) {
             let out = &mut out[start..start + len];
-            match space.metric {
-                Metric::Manhattan => add_up(&self.cells, &test.direct, scales, out, f64::abs),
-                Metric::Euclidean | Metric::Cosine => {
-                    add_up(&self.cells, &test.direct, scales, out, |d| d * d)
-                }
-            }
+            direct_distances(space.metric, &self.cells, &test.direct, scales, out);
         }
     }
 
@@ -190,6 +190,20 @@ impl Work {
                 *out = (product + (test.norm_sq + norm)).max(0.0);
             }
         }
+    }
+}
+
+/// Direct distances to a test row of rows that lie side by side, column after column.
+pub(super) fn direct_distances(
+    metric: Metric,
+    cells: &[[f64; LANES]],
+    test: &[f64],
+    scales: &[f64],
+    out: &mut [f64],
+) {
+    match metric {
+        Metric::Manhattan => add_up(cells, test, scales, out, f64::abs),
+        Metric::Euclidean | Metric::Cosine => add_up(cells, test, scales, out, |d| d * d),
     }
 }
 

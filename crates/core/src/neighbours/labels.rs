@@ -61,7 +61,13 @@ impl Labels<'_> {
     ///
     /// and the mean of that over all orders of tied rows: they come in one of
     /// `g + 1` places among `g` others, each with the share `f` of agreeing labels.
-    pub(super) fn own_values(&self, list: &List, table: &WeightTable, y_t: f64, out: &mut [f64]) {
+    pub(super) fn own_values(
+        &self,
+        list: &List,
+        table: &WeightTable,
+        y_t: f64,
+        mut say: impl FnMut(usize, f64),
+    ) {
         let (w, k) = (table.weights(), self.k);
         // Seen from a row, those further away are one place nearer: without it.
         let mut beyond = Sides::default();
@@ -70,7 +76,7 @@ impl Labels<'_> {
             if run.len == 1 {
                 let row = list.row(a);
                 let agrees = self.y[row] == y_t;
-                out[row] = beyond.gain(agrees) / k;
+                say(row, beyond.gain(agrees) / k);
                 *(if agrees { &mut beyond.agreeing } else { &mut beyond.others }) += w[a];
                 continue;
             }
@@ -80,7 +86,7 @@ impl Labels<'_> {
             for row in list.rows(run) {
                 let agrees = self.y[row] == y_t;
                 let share = (count - f64::from(u8::from(agrees))) / g as f64;
-                out[row] = (beyond.gain(agrees) + Sides::of(among, share).gain(agrees)) / k;
+                say(row, (beyond.gain(agrees) + Sides::of(among, share).gain(agrees)) / k);
             }
             if a > 0 {
                 beyond.add(Sides::of(table.run(a - 1, run.len).w, count / run.len as f64));

@@ -1,7 +1,9 @@
 //! The rows of one test row in the order of their distances.
 
 use super::distances::Precision;
+use super::index::{Index, LEAF_ROWS};
 use super::sort::{numbers_mask, sort};
+use super::space::TestRow;
 use std::cell::OnceCell;
 use std::cmp::Ordering;
 
@@ -54,6 +56,44 @@ impl List {
         if let Some(own) = own {
             self.places.swap_remove(own);
         }
+        self.arrange(keep, precision, direct);
+        true
+    }
+
+    /// The same list, of rows that the index finds near a test row which can visit it.
+    pub(super) fn sort_near(
+        &mut self,
+        index: &Index,
+        test: &TestRow,
+        own: Option<usize>,
+        keep: usize,
+        direct: impl Fn(usize) -> f64,
+    ) {
+        self.mask = numbers_mask(index.n_rows());
+        self.places.clear();
+        // The more rows wait to be selected from, the less a row costs, and the later it
+        // is known how near one must be.
+        let waiting = |n_kept: usize| 2 * n_kept.max(LEAF_ROWS);
+        let (mut reach, mut most) = (f64::INFINITY, waiting(keep));
+        index.visit(test, |rows, distances| {
+            for (&row, &distance) in rows.iter().zip(distances) {
+                if distance <= reach && Some(row as usize) != own {
+                    self.places.push((distance.to_bits() & !self.mask) | u64::from(row));
+                }
+            }
+            if self.places.len() > most {
+                reach = self.select(keep, Precision::EXACT);
+                // Ties may leave more than were asked for.
+                most = waiting(self.places.len());
+            }
+            reach
+        });
+        self.arrange(keep, Precision::EXACT, direct);
+    }
+
+    /// Sorts the rows at hand, and drops what is behind the first `keep` and not tied
+    /// with the last of them.
+    fn arrange(&mut self, keep: usize, precision: Precision, direct: impl Fn(usize) -> f64) {
         let cut = keep.min(self.places.len());
         if cut < self.places.len() {
             self.select(cut, precision);
@@ -62,15 +102,9 @@ impl List {
         self.tied.clear();
         self.tied.resize(self.places.len(), false);
         self.settle(precision, direct);
-        if cut > 0 && cut < self.places.len() {
-            let end = (cut..self.places.len()).find(|&at| !self.tied[at]).unwrap_or(self.places.len());
-            self.places.truncate(end);
-            self.tied.truncate(end);
-        } else if cut == 0 {
-            self.places.clear();
-            self.tied.clear();
-        }
-        true
+        let end = (cut..self.places.len()).find(|&at| !self.tied[at]).unwrap_or(self.places.len());
+        self.places.truncate(end);
+        self.tied.truncate(end);
     }
 
     /// Number of places.
@@ -173,13 +207,18 @@ impl List {
         from
     }
 
-    /// Drops places that are certainly behind the first `cut`.
-    fn select(&mut self, cut: usize, precision: Precision) {
-        let Some(last) = cut.checked_sub(1) else { return };
+    /// Drops places that are certainly behind the first `cut`; returns how far
+    /// away these are at most.
+    fn select(&mut self, cut: usize, precision: Precision) -> f64 {
+        let Some(last) = cut.checked_sub(1) else {
+            self.places.clear();
+            return f64::NEG_INFINITY;
+        };
         let (_, &mut last, _) = self.places.select_nth_unstable(last);
         let (_, high) = self.bounds(last, precision);
         let mask = self.mask;
         self.places.retain(|&place| precision.low(f64::from_bits(place & !mask)) <= high);
+        high
     }
 
     /// Between what the direct distance of a place is.
@@ -258,6 +297,7 @@ mod tests {
         let rows = Rows::new(x.as_ref(), &y).expect("one target per row");
         let space = Space::new(rows, metric, scale).expect("features vary");
         let placed = space.place(rows).expect("cells are finite");
+        let index = (!placed.has_null()).then(|| Index::new(&space, &placed));
         let mut n_wrong = 0;
         let mut distances = vec![0.0; x.nrows()];
         for t in (0..x.nrows()).step_by(10) {
@@ -297,6 +337,12 @@ mod tests {
                             "{metric:?}, {way:?}: {t}, {row}, {hint}"
                         );
                     }
+                }
+                if let Some(index) = index.as_ref().filter(|index| index.can_visit(&test)) {
+                    let mut near = List::default();
+                    near.sort_near(index, &test, Some(t), keep, direct);
+                    let rows: Vec<usize> = (0..near.len()).map(|place| near.row(place)).collect();
+                    assert_eq!((rows, &near.tied), (found.clone(), &list.tied), "{metric:?}, test row {t}");
                 }
                 let by_products = |place: usize| distances[found[place - 1]] <= distances[found[place]];
                 n_wrong += (1..found.len()).filter(|&place| !by_products(place)).count();

@@ -1,6 +1,7 @@
 //! What is done for one test row: its list, and values by it.
 
 use super::distances::{Way, Work};
+use super::index::Index;
 use super::labels::{LabelSums, Labels};
 use super::list::List;
 use super::numbers::{NumberSums, Numbers};
@@ -67,7 +68,7 @@ impl NeighbourValuer<'_> {
         let n = self.placed.len();
         let distances = &work.of_reference[b * n..(b + 1) * n];
         let precision = self.way.precision(&self.space, &test.row);
-        let direct = |row: usize| self.direct(test, &self.placed, row, distances);
+        let direct = |row: usize| self.direct(test, row, Some(distances));
         if work.list.sort(distances, test.own, keep, precision, direct) {
             Ok(())
         } else {
@@ -75,27 +76,46 @@ impl NeighbourValuer<'_> {
         }
     }
 
-    /// Values of reference rows by the list at hand.
+    /// The list of a test row by the index, which measures no distances but those of
+    /// rows near it.
+    pub(super) fn indexed_list(
+        &self,
+        index: &Index,
+        test: &OneTest,
+        keep: usize,
+        work: &mut ListWork,
+    ) -> Result<(), Error> {
+        if index.can_visit(&test.row) {
+            work.list.sort_near(index, &test.row, test.own, keep, |row| self.direct(test, row, None));
+            return Ok(());
+        }
+        self.measure(&[&test.row], work);
+        self.list(test, 0, keep, work)
+    }
+
+    /// Values of reference rows by the list at hand. Of rows that are not listed
+    /// nothing is said: they are worth 0.
     pub(super) fn own_values(
         &self,
         test: &OneTest,
         table: &WeightTable,
         work: &mut ListWork,
-        out: &mut [f64],
+        say: impl FnMut(usize, f64),
     ) {
         match &self.utility {
-            Utility::Labels(labels) => labels.own_values(&work.list, table, test.y, out),
+            Utility::Labels(labels) => labels.own_values(&work.list, table, test.y, say),
             Utility::Numbers(numbers) => {
-                numbers.own_values(&work.list, table, test.y, &mut work.numbers, out);
+                numbers.own_values(&work.list, table, test.y, &mut work.numbers, say);
             }
         }
     }
 
-    /// Values of points by one list, in place of their distances.
+    /// Values of points by one list, in place of their distances. `measured` says which
+    /// of the measured test rows the list is of, if it is of one.
     pub(super) fn point_values(
         &self,
         test: &OneTest,
-        b: usize,
+        measured: Option<usize>,
         table: &WeightTable,
         points: &Placed<'_>,
         y: &[f64],
@@ -103,7 +123,7 @@ impl NeighbourValuer<'_> {
         out: &mut [f64],
     ) -> Result<(), Error> {
         let n = self.placed.len();
-        let distances = &work.of_reference[b * n..(b + 1) * n];
+        let distances = measured.map(|b| &work.of_reference[b * n..(b + 1) * n]);
         let precision = self.way.precision(&self.space, &test.row);
         let list = &work.list;
         match &self.utility {
@@ -122,7 +142,7 @@ impl NeighbourValuer<'_> {
             let own = || {
                 if self.way == Way::Direct { distance } else { self.space.direct(&test.row, points, point) }
             };
-            let direct = |row: usize| self.direct(test, &self.placed, row, distances);
+            let direct = |row: usize| self.direct(test, row, distances);
             let run = list.find(hint, distance, precision, own, direct);
             hint = run.start;
             out[point] = match &self.utility {
@@ -133,8 +153,12 @@ impl NeighbourValuer<'_> {
         Ok(())
     }
 
+    /// The direct distance of a reference row: measured, or computed anew.
     #[inline]
-    fn direct(&self, test: &OneTest, rows: &Placed<'_>, row: usize, distances: &[f64]) -> f64 {
-        if self.way == Way::Direct { distances[row] } else { self.space.direct(&test.row, rows, row) }
+    fn direct(&self, test: &OneTest, row: usize, measured: Option<&[f64]>) -> f64 {
+        match measured {
+            Some(distances) if self.way == Way::Direct => distances[row],
+            _ => self.space.direct(&test.row, &self.placed, row),
+        }
     }
 }

@@ -54,9 +54,12 @@
 //! **Far rows.** Behind place `(k + log 1/ε)·n/s₀`, roughly, less than a share `ε` of
 //! the weight is left, so that where `s₀` is large rows that far are not even sorted
 //! ([`NeighbourOptions::tolerance`] says what that changes at most, by default less
-//! than rounding). With `s₀ = k`, the default, weights fall like `1/i²` and their
-//! tail like `1/i`: nothing can be cut off. For the same reason there is no tree of
-//! nearest rows: the whole order is needed, and a tree does not sort faster.
+//! than rounding). Where columns are few, too, a k-d tree of the reference finds the rows
+//! that are left without a look at most others; lists and values are those of all
+//! distances, to the last bit. [`Search`] says which way is taken, by default the one
+//! that is faster as a rule. With `s₀ = k`, the default, weights fall like `1/i²` and
+//! their tail like `1/i`: nothing can be cut off, the whole order is needed, and a tree
+//! does not sort faster.
 //!
 //! ```
 //! use dshap::neighbours::{NeighbourOptions, NeighbourTask, NeighbourValuer, TestRows};
@@ -86,6 +89,7 @@
 //! | `weights.rs` | the weights of places, all sizes summed |
 //! | `options.rs` | what is asked for |
 //! | `column.rs`, `space.rs`, `distances.rs` | units of columns; coordinates and direct distances; blocks of distances |
+//! | `index.rs`, `search.rs` | a tree of boxes that finds near rows; where it is used |
 //! | `list.rs`, `sort.rs` | the order of rows for one test row, with its ties |
 //! | `labels.rs`, `numbers.rs` | from a list to values: classification, regression |
 //! | `pass.rs` | means over test rows, with the same bits for any threads |
@@ -93,12 +97,14 @@
 
 mod column;
 mod distances;
+mod index;
 mod labels;
 mod list;
 mod lists;
 mod numbers;
 mod options;
 mod pass;
+mod search;
 mod shapley;
 mod sort;
 mod space;
@@ -107,5 +113,6 @@ mod weights;
 
 pub use options::{DEFAULT_K, Metric, NeighbourOptions, NeighbourTask, Scale, TestRows, sample_rows};
 pub use pass::TestMeans;
+pub use search::Search;
 pub use valuer::NeighbourValuer;
 pub use weights::WeightTable;

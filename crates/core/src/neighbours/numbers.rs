@@ -63,7 +63,7 @@ impl Numbers {
         table: &WeightTable,
         y_t: f64,
         sums: &mut NumberSums,
-        out: &mut [f64],
+        mut say: impl FnMut(usize, f64),
     ) {
         let u_t = y_t - self.centre;
         let k_sq = self.k * self.k;
@@ -74,7 +74,7 @@ impl Numbers {
             if run.len == 1 {
                 let row = list.row(a);
                 let u = self.u[row];
-                out[row] = beyond.gain(u, list.len() - a) / k_sq;
+                say(row, beyond.gain(u, list.len() - a) / k_sq);
                 if a > 0 {
                     // Seen from a nearer row, this one is one place nearer.
                     let weights = self.single_weights(table, a);
@@ -91,7 +91,7 @@ impl Numbers {
                 let among = self.several(weights, others, run.len - 1, nearer, u_t);
                 let mut all = beyond;
                 all.add(&among);
-                out[row] = all.gain(u, list.len() - a) / k_sq;
+                say(row, all.gain(u, list.len() - a) / k_sq);
             }
             if a > 0 {
                 let weights = table.run(a - 1, run.len);

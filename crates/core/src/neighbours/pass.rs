@@ -15,10 +15,16 @@ const TASK_TESTS: std::ops::RangeInclusive<usize> = 4..=16;
 /// Rows whose means are brought up to date at once.
 const CHUNK_ROWS: usize = 4096;
 
+/// What a test row says of few rows: the number of a row, and a value.
+pub(super) type Said = Vec<(u32, f64)>;
+
 /// The running mean of what test rows say of a row, and its spread (Welford).
 #[derive(Debug, Clone, Copy, Default)]
 struct Mean {
+    /// Test rows with an opinion.
     n: u32,
+    /// Test rows so far, those without one among them.
+    n_tests: u32,
     mean: f64,
     sum_sq: f64,
 }
@@ -43,13 +49,31 @@ impl Mean {
         (self.sum_sq / (n - 1.0) / n).sqrt()
     }
 
-    /// `inverse` holds `1/n` at index `n`.
+    /// What the next test row says; NaN is no opinion. `inverse` holds `1/n` at index `n`.
     #[inline]
-    fn push(&mut self, value: f64, inverse: &[f64]) {
+    fn hear(&mut self, value: f64, inverse: &[f64]) {
+        self.n_tests += 1;
+        if value.is_nan() {
+            return;
+        }
         self.n += 1;
         let delta = value - self.mean;
         self.mean += delta * inverse[self.n as usize];
         self.sum_sq += delta * (value - self.mean);
+    }
+
+    /// Hears zeros until so many test rows have spoken.
+    #[inline]
+    fn catch_up(&mut self, n_tests: usize, inverse: &[f64]) {
+        if self.mean == 0.0 {
+            // One zero more changes no bit of it.
+            let missed = n_tests as u32 - self.n_tests;
+            self.n += missed;
+            self.n_tests += missed;
+        }
+        while self.n_tests < n_tests as u32 {
+            self.hear(0.0, inverse);
+        }
     }
 }
 
@@ -73,6 +97,13 @@ impl TestMeans {
 
     pub(super) fn assert_of(&self, n_rows: usize) {
         assert_eq!(self.means.len(), n_rows, "means of other rows");
+    }
+
+    /// Counts test rows before they speak; returns `1/n` for every `n` up to theirs.
+    fn expect(&mut self, Speaking { n_tests, n_silent, .. }: Speaking) -> Vec<f64> {
+        self.n_tests += n_tests;
+        self.n_fewest += n_tests - n_silent;
+        (0..=self.n_tests).map(|n| 1.0 / n as f64).collect()
     }
 
     /// Test rows so far.
@@ -112,6 +143,15 @@ pub(super) struct Speaking {
     pub(super) n_wide: usize,
 }
 
+impl Speaking {
+    /// Test rows of a task.
+    fn task_tests(&self) -> usize {
+        let task_tests = (TASK_NUMBERS / self.n_wide.max(1)).clamp(*TASK_TESTS.start(), *TASK_TESTS.end());
+        // No thread should wait for others where there are few test rows.
+        task_tests.min(self.n_tests.div_ceil(rayon::current_num_threads())).max(1)
+    }
+}
+
 /// Adds what `task` says of the rows of `so_far`.
 ///
 /// A task has some test rows and fills as many rows of numbers, whatever
@@ -121,24 +161,20 @@ pub(super) struct Speaking {
 /// how many, and says whether to go on.
 pub(super) fn add_tests<W: Send>(
     so_far: &mut TestMeans,
-    Speaking { n_tests, n_silent, n_wide }: Speaking,
+    speaking: Speaking,
     watch: &(dyn Fn(usize, usize) -> bool + Sync),
     work: impl Fn() -> W + Sync,
     task: impl Fn(&mut W, Range<usize>, &mut [f64]) -> Result<(), Error> + Sync,
 ) -> Result<(), Error> {
-    let inverse: Vec<f64> = (0..=so_far.n_tests + n_tests).map(|n| 1.0 / n as f64).collect();
-    so_far.n_tests += n_tests;
-    so_far.n_fewest += n_tests - n_silent;
+    let inverse = so_far.expect(speaking);
     let means = &mut so_far.means;
     let n_rows = means.len();
-    let task_tests = (TASK_NUMBERS / n_wide.max(1)).clamp(*TASK_TESTS.start(), *TASK_TESTS.end());
-    let n_threads = rayon::current_num_threads();
-    // No thread should wait for others where there are few test rows.
-    let task_tests = task_tests.min(n_tests.div_ceil(n_threads)).max(1);
-    let wave_tests = task_tests * n_threads;
     if n_rows == 0 {
         return Ok(());
     }
+    let (n_tests, task_tests) = (speaking.n_tests, speaking.task_tests());
+    let n_threads = rayon::current_num_threads();
+    let wave_tests = task_tests * n_threads;
     // Memory is taken once and used in every wave.
     let mut said = vec![0.0; wave_tests.min(n_tests) * n_rows];
     let mut works: Vec<W> = (0..n_threads).map(|_| work()).collect();
@@ -158,13 +194,127 @@ pub(super) fn add_tests<W: Send>(
             let start = chunk * CHUNK_ROWS;
             for values in said.chunks_exact(n_rows) {
                 for (mean, &value) in means.iter_mut().zip(&values[start..]) {
-                    if !value.is_nan() {
-                        mean.push(value, &inverse);
-                    }
+                    mean.hear(value, &inverse);
                 }
             }
         });
         done = end;
     }
     Ok(())
+}
+
+/// The same, with the same bits, where a test row speaks of few rows and says 0 of all
+/// others. Rows that nothing is said of hear their zeros when the next word comes, or in
+/// the end; most of them still are at 0 then, which zeros do not change.
+pub(super) fn add_few<W: Send>(
+    so_far: &mut TestMeans,
+    speaking: Speaking,
+    watch: &(dyn Fn(usize, usize) -> bool + Sync),
+    work: impl Fn() -> W + Sync,
+    task: impl Fn(&mut W, usize, &mut Said) -> Result<(), Error> + Sync,
+) -> Result<(), Error> {
+    let n_before = so_far.n_tests;
+    let inverse = so_far.expect(speaking);
+    let (n_tests, task_tests) = (speaking.n_tests, speaking.task_tests());
+    let n_threads = rayon::current_num_threads();
+    let mut said = vec![Said::new(); (task_tests * n_threads).min(n_tests)];
+    let mut works: Vec<W> = (0..n_threads).map(|_| work()).collect();
+    // Every thread listens to all, and keeps what is about rows of its own.
+    let own_rows = so_far.means.len().div_ceil(n_threads).max(1);
+    for done in (0..n_tests).step_by(said.len().max(1)) {
+        if !watch(done, n_tests) {
+            return Err(Error::Interrupted);
+        }
+        let n_wave = said.len().min(n_tests - done);
+        let said = &mut said[..n_wave];
+        let tasks = said.par_chunks_mut(task_tests).zip(&mut works).enumerate();
+        tasks.try_for_each(|(at, (said, work))| {
+            said.iter_mut().zip(done + at * task_tests..).try_for_each(|(said, test)| {
+                said.clear();
+                task(work, test, said)
+            })
+        })?;
+        so_far.means.par_chunks_mut(own_rows).enumerate().for_each(|(at, means)| {
+            for (said, test) in said.iter().zip(done..) {
+                for &(row, value) in said {
+                    if let Some(mean) =
+                        (row as usize).checked_sub(at * own_rows).and_then(|row| means.get_mut(row))
+                    {
+                        mean.catch_up(n_before + test, &inverse);
+                        mean.hear(value, &inverse);
+                    }
+                }
+            }
+        });
+    }
+    let n_tests = so_far.n_tests;
+    so_far.means.par_iter_mut().for_each(|mean| mean.catch_up(n_tests, &inverse));
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use dshap_testkit::Draws;
+
+    /// Zeros that come late are zeros all the same, whatever came before them.
+    #[test]
+    fn saying_little_is_saying_zero_of_the_rest() {
+        let (n_rows, n_tests) = (300, 70);
+        let mut draws = Draws::new(1);
+        // Few opinions, silence, opinions that cancel, and zeros that are said.
+        let mut opinion = || match draws.uniform() {
+            u if u < 0.8 => 0.0,
+            u if u < 0.85 => f64::NAN,
+            u if u < 0.9 => 0.25,
+            u if u < 0.95 => -0.25,
+            _ => draws.normal(),
+        };
+        let opinions: Vec<f64> = (0..n_rows * n_tests).map(|_| opinion()).collect();
+        let said = |test: usize| &opinions[test * n_rows..(test + 1) * n_rows];
+        let speaking = |n_tests| Speaking { n_tests, n_silent: 0, n_wide: n_rows };
+        let dense = |means: &mut TestMeans, first: usize, len: usize| {
+            add_tests(
+                means,
+                speaking(len),
+                &|_, _| true,
+                || (),
+                |(), tests, out| {
+                    for (out, test) in out.chunks_exact_mut(n_rows).zip(tests) {
+                        out.copy_from_slice(said(first + test));
+                    }
+                    Ok(())
+                },
+            )
+        };
+        let few = |means: &mut TestMeans, first: usize, len: usize| {
+            add_few(
+                means,
+                speaking(len),
+                &|_, _| true,
+                || (),
+                |(), test, out| {
+                    // In any order, and some zeros.
+                    let rows = (0..n_rows as u32).rev().zip(said(first + test).iter().rev());
+                    out.extend(
+                        rows.filter(|(row, value)| **value != 0.0 || row % 7 == 0).map(|(r, &v)| (r, v)),
+                    );
+                    Ok(())
+                },
+            )
+        };
+        let [mut expected, mut found, mut mixed] = [(); 3].map(|()| TestMeans::new(n_rows));
+        assert_eq!(dense(&mut expected, 0, n_tests), Ok(()));
+        assert_eq!(few(&mut found, 0, n_tests), Ok(()));
+        assert_eq!(few(&mut mixed, 0, 33), Ok(()));
+        assert_eq!(dense(&mut mixed, 33, 5), Ok(()));
+        assert_eq!(few(&mut mixed, 38, 32), Ok(()));
+        let bits = |means: &TestMeans| {
+            let bits = |mean: &Mean| (mean.n, mean.n_tests, mean.mean.to_bits(), mean.sum_sq.to_bits());
+            means.means.iter().map(bits).collect::<Vec<_>>()
+        };
+        assert_eq!(bits(&found), bits(&expected));
+        assert_eq!(bits(&mixed), bits(&expected));
+        assert_eq!((mixed.n_tests, mixed.n_fewest), (expected.n_tests, expected.n_fewest));
+    }
 }

@@ -64,7 +64,9 @@ impl NeighbourValuer<'_> {
         let (n, k) = (n_players as f64, k as f64);
         // Where a row is alone there is no mean of others, and nothing it would count for.
         let n_others = (n - 1.0).max(1.0);
-        self.add_own(so_far, table.as_ref(), watch, |y_t, own, out| match self.options.task {
+        // Weights of all sizes fall slowly, so that no index helps.
+        let table = table.as_ref().map(|table| (table, table.cut_off(self.options.tolerance) + 1));
+        self.add_own(so_far, table, watch, |y_t, own, out| match self.options.task {
             NeighbourTask::Classification { .. } => {
                 let share = n_small / (n * k);
                 for (out, &y) in out.iter_mut().zip(y) {

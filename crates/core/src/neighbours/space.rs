@@ -85,11 +85,11 @@ impl Space {
 
     /// The coordinate of a row that direct distances compare.
     #[inline]
-    fn direct_coordinate(&self, rows: &Placed<'_>, row: usize, column: &Column) -> f64 {
+    pub(super) fn direct_coordinate(&self, rows: &Placed<'_>, row: usize, column: &Column) -> f64 {
         let cell = rows.x[(row, column.feature)];
         match self.metric {
             Metric::Euclidean | Metric::Manhattan => cell * column.lift,
-            Metric::Cosine => column.standardised(cell) * rows.inverse_norm[row],
+            Metric::Cosine => self.product_coordinate(rows, row, column),
         }
     }
 
@@ -127,6 +127,13 @@ impl Space {
         }
     }
 
+    /// The same of one row.
+    #[inline]
+    pub(super) fn product_coordinate(&self, rows: &Placed<'_>, row: usize, column: &Column) -> f64 {
+        let standardised = column.standardised(rows.x[(row, column.feature)]);
+        if self.metric == Metric::Cosine { standardised * rows.inverse_norm[row] } else { standardised }
+    }
+
     /// What a difference of direct coordinates is multiplied with.
     #[inline]
     pub(super) fn direct_scale(&self, column: &Column) -> f64 {
@@ -150,10 +157,8 @@ impl Space {
     /// A row that lists are made for.
     pub(super) fn test_row(&self, rows: &Placed<'_>, row: usize) -> TestRow {
         let direct = |column| self.direct_coordinate(rows, row, column);
-        let mut product = vec![0.0; self.columns.len()];
-        for (column, out) in self.columns.iter().zip(product.chunks_exact_mut(1)) {
-            self.product_coordinates(rows, row, column, out);
-        }
+        let product: Vec<f64> =
+            self.columns.iter().map(|column| self.product_coordinate(rows, row, column)).collect();
         TestRow {
             direct: self.columns.iter().map(direct).collect(),
             norm_sq: product.iter().map(|c| c * c).sum(),

@@ -1,11 +1,13 @@
 //! A reference, test rows and a metric: everything needed to value rows.
 
 use super::distances::Way;
+use super::index::Index;
 use super::labels::Labels;
 use super::lists::{ListWork, Utility};
 use super::numbers::Numbers;
 use super::options::{NeighbourOptions, NeighbourTask, TestRows, check_numbers};
 use super::pass::{Speaking, TestMeans, add_tests};
+use super::search::Search;
 use super::space::{Placed, Space, TestRow};
 use super::weights::WeightTable;
 use crate::values::Values;
@@ -34,6 +36,9 @@ pub struct NeighbourValuer<'a> {
     pub(super) with_std_error: bool,
     /// Weights of lists without the test row, made when first needed.
     unseen: OnceLock<WeightTable>,
+    pub(super) search: Search,
+    /// Made when first needed, too.
+    pub(super) index: OnceLock<Index>,
 }
 
 /// Rows that utility is measured on.
@@ -128,6 +133,8 @@ impl<'a> NeighbourValuer<'a> {
             utility,
             with_std_error: false,
             unseen: OnceLock::new(),
+            search: Search::default(),
+            index: OnceLock::new(),
         })
     }
 
@@ -233,7 +240,12 @@ impl<'a> NeighbourValuer<'a> {
         // A list without a row to be valued may be that of no rows at all.
         let n_rows = self.list_len().saturating_sub(1);
         let table = WeightTable::new(n_rows, self.options.k, self.sizes)?;
-        self.add_own(so_far, Some(&table), watch, |_, _, _| {})
+        // In a list that a row is still part of, it has one place more.
+        let keep = table.cut_off(self.options.tolerance) + 1;
+        match self.index_for(keep) {
+            Some(index) => self.add_own_indexed(so_far, index, &table, keep, watch),
+            None => self.add_own(so_far, Some((&table, keep)), watch, |_, _, _| {}),
+        }
     }
 
     /// Values rows that are not part of the reference; `watch` as in
@@ -275,34 +287,40 @@ impl<'a> NeighbourValuer<'a> {
         self.options.task.check(points)?;
         let table = self.unseen_table()?;
         let keep = table.cut_off(self.options.tolerance);
-        let speaking = self.speaking(placed.len().max(self.placed.len()));
+        let index = self.index_for(keep);
+        let n_measured = if index.is_some() { 0 } else { self.placed.len() };
+        let speaking = self.speaking(placed.len().max(n_measured));
         add_tests(so_far, speaking, watch, ListWork::default, |work, tests, out| {
             let tests: Vec<_> = tests.map(|t| self.test(t)).collect();
             let rows: Vec<&TestRow> = tests.iter().map(|test| &test.row).collect();
-            self.measure(&rows, work);
+            if index.is_none() {
+                self.measure(&rows, work);
+            }
             work.distances.fill(self.way, &self.space, &rows, &placed, out);
             for (b, (test, out)) in tests.iter().zip(out.chunks_exact_mut(points.len().max(1))).enumerate() {
-                self.list(test, b, keep, work)?;
-                self.point_values(test, b, table, &placed, points.y(), work, out)?;
+                let measured = match index {
+                    Some(index) => self.indexed_list(index, test, keep, work).map(|()| None),
+                    None => self.list(test, b, keep, work).map(|()| Some(b)),
+                }?;
+                self.point_values(test, measured, table, &placed, points.y(), work, out)?;
             }
             Ok(())
         })
     }
 
     /// Adds the values of reference rows, to which `more` may add, given the
-    /// target of the test row and its number if it is a reference row. Without a
-    /// table there are no weights, and what `more` adds is all.
+    /// target of the test row and its number if it is a reference row. The table comes
+    /// with how many of a list's rows have weight; without one there are no weights,
+    /// and what `more` adds is all.
     pub(super) fn add_own(
         &self,
         so_far: &mut TestMeans,
-        table: Option<&WeightTable>,
+        table: Option<(&WeightTable, usize)>,
         watch: &(dyn Fn(usize, usize) -> bool + Sync),
         more: impl Fn(f64, Option<usize>, &mut [f64]) + Sync,
     ) -> Result<(), Error> {
         let n = self.placed.len();
         so_far.assert_of(n);
-        // In a list that a row is still part of, it has one place more.
-        let keep = table.map_or(0, |table| table.cut_off(self.options.tolerance) + 1);
         add_tests(so_far, self.speaking(n), watch, ListWork::default, |work, tests, out| {
             let tests: Vec<_> = tests.map(|t| self.test(t)).collect();
             if table.is_some() {
@@ -312,9 +330,9 @@ impl<'a> NeighbourValuer<'a> {
             for (b, (test, out)) in tests.iter().zip(out.chunks_exact_mut(n)).enumerate() {
                 // Rows behind the cut-off are worth nothing.
                 out.fill(0.0);
-                if let Some(table) = table {
+                if let Some((table, keep)) = table {
                     self.list(test, b, keep, work)?;
-                    self.own_values(test, table, work, out);
+                    self.own_values(test, table, work, |row, value| out[row] = value);
                 }
                 more(test.y, test.own, out);
                 if let Some(own) = test.own {
@@ -325,7 +343,7 @@ impl<'a> NeighbourValuer<'a> {
         })
     }
 
-    fn speaking(&self, n_wide: usize) -> Speaking {
+    pub(super) fn speaking(&self, n_wide: usize) -> Speaking {
         Speaking { n_tests: self.n_tests(), n_silent: self.placed.len() - self.list_len(), n_wide }
     }
 

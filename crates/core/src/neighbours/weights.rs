@@ -48,7 +48,7 @@ pub struct WeightTable {
     weight: Vec<f64>,
     /// `G_i` at index `i`, from 0 to `n`.
     tail: Vec<f64>,
-    /// Sums up to each place.
+    /// Sums up to each place, as long as there are weights.
     sums: Vec<Sums>,
     left_out: usize,
 }
@@ -91,6 +91,9 @@ impl WeightTable {
         let mut exact = vec![DoubleDouble::ZERO; n + 1];
         for i in k..=n {
             let share = few.less(&many, i + 1) * k as f64 * (n + 1) as f64;
+            if share.value() == 0.0 {
+                continue;
+            }
             let w = share.over(sizes.max() as f64).over(i as f64).over((i + 1) as f64);
             exact[i] = w;
             weight[i] = w.value();
@@ -101,9 +104,11 @@ impl WeightTable {
             sum += exact[i + 1];
             tail[i] = sum.value();
         }
-        let mut sums = Vec::with_capacity(n + 1);
+        // Most places are without weight where the smallest sets are large.
+        let n_weighted = weight.iter().rposition(|&w| w != 0.0).map_or(1, |last| last + 1);
+        let mut sums = Vec::with_capacity(n_weighted);
         let mut so_far = Sums::default();
-        for (i, &w) in exact.iter().enumerate() {
+        for (i, &w) in exact[..n_weighted].iter().enumerate() {
             so_far.plain += w;
             so_far.by_place += w * i as f64;
             // The first place is the k-th only for k = 1, where nothing is nearer.
@@ -190,7 +195,8 @@ impl WeightTable {
     }
 
     fn range(&self, nearer: usize, len: usize) -> Sums {
-        let (from, to) = (&self.sums[nearer], &self.sums[nearer + len]);
+        let up_to = |place: usize| &self.sums[place.min(self.sums.len() - 1)];
+        let (from, to) = (up_to(nearer), up_to(nearer + len));
         Sums {
             plain: to.plain - from.plain,
             by_place: to.by_place - from.by_place,
@@ -234,6 +240,8 @@ impl AtMost {
         for j in mode..last {
             let term = (terms[j - k] * up(j).0 * up(j).1).over(down(j).0).over(down(j).1);
             if term.value() < NO_TERM {
+                // Zeros would follow, which add nothing to any sum.
+                terms.truncate(j + 1 - k);
                 break;
             }
             terms[j + 1 - k] = term;

@@ -157,6 +157,17 @@ impl NeighbourModel {
         self.reference.n_bytes() + tests
     }
 
+    /// Bytes of the index that may find near rows. None is made where the smallest sets
+    /// are as small as can be, since far rows have weight then.
+    pub(crate) fn index_bytes(&self, method: Method, sizes: Sizes) -> u64 {
+        match method {
+            Method::Knn { k } if sizes.min() > k + 1 => {
+                NeighbourValuer::index_bytes(self.reference.n_rows(), self.reference.x().ncols())
+            }
+            _ => 0,
+        }
+    }
+
     /// Bytes of test rows that are read as they are needed, twice while they are
     /// joined.
     pub(crate) fn streamed_bytes(&self, budget: Budget) -> u64 {

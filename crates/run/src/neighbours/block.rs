@@ -8,7 +8,7 @@ use crate::observer::Observer;
 use crate::reference::RowCounts;
 use crate::request::Method;
 use crate::value::{Placed, Waiting};
-use dshap::neighbours::{NeighbourValuer, TestMeans};
+use dshap::neighbours::{NeighbourValuer, Search, TestMeans};
 use dshap::{Rows, Sizes, Values};
 use dshap_io::{ScanOptions, Source};
 use dshap_table::{Design, Wanted};
@@ -22,8 +22,26 @@ const LEAST_POINTS: usize = 1 << 10;
 /// What a thread holds of its test rows, at least.
 const THREAD_BYTES: u64 = 16 << 20;
 
-/// How many points are valued at once, and how they are read.
+/// How many points are valued at once, how they are read, and how neighbours are found: an
+/// index of so many bytes must leave room for as many points.
 pub(super) fn sized(
+    budget: Budget,
+    index_bytes: u64,
+    model: &NeighbourModel,
+    points: &Source,
+    wanted: &[Wanted],
+    design: &Design,
+    leave_one_out: bool,
+) -> Result<(usize, ScanOptions, Search), Error> {
+    let sized = |budget| sized_within(budget, model, points, wanted, design, leave_one_out);
+    let (n_points, options) = sized(budget)?;
+    match sized(budget.reserving_more(index_bytes)) {
+        Ok((n_indexed, options)) if n_indexed == n_points => Ok((n_points, options, Search::Auto)),
+        _ => Ok((n_points, options, Search::Blocks)),
+    }
+}
+
+fn sized_within(
     budget: Budget,
     model: &NeighbourModel,
     points: &Source,
@@ -95,6 +113,7 @@ pub(super) struct Run<'a> {
     pub(super) design: &'a Design,
     pub(super) method: Method,
     pub(super) sizes: Sizes,
+    pub(super) search: Search,
     pub(super) std_error: bool,
     pub(super) budget: Budget,
     pub(super) observer: &'a dyn Observer,
@@ -153,12 +172,12 @@ impl Run<'_> {
         ) -> Result<(), dshap::Error>
         + Send,
     ) -> Result<RowCounts, Error> {
-        let Run { model, method, sizes, observer, .. } = *self;
+        let Run { model, method, sizes, search, observer, .. } = *self;
         let k = method.neighbours().unwrap_or(1);
         model.each_tests(self.design, self.budget, observer, |tests, share: Share| {
             let valuer = match method {
                 Method::KnnShapley { .. } => model.dataset_valuer(tests, k)?,
-                _ => model.valuer(tests, k, sizes)?,
+                _ => model.valuer(tests, k, sizes)?.with_search(search),
             };
             let watch = |done: usize, total: usize| {
                 let done = share.from + (share.to - share.from) * done as f64 / total.max(1) as f64;

@@ -28,7 +28,7 @@ use crate::value::{Placed, Prepared, Tally, Waiting, split};
 use crate::warnings;
 use block::{Block, Run, sized};
 use dshap::Values;
-use dshap::neighbours::sample_rows;
+use dshap::neighbours::{Search, sample_rows};
 use dshap_io::Source;
 use dshap_table::Design;
 use std::sync::Arc;
@@ -102,7 +102,8 @@ pub(crate) fn value_held(
     let doubts = fitted.doubts(design, model.method, model.sizes, true)?;
     let sizes = fitted.sizes(model.method, model.sizes)?;
     let (budget, std_error) = (Budget::new(None), false);
-    let run = Run { model: &fitted, design, method: model.method, sizes, std_error, budget, observer };
+    let (method, search) = (model.method, Search::Auto);
+    let run = Run { model: &fitted, design, method, sizes, search, std_error, budget, observer };
     observer.begin(Stage::Value, n_bytes);
     let (values, _) = run.own_values(n_bytes)?;
     observer.end();
@@ -138,10 +139,12 @@ fn value_points(
     let budget = Budget::new(request.resources.memory);
     let held = receiver.held_bytes(table.schema().fields().len()) + model.held_bytes();
     let budget = budget.reserving(held + model.streamed_bytes(budget));
-    let (most_points, options) = sized(budget, model, points, &wanted, design, leave_one_out)?;
     let sizes = valuer.sizes(*method, *choice)?;
+    let (most_points, options, search) =
+        sized(budget, model.index_bytes(*method, sizes), model, points, &wanted, design, leave_one_out)?;
     let (design_of_tests, std_error) = (&valuer.design, request.std_error);
-    let run = Run { model, design: design_of_tests, method: *method, sizes, std_error, budget, observer };
+    let run =
+        Run { model, design: design_of_tests, method: *method, sizes, search, std_error, budget, observer };
     let mut tally = Tally::new();
     let mut hand_over = |place: Placed, values: &Values| {
         let Placed { first_row, n_rows, carried, remaining } = place;
