@@ -16,7 +16,7 @@ use crate::population::{Population, ReferenceRows, below, sample, stream};
 use crate::utility::{Noted, Utility};
 use dshap::{Rows, Sizes};
 
-/// Points between two looks at whether to go on.
+/// Rows that join a set together, between two looks at whether to go on.
 const PATIENCE: usize = 256;
 
 /// Values unseen `points` by sets of a population.
@@ -40,20 +40,15 @@ pub fn d_shapley<U: Utility, P: Population>(
     check(sizes, population.largest_set().saturating_add(1))?;
     let points = Noted::new(points, utility)?;
     let share = sizes.count() as f64 / sizes.max() as f64;
+    let all: Vec<usize> = (0..points.len()).collect();
     monte_carlo::run(points.len(), stopping, watch, |number, go_on| {
         let mut rng = stream(stopping.seed, number);
         let size = sizes.min() - 1 + below(&mut rng, sizes.count());
         let mut set = utility.empty();
         population.draw(&mut rng, size, &mut |row| utility.push(&mut set, row));
         utility.value(&mut set);
-        let mut gains = Vec::with_capacity(points.len());
-        let mut x = points.scratch();
-        for point in 0..points.len() {
-            if point.is_multiple_of(PATIENCE) && !go_on() {
-                return None;
-            }
-            gains.push(share * utility.gain(&set, points.row(point, &mut x)));
-        }
+        let mut gains = vec![0.0; points.len()];
+        add_gains(utility, &set, &points, &all, share, &mut gains, go_on)?;
         let n_undetermined = usize::from(utility.is_undetermined(&set));
         Some(Iteration { n_evaluated: gains.len(), gains, n_sets: 1, n_undetermined })
     })
@@ -90,12 +85,7 @@ pub fn d_shapley_of_reference<U: Utility>(
         }
         utility.value(&mut set);
         let mut gains = vec![0.0; rows.len()];
-        for (done, &row) in outside.iter().enumerate() {
-            if done.is_multiple_of(PATIENCE) && !go_on() {
-                return None;
-            }
-            gains[row] = share * utility.gain(&set, rows.row(row, &mut x));
-        }
+        add_gains(utility, &set, rows, outside, share, &mut gains, go_on)?;
         let mut n_undetermined = usize::from(utility.is_undetermined(&set));
         // There is a row outside, since m is at most the number of rows.
         utility.push(&mut set, rows.row(outside[0], &mut x));
@@ -109,6 +99,27 @@ pub fn d_shapley_of_reference<U: Utility>(
         n_undetermined += usize::from(utility.is_undetermined(&set));
         Some(Iteration { n_evaluated: gains.len(), gains, n_sets: 2, n_undetermined })
     })
+}
+
+/// Writes down what some rows bring to `set`, times `share`, unless it is to end.
+fn add_gains<U: Utility>(
+    utility: &U,
+    set: &U::Set,
+    rows: &Noted<'_>,
+    some: &[usize],
+    share: f64,
+    gains: &mut [f64],
+    go_on: &(dyn Fn() -> bool + Sync),
+) -> Option<()> {
+    let mut x = Vec::new();
+    for some in some.chunks(PATIENCE) {
+        if !go_on() {
+            return None;
+        }
+        let found = utility.gains(set, &rows.some(some, &mut x));
+        some.iter().zip(found).for_each(|(&row, gain)| gains[row] = share * gain);
+    }
+    Some(())
 }
 
 fn check(sizes: Sizes, most: usize) -> Result<(), Error> {

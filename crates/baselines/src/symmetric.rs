@@ -40,6 +40,22 @@ pub(crate) fn dot(a: &[f64], b: &[f64]) -> f64 {
     a.iter().zip(b).map(|(a, b)| a * b).sum()
 }
 
+/// `a·b` in eight sums side by side, several times as fast as [`dot`] from eight
+/// numbers on.
+#[inline]
+pub(crate) fn wide_dot(a: &[f64], b: &[f64]) -> f64 {
+    let (a, a_left) = a.as_chunks::<8>();
+    let (b, b_left) = b.as_chunks::<8>();
+    let mut sums = [0.0; 8];
+    for (a, b) in a.iter().zip(b) {
+        for l in 0..8 {
+            sums[l] += a[l] * b[l];
+        }
+    }
+    let [s0, s1, s2, s3, s4, s5, s6, s7] = sums;
+    ((s0 + s4) + (s2 + s6)) + ((s1 + s5) + (s3 + s7)) + dot(a_left, b_left)
+}
+
 /// Factors `A = LLᵀ` in place (lower half), unless a column depends on those
 /// before it: what elimination leaves of its diagonal is no larger than the
 /// rounding errors that went into it. These are about `p ε (1 + |b|₁)²`, with `b`
@@ -134,6 +150,16 @@ mod tests {
         add_outer(&mut l, 0.0, &x);
         x[0] = 0.0;
         assert_eq!(dot(&x, &[7.0, 1.0, 2.0]), -1.0);
+    }
+
+    #[test]
+    fn products_are_the_same_in_eight_sums() {
+        let numbers: Vec<f64> = (0..37).map(|i| f64::from(i) - 7.0).collect();
+        for n in 0..numbers.len() {
+            // Whole numbers, so that no order of adding loses a bit.
+            let (a, b) = (&numbers[..n], &numbers[37 - n..]);
+            assert_eq!(wide_dot(a, b), dot(a, b), "{n}");
+        }
     }
 
     #[test]

@@ -11,17 +11,25 @@
 //! Ghorbani and Zou.
 //!
 //! The model is fitted to convergence, by Newton's method from the model of the
-//! set before the last row joined or left. It has a ridge, since small sets are
+//! set before the last row joined or left; models of a set with one more row are
+//! fitted together. It has a ridge, since small sets are
 //! separable; the intercept is not penalised. With more than two classes there is
 //! one model for each against the others; the most probable class is predicted,
 //! and for the log-loss probabilities are made to add up to 1.
 
+mod accuracy;
+mod frame;
+mod joined;
 mod newton;
+mod score;
 
 use crate::Error;
 use crate::utility::{Row, Utility, check, gather};
 use dshap::Rows;
+use frame::{Frame, sign};
+use joined::join;
 use newton::{Members, fit};
+use score::TestRows;
 
 /// How good predictions are.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -67,9 +75,7 @@ impl Default for LogisticOptions {
 pub struct Logistic {
     n_features: usize,
     options: LogisticOptions,
-    /// Test rows as the model sees them, one after the other, and their labels.
-    test: Vec<f64>,
-    labels: Vec<usize>,
+    test: TestRows,
     /// Score of no model.
     baseline: f64,
     /// What features are less, and are then multiplied with.
@@ -127,28 +133,19 @@ impl Logistic {
         let dim = n_features + usize::from(options.intercept);
         let mut penalty: Vec<f64> = scale.iter().map(|scale| options.ridge * scale * scale).collect();
         penalty.resize(dim, 0.0);
-        let mut utility = Self {
-            n_features,
-            options,
-            test: Vec::with_capacity(test.len() * dim),
-            labels: test.y().iter().map(|&label| label as usize).collect(),
-            baseline: 0.0,
-            centre,
-            scale,
-            penalty,
-        };
         let mut x = vec![0.0; n_features];
-        let mut design = Vec::new();
+        let mut cells = Vec::with_capacity(test.len() * dim);
         for row in 0..test.len() {
             gather(test, row, &mut x);
-            utility.design(&x, &mut design);
-            utility.test.append(&mut design);
+            design(&x, &centre, &scale, options.intercept, &mut cells);
         }
-        if !utility.test.iter().chain(&utility.penalty).all(|cell| cell.is_finite()) {
+        if !cells.iter().chain(&penalty).all(|cell| cell.is_finite()) {
             return Err(Error::in_test(dshap::Error::TooLarge));
         }
-        utility.baseline = utility.score_of_no_model();
-        Ok(utility)
+        let labels = test.y().iter().map(|&label| label as usize).collect();
+        let test = TestRows::new(cells, dim, labels, options.n_classes, options.score);
+        let baseline = test.score_of_no_model();
+        Ok(Self { n_features, options, test, baseline, centre, scale, penalty })
     }
 
     /// The score without a model.
@@ -161,30 +158,20 @@ impl Logistic {
         self.penalty.len()
     }
 
-    /// Two labels are told apart by one model.
-    fn n_models(&self) -> usize {
-        if self.options.n_classes == 2 { 1 } else { self.options.n_classes }
+    /// The label that a model predicts the probability of: one model tells label 1
+    /// from label 0.
+    fn positive(&self, model: usize) -> usize {
+        if self.test.n_models() == 1 { 1 } else { model }
+    }
+
+    /// Labels were checked where rows came in.
+    fn label(&self, row: Row<'_>) -> usize {
+        (row.y as usize).min(self.options.n_classes - 1)
     }
 
     /// Appends the row as the model sees it.
     fn design(&self, x: &[f64], out: &mut Vec<f64>) {
-        let cells = x.iter().zip(&self.centre).zip(&self.scale);
-        out.extend(cells.map(|((x, centre), scale)| (x - centre) * scale));
-        if self.options.intercept {
-            out.push(1.0);
-        }
-    }
-
-    fn score_of_no_model(&self) -> f64 {
-        let n = self.labels.len() as f64;
-        let mut counts = vec![0.0; self.options.n_classes];
-        self.labels.iter().for_each(|&label| counts[label] += 1.0);
-        match self.options.score {
-            Score::Accuracy => counts.iter().fold(0.0, |most: f64, &count| most.max(count)) / n,
-            Score::LogLoss => {
-                counts.iter().filter(|count| **count > 0.0).map(|count| count / n * (count / n).ln()).sum()
-            }
-        }
+        design(x, &self.centre, &self.scale, self.options.intercept, out);
     }
 
     /// Whether a set with these counts of labels has a model.
@@ -195,33 +182,32 @@ impl Logistic {
     /// Fits all models to some rows, starting from `beta`, and returns what that
     /// is worth.
     fn refit(&self, members: &Members<'_>, beta: &mut [f64]) -> f64 {
-        for (class, beta) in beta.chunks_exact_mut(self.dim()).enumerate() {
-            // One model tells label 1 from label 0.
-            let positive = if self.n_models() == 1 { 1 } else { class };
-            fit(members, positive, &self.penalty, beta);
+        for (model, beta) in beta.chunks_exact_mut(self.dim()).enumerate() {
+            fit(members, self.positive(model), &self.penalty, beta);
         }
-        self.score(beta) - self.baseline
+        self.test.score(beta) - self.baseline
     }
 
-    fn score(&self, beta: &[f64]) -> f64 {
-        let dim = self.dim();
-        let mut margins = vec![0.0; self.n_models()];
-        let mut total = 0.0;
-        for (x, &label) in self.test.chunks_exact(dim).zip(&self.labels) {
-            for (margin, beta) in margins.iter_mut().zip(beta.chunks_exact(dim)) {
-                *margin = crate::symmetric::dot(x, beta);
-            }
-            total += match (self.options.score, margins.as_slice()) {
-                (Score::Accuracy, &[margin]) => f64::from(u8::from((margin > 0.0) == (label == 1))),
-                (Score::Accuracy, margins) => f64::from(u8::from(largest(margins) == label)),
-                (Score::LogLoss, &[margin]) => -newton::softplus(if label == 1 { -margin } else { margin }),
-                (Score::LogLoss, margins) => {
-                    let sum: f64 = margins.iter().map(|&margin| newton::probability(margin)).sum();
-                    -newton::softplus(-margins[label]) - sum.ln()
-                }
+    /// Gains of rows that join a set which has a model; none for a row whose model is
+    /// to be fitted alone.
+    fn gains_together(&self, set: &LogisticSet, rows: &[Row<'_>]) -> Vec<Option<f64>> {
+        let mut designs = Vec::with_capacity(rows.len() * self.dim());
+        rows.iter().for_each(|row| self.design(row.x, &mut designs));
+        let mut is_found = vec![true; rows.len()];
+        let mut changes = Vec::with_capacity(self.test.n_models());
+        for (model, beta) in set.beta.chunks_exact(self.dim()).enumerate() {
+            let positive = self.positive(model);
+            let Some(frame) = Frame::new(&set.rows, &set.labels, positive, &self.penalty, beta) else {
+                return vec![None; rows.len()];
             };
+            let signs: Vec<f64> = rows.iter().map(|&row| sign(self.label(row), positive)).collect();
+            let joined = join(&frame, &designs, &signs);
+            is_found.iter_mut().zip(joined.is_found).for_each(|(all, one)| *all &= one);
+            changes.push(joined.changes);
         }
-        total / self.labels.len() as f64
+        let scores = self.test.scores(&set.beta, &changes);
+        let gain = |(score, is_found): (f64, bool)| is_found.then_some(score - self.baseline - set.worth);
+        scores.into_iter().zip(is_found).map(gain).collect()
     }
 }
 
@@ -245,14 +231,13 @@ impl Utility for Logistic {
             rows: Vec::new(),
             labels: Vec::new(),
             counts: vec![0; self.options.n_classes],
-            beta: vec![0.0; self.n_models() * self.dim()],
+            beta: vec![0.0; self.test.n_models() * self.dim()],
             worth: 0.0,
         }
     }
 
     fn push(&self, set: &mut LogisticSet, row: Row<'_>) {
-        // Labels were checked where rows came in.
-        let label = (row.y as usize).min(self.options.n_classes - 1);
+        let label = self.label(row);
         self.design(row.x, &mut set.rows);
         set.labels.push(label);
         set.counts[label] += 1;
@@ -269,7 +254,7 @@ impl Utility for Logistic {
     }
 
     fn gain(&self, set: &LogisticSet, row: Row<'_>) -> f64 {
-        let label = (row.y as usize).min(self.options.n_classes - 1);
+        let label = self.label(row);
         let mut counts = set.counts.clone();
         counts[label] += 1;
         if !self.has_model(&counts) {
@@ -279,6 +264,15 @@ impl Utility for Logistic {
         self.design(row.x, &mut design);
         let members = Members { more: Some((&design, label)), ..Members::all(&set.rows, &set.labels) };
         self.refit(&members, &mut set.beta.clone()) - set.worth
+    }
+
+    fn gains(&self, set: &LogisticSet, rows: &[Row<'_>]) -> Vec<f64> {
+        let together = match self.has_model(&set.counts) {
+            true => self.gains_together(set, rows),
+            false => vec![None; rows.len()],
+        };
+        let either = |(gain, &row): (Option<f64>, &Row<'_>)| gain.unwrap_or_else(|| self.gain(set, row));
+        together.into_iter().zip(rows).map(either).collect()
     }
 
     fn loss(&self, set: &LogisticSet, index: usize, _row: Row<'_>) -> f64 {
@@ -296,15 +290,11 @@ impl Utility for Logistic {
     }
 }
 
-/// The place of the largest number, the first if there are several.
-fn largest(numbers: &[f64]) -> usize {
-    let mut best = 0;
-    for (i, number) in numbers.iter().enumerate() {
-        if *number > numbers[best] {
-            best = i;
-        }
-    }
-    best
+/// Appends a row as models see it.
+fn design(x: &[f64], centre: &[f64], scale: &[f64], intercept: bool, out: &mut Vec<f64>) {
+    let cells = x.iter().zip(centre).zip(scale);
+    out.extend(cells.map(|((x, centre), scale)| (x - centre) * scale));
+    out.extend(intercept.then_some(1.0));
 }
 
 fn check_labels(rows: Rows<'_>, n_classes: usize) -> Result<(), dshap::Error> {

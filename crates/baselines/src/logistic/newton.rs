@@ -95,6 +95,20 @@ pub(super) fn fit(members: &Members<'_>, positive: usize, penalty: &[f64], beta:
     }
 }
 
+/// The Hessian at `beta` as a factor, its lower half row by row; none where all
+/// probabilities are 0 or 1 to the last bit.
+pub(super) fn curvature(
+    members: &Members<'_>,
+    positive: usize,
+    penalty: &[f64],
+    beta: &[f64],
+) -> Option<Vec<f64>> {
+    let p = beta.len();
+    let mut work = Work { gradient: vec![0.0; p], hessian: vec![0.0; p * p] };
+    work.expand(members, positive, penalty, beta);
+    symmetric::factor(&mut work.hessian, p).then_some(work.hessian)
+}
+
 struct Work {
     gradient: Vec<f64>,
     /// Its lower half.

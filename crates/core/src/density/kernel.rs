@@ -90,9 +90,9 @@ impl Kernel {
         }
     }
 
-    /// `k(u)/k(0)`.
+    /// `k(u)/k(0)`, without a branch on `u`.
     #[inline(always)]
-    pub(crate) fn shape(self, u: f64) -> f64 {
+    pub fn shape(self, u: f64) -> f64 {
         match self {
             Kernel::Gaussian => (-0.5 * u * u).exp(),
             Kernel::Uniform => uniform_shape(u.abs()),
@@ -101,9 +101,9 @@ impl Kernel {
         }
     }
 
-    /// `(k*k)(u)/(k*k)(0)`.
+    /// `(k*k)(u)/(k*k)(0)`, without a branch on `u`.
     #[inline(always)]
-    pub(crate) fn convolved_shape(self, u: f64) -> f64 {
+    pub fn convolved_shape(self, u: f64) -> f64 {
         match self {
             Kernel::Gaussian => (-0.25 * u * u).exp(),
             Kernel::Uniform => uniform_convolved_shape(u.abs()),

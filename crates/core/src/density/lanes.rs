@@ -1,8 +1,8 @@
 //! Sums over rows, and how they are added up.
 
-use super::exp::exp_of_negative;
 use super::kernel::Kernel;
 use super::tiles::TILE_ROWS;
+use crate::numeric::exp_of_negative;
 
 /// Partial sums are kept for this many lanes, and so is the order of adding.
 pub(crate) const LANES: usize = 8;

@@ -65,7 +65,6 @@ mod algorithm5;
 mod bandwidth;
 mod builder;
 mod column_scale;
-mod exp;
 mod fit;
 mod integrals;
 mod kernel;

@@ -1,13 +1,16 @@
-//! Numbers that no method owns: sums over set sizes and the integrals behind them.
+//! Numbers that no method owns: sums over set sizes and the integrals behind them,
+//! and an exponential for vectors.
 
 mod branched;
 mod chebyshev;
 mod counting;
 mod double_double;
+mod exp;
 mod size_sums;
 
 pub(crate) use branched::BranchedRule;
 pub(crate) use chebyshev::Chebyshev;
 pub(crate) use counting::CountingRule;
 pub(crate) use double_double::DoubleDouble;
+pub use exp::exp_of_negative;
 pub use size_sums::{SizeSums, Sums};

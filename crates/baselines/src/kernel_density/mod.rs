@@ -9,10 +9,13 @@
 //! estimate is 0 everywhere, worth 0. A row that joins or leaves a set of `s` rows
 //! costs `s` kernels. Targets are not looked at.
 
+mod tiles;
+
 use crate::Error;
 use crate::utility::{Row, Utility};
 use dshap::density::{BANDWIDTH_RANGE, Kernel};
 use faer::MatRef;
+use tiles::{Shape, Tiles};
 
 /// A density smoothed by a kernel, as a function of the place.
 pub type Smoothed<'a> = dyn Fn(&[f64]) -> f64 + Sync + 'a;
@@ -32,8 +35,7 @@ pub struct KernelDensity<'a> {
     bandwidth: f64,
     dim: usize,
     known: Option<&'a Smoothed<'a>>,
-    /// Test rows, one after the other.
-    test: Vec<f64>,
+    test: Tiles,
     /// `k_h(0)` and `(k*k)_h(0)`.
     peak: f64,
     convolved_peak: f64,
@@ -49,8 +51,7 @@ impl std::fmt::Debug for KernelDensity<'_> {
 /// A set of rows, and sums of kernels over it.
 #[derive(Debug, Clone)]
 pub struct KernelDensitySet {
-    rows: Vec<f64>,
-    n_rows: usize,
+    rows: Tiles,
     /// `Σ_{il} (k*k)_h(z_i − z_l)`, pairs of a row with itself included.
     pairs: f64,
     memos: f64,
@@ -84,7 +85,7 @@ impl<'a> KernelDensity<'a> {
         density: SmoothedDensity<'a>,
     ) -> Result<Self, Error> {
         let (known, test) = match density {
-            SmoothedDensity::Known(known) => (Some(known), Vec::new()),
+            SmoothedDensity::Known(known) => (Some(known), Tiles::new(dim)),
             SmoothedDensity::Rows(rows) => (None, packed(rows, dim).map_err(Error::in_test)?),
         };
         Self::from_cells(dim, kernel, bandwidth, known, test)
@@ -95,7 +96,7 @@ impl<'a> KernelDensity<'a> {
         kernel: Kernel,
         bandwidth: f64,
         known: Option<&'a Smoothed<'a>>,
-        test: Vec<f64>,
+        test: Tiles,
     ) -> Result<Self, Error> {
         if !BANDWIDTH_RANGE.contains(&bandwidth) {
             return Err(dshap::Error::BadBandwidth { bandwidth }.into());
@@ -103,7 +104,7 @@ impl<'a> KernelDensity<'a> {
         if dim == 0 {
             return Err(dshap::Error::NoFeatures { n_features: 0 }.into());
         }
-        if known.is_none() && test.is_empty() {
+        if known.is_none() && test.n_rows() == 0 {
             return Err(dshap::Error::NoTestRows.into());
         }
         let peak = kernel.log_peak(bandwidth, dim).exp();
@@ -116,9 +117,10 @@ impl<'a> KernelDensity<'a> {
 
     /// `(k*k)_h(a − b)`.
     pub(crate) fn convolved(&self, a: &[f64], b: &[f64]) -> f64 {
-        let shape = match self.kernel {
-            Kernel::Gaussian => (-0.25 * self.squared(a, b)).exp(),
-            kernel => self.product(a, b, |u| kernel.convolved_at(u) / kernel.convolved_peak()),
+        let ratios = || a.iter().zip(b).map(|(a, b)| (a - b) / self.bandwidth);
+        let shape: f64 = match self.kernel {
+            Kernel::Gaussian => (-0.25 * ratios().map(|u| u * u).sum::<f64>()).exp(),
+            kernel => ratios().map(|u| kernel.convolved_shape(u)).product(),
         };
         self.convolved_peak * shape
     }
@@ -128,21 +130,13 @@ impl<'a> KernelDensity<'a> {
         self.convolved_peak
     }
 
-    /// `k_h(a − b)`.
-    fn plain(&self, a: &[f64], b: &[f64]) -> f64 {
-        let shape = match self.kernel {
-            Kernel::Gaussian => (-0.5 * self.squared(a, b)).exp(),
-            kernel => self.product(a, b, |u| kernel.at(u) / kernel.peak()),
-        };
-        self.peak * shape
+    /// `Σ (k*k)_h(x − row)` over the rows of a set.
+    fn cross(&self, set: &KernelDensitySet, x: &[f64]) -> f64 {
+        self.convolved_peak * set.rows.sum(x, self.shape(true))
     }
 
-    fn squared(&self, a: &[f64], b: &[f64]) -> f64 {
-        a.iter().zip(b).map(|(a, b)| ((a - b) / self.bandwidth).powi(2)).sum()
-    }
-
-    fn product(&self, a: &[f64], b: &[f64], shape: impl Fn(f64) -> f64) -> f64 {
-        a.iter().zip(b).map(|(a, b)| shape((a - b) / self.bandwidth)).product()
+    fn shape(&self, is_convolved: bool) -> Shape {
+        Shape { kernel: self.kernel, bandwidth: self.bandwidth, is_convolved }
     }
 
     fn worth(&self, n_rows: usize, pairs: f64, memos: f64) -> f64 {
@@ -164,55 +158,53 @@ impl Utility for KernelDensity<'_> {
     fn memo(&self, x: &[f64], _y: f64) -> f64 {
         match self.known {
             Some(known) => known(x),
-            None => {
-                let sum: f64 = self.test.chunks_exact(self.dim).map(|test| self.plain(x, test)).sum();
-                sum / (self.test.len() / self.dim) as f64
-            }
+            None => self.peak * self.test.sum(x, self.shape(false)) / self.test.n_rows() as f64,
         }
     }
 
     fn empty(&self) -> KernelDensitySet {
-        KernelDensitySet { rows: Vec::new(), n_rows: 0, pairs: 0.0, memos: 0.0 }
+        KernelDensitySet { rows: Tiles::new(self.dim), pairs: 0.0, memos: 0.0 }
     }
 
     fn push(&self, set: &mut KernelDensitySet, row: Row<'_>) {
-        let cross: f64 = set.rows.chunks_exact(self.dim).map(|other| self.convolved(row.x, other)).sum();
-        set.rows.extend_from_slice(row.x);
-        set.n_rows += 1;
-        set.pairs += 2.0 * cross + self.convolved_peak;
+        set.pairs += 2.0 * self.cross(set, row.x) + self.convolved_peak;
+        set.rows.push(row.x);
         set.memos += row.memo;
     }
 
     fn value(&self, set: &mut KernelDensitySet) -> f64 {
-        self.worth(set.n_rows, set.pairs, set.memos)
+        self.worth(set.rows.n_rows(), set.pairs, set.memos)
     }
 
     fn gain(&self, set: &KernelDensitySet, row: Row<'_>) -> f64 {
-        let cross: f64 = set.rows.chunks_exact(self.dim).map(|other| self.convolved(row.x, other)).sum();
-        let pairs = set.pairs + 2.0 * cross + self.convolved_peak;
-        self.worth(set.n_rows + 1, pairs, set.memos + row.memo) - self.worth(set.n_rows, set.pairs, set.memos)
+        let n_rows = set.rows.n_rows();
+        let pairs = set.pairs + 2.0 * self.cross(set, row.x) + self.convolved_peak;
+        self.worth(n_rows + 1, pairs, set.memos + row.memo) - self.worth(n_rows, set.pairs, set.memos)
     }
 
-    fn loss(&self, set: &KernelDensitySet, index: usize, row: Row<'_>) -> f64 {
-        let others = set.rows.chunks_exact(self.dim).enumerate().filter(|(other, _)| *other != index);
-        let cross: f64 = others.map(|(_, other)| self.convolved(row.x, other)).sum();
+    fn loss(&self, set: &KernelDensitySet, _index: usize, row: Row<'_>) -> f64 {
+        let n_rows = set.rows.n_rows();
+        // The row is in the set and meets itself, which is the peak to the last bit.
+        let cross = self.cross(set, row.x) - self.convolved_peak;
         let pairs = set.pairs - 2.0 * cross - self.convolved_peak;
-        self.worth(set.n_rows, set.pairs, set.memos) - self.worth(set.n_rows - 1, pairs, set.memos - row.memo)
+        self.worth(n_rows, set.pairs, set.memos) - self.worth(n_rows - 1, pairs, set.memos - row.memo)
     }
 }
 
-fn packed(rows: MatRef<'_, f64>, dim: usize) -> Result<Vec<f64>, dshap::Error> {
+fn packed(rows: MatRef<'_, f64>, dim: usize) -> Result<Tiles, dshap::Error> {
     if rows.ncols() != dim {
         return Err(dshap::Error::FeatureCount { found: rows.ncols(), expected: dim });
     }
-    let mut cells = Vec::with_capacity(rows.nrows() * dim);
+    let mut tiles = Tiles::new(dim);
+    let mut x = vec![0.0; dim];
     for row in 0..rows.nrows() {
-        for column in 0..dim {
-            if !rows[(row, column)].is_finite() {
+        for (column, x) in x.iter_mut().enumerate() {
+            *x = rows[(row, column)];
+            if !x.is_finite() {
                 return Err(dshap::Error::NotFinite { row, column });
             }
-            cells.push(rows[(row, column)]);
         }
+        tiles.push(&x);
     }
-    Ok(cells)
+    Ok(tiles)
 }
