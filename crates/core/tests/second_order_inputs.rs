@@ -9,7 +9,8 @@ mod setting;
 
 use dshap::classification::{LogisticFit, LogisticOptions};
 use dshap::second_order::{
-    SecondOrderOptions, SecondOrderPasses, SecondOrderValuer, ShiftOptions, Spread, Utility, measured_shift,
+    SecondOrderOptions, SecondOrderPasses, SecondOrderValuer, ShiftOptions, SoftmaxOptions, SoftmaxValuer,
+    Spread, Utility, measured_shift,
 };
 use dshap::{Error, Note, Rows, Sizes, Valuer};
 use dshap_testkit::Sample;
@@ -151,18 +152,77 @@ fn rows_that_stand_alone_have_no_value_left_out() {
 
 /// Where a fit is certain of a row there is nothing to divide by.
 #[test]
-fn rows_far_out_have_finite_values() {
+fn rows_far_out_have_a_note_if_they_contradict_the_model() {
     let sample = sample();
-    for utility in [Utility::LogLoss, Utility::Brier, Utility::Accuracy] {
-        let valuer =
-            second_order(&sample, NO_INTERCEPT, (20, 100), SecondOrderOptions { utility, ..DEFAULT });
-        // The last is at the origin, where every model says one half.
-        let x = Mat::from_fn(4, 2, |i, j| [[1e3, 1e3], [1e6, -1e6], [-1e6, 1e6], [0.0, 0.0]][i][j]);
-        for y in [[1.0; 4], [0.0; 4]] {
-            let found = valuer.values(Rows::new(x.as_ref(), &y).unwrap()).unwrap();
-            assert!(found.value.iter().all(|value| value.is_finite()), "{utility:?}: {:?}", found.value);
+    for (utility, ridge) in [
+        (Utility::LogLoss, 0.0),
+        (Utility::Brier, 0.0),
+        (Utility::Accuracy, 0.0),
+        (Utility::LogLoss, 1.0),
+        (Utility::Accuracy, 1.0),
+    ] {
+        let logistic = LogisticOptions { ridge, ..NO_INTERCEPT };
+        let valuer = second_order(&sample, logistic, (20, 100), SecondOrderOptions { utility, ..DEFAULT });
+        // Along the coefficients, either way; the last is at the origin, where every
+        // model says one half.
+        let coef = valuer.fit().coef();
+        let x = Mat::from_fn(5, 2, |i, j| [1.0, 1e3, 1e6, -1e6, 0.0][i] * coef[j]);
+        for label in [0.0, 1.0] {
+            let found = valuer.values(Rows::new(x.as_ref(), &[label; 5]).unwrap()).unwrap();
+            let contradicts = [false, label == 0.0, label == 0.0, label == 1.0, false];
+            for (i, &contradicts) in contradicts.iter().enumerate() {
+                let value = found.value[i];
+                let is_noted = found.notes.contains(&(i, Note::TooFar));
+                assert_eq!(
+                    is_noted, contradicts,
+                    "{utility:?}, ridge {ridge}, row {i}, label {label}: {value}"
+                );
+                // A value is the mean of gains in utilities that small.
+                assert!(value.is_nan() == contradicts && !(value.abs() > 1.0), "{utility:?}: {value}");
+            }
         }
     }
+}
+
+/// Also where it is the only one of its class among three.
+#[test]
+fn the_only_row_of_a_label_has_no_value_against_the_others() {
+    let sample = sample();
+    let x = matrix(&sample);
+    let inmost = (0..120).min_by(|&a, &b| {
+        let reach = |i: usize| x[(i, 0)].powi(2) + x[(i, 1)].powi(2);
+        reach(a).total_cmp(&reach(b))
+    });
+    let inmost = inmost.unwrap();
+    let y: Vec<f64> = (0..120).map(|i| f64::from(u8::from(i == inmost))).collect();
+    let rows = Rows::new(x.as_ref(), &y).unwrap();
+    let fit = LogisticFit::of(rows, PLAIN).unwrap();
+    let valuer = SecondOrderValuer::of(fit, rows, Sizes::new(40, 100), DEFAULT).unwrap();
+    let found = valuer.leave_one_out(rows).unwrap();
+    assert!(found.notes.contains(&(inmost, Note::OnlyOfLabel)), "{:?}", found.notes);
+    assert!(found.value[inmost].is_nan());
+    assert!(!valuer.values(rows).unwrap().notes.contains(&(inmost, Note::OnlyOfLabel)));
+    let three: Vec<f64> = (0..120).map(|i| if i == inmost { 2.0 } else { sample.y[i] }).collect();
+    let rows = Rows::new(x.as_ref(), &three).unwrap();
+    let valuer = SoftmaxValuer::of(rows, 3, Sizes::new(40, 100), SoftmaxOptions::default()).unwrap();
+    let found = valuer.leave_one_out(rows).unwrap();
+    assert_eq!(found.notes, [(inmost, Note::OnlyOfLabel)]);
+}
+
+/// Three labels: a row that contradicts its own by far moves a small set further than
+/// second order reaches.
+#[test]
+fn softmax_rows_far_out_have_a_note() {
+    let sample = sample();
+    let x = matrix(&sample);
+    let y: Vec<f64> = (0..120).map(|i| if i % 7 == 0 { 2.0 } else { sample.y[i] }).collect();
+    let rows = Rows::new(x.as_ref(), &y).unwrap();
+    let valuer = SoftmaxValuer::of(rows, 3, Sizes::new(40, 100), SoftmaxOptions::default()).unwrap();
+    let coef = valuer.fit().coef(1).unwrap();
+    let points = Mat::from_fn(2, 2, |i, j| [1.0, 1e4][i] * coef[j]);
+    let found = valuer.values(Rows::new(points.as_ref(), &[0.0, 0.0]).unwrap()).unwrap();
+    assert_eq!(found.notes, [(1, Note::TooFar)]);
+    assert!(found.value[0].is_finite() && found.value[1].is_nan());
 }
 
 #[test]
