@@ -41,6 +41,19 @@ impl Failure {
         }
     }
 
+    /// The same of a command whose methods are named by `--methods`.
+    pub(crate) fn of_several_methods(self) -> Self {
+        let named = |words: String| words.replace("`--method ", "`--methods ");
+        match self {
+            Failure::Usage { message } => Failure::Usage { message: named(message) },
+            Failure::Input { doing, causes, hint } => {
+                let causes = causes.into_iter().map(named).collect();
+                Failure::Input { doing, causes, hint: hint.map(named) }
+            }
+            Failure::ClosedPipe => Failure::ClosedPipe,
+        }
+    }
+
     /// Words that contradict each other.
     pub(crate) fn usage(message: impl Into<String>) -> Self {
         Failure::Usage { message: message.into() }

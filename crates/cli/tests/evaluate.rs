@@ -125,7 +125,8 @@ fn who_values_by_which_rows_is_said() {
     assert!(said.contains("on 12 of the rows;") && !said.contains("others"), "{said}");
     folder.write("test.csv", goods(24, 1));
     let said = of("--test test.csv --methods loo");
-    assert!(said.contains("exit 2") && said.contains("there is 1 test row, and `loo`"), "{said}");
+    assert!(said.contains("exit 1") && said.contains("there is 1 test row, and `loo`"), "{said}");
+    assert!(said.contains("hint: give 2 test rows at least"), "{said}");
 }
 
 /// Chance has ten orders, whose spread is told, and other methods as many as there
@@ -229,6 +230,7 @@ fn densities_are_evaluated_without_targets() {
     let line = "dshap evaluate t.csv --task density --bandwidth 0.5 --methods closed,exact-shapley";
     let csv = Csv::parse(&folder.stdout(line));
     assert!(!csv.column("experiment").contains(&"detection"));
+    assert!(folder.run(&format!("{line} -o c.csv")).contains("a density has no targets"), "{line}");
     assert!(
         curve(&csv, "addition", "closed", "high", "relative").iter().all(|relative| relative.is_finite())
     );
@@ -241,7 +243,7 @@ fn methods_are_compared_side_by_side() {
                 gaussian,calibrated,d-shapley --samples 2000 --stop 0 --m 60 --summary s.json";
     let block = folder.output(line);
     let csv = Csv::parse(&String::from_utf8(block.stdout).expect("text"));
-    assert_eq!(csv.header(), ["row", "name", "gaussian", "calibrated", "d-shapley"]);
+    assert_eq!(csv.header(), ["row", "name", "gaussian", "calibrated", "d-shapley", "note"]);
     assert_eq!(csv.column("name")[7], "r7");
     let alone = "dshap value t.csv --target y --id name --m 60 --method calibrated";
     let calibrated = Csv::parse(&folder.stdout(alone)).numbers("value");
@@ -273,12 +275,13 @@ fn what_makes_no_sense_is_refused_in_words() {
         ("evaluate t.csv --target y --methods loo,loo", "names `loo` twice"),
         ("evaluate t.csv --target y --method loo", "a similar argument exists: '--methods'"),
         ("evaluate t.csv --target y --noise 1", "between 0 and 1"),
+        ("evaluate t.csv --task density --noise 0.2", "`--noise` does not go with `--task density`"),
         ("evaluate t.csv --target y --figure f.jpg", "neither SVG nor PNG by its name"),
         ("evaluate t.csv --target y --positive 1", "`--positive` goes with classification only"),
         ("compare t.csv --target y --top 49", "`--top 49` is more than there are rows to be valued: 48"),
         (
             "compare t.csv --target y --methods loo --constant gain",
-            "`--constant` goes with `--method gaussian` only",
+            "`--constant` goes with `--methods gaussian` only",
         ),
         ("compare t.csv --target y --methods closed", "values densities"),
         ("compare t.csv --target y --methods loo --utility accuracy", "`--utility` is for classification"),
@@ -447,11 +450,11 @@ fn what_no_method_knows_is_refused() {
     let folder = Folder::with("t.csv", goods(12, 60)).and("test.csv", goods(13, 30));
     let numbers = "t.csv --target price --exclude kind";
     for (line, words) in [
-        ("compare NUMBERS --k 3", "`--k` goes with `--method knn` and `knn-shapley` only"),
-        ("evaluate NUMBERS --metric cosine", "`--metric` goes with `--method knn` and `knn-shapley` only"),
+        ("compare NUMBERS --k 3", "`--k` goes with `--methods knn` and `knn-shapley` only"),
+        ("evaluate NUMBERS --metric cosine", "`--metric` goes with `--methods knn` and `knn-shapley` only"),
         (
             "evaluate NUMBERS --methods knn --stop-draws 0.1",
-            "`--stop-draws` goes with `--method algorithm-3` only",
+            "`--stop-draws` goes with `--methods algorithm-3` only",
         ),
         ("compare NUMBERS --methods gaussian,random --ridge 1", "the closed form has no ridge"),
         ("compare NUMBERS --methods gaussian,random --test test.csv", "`--test` goes with"),
@@ -464,7 +467,7 @@ fn what_no_method_knows_is_refused() {
         ("evaluate NUMBERS --kernel gaussian", "`--kernel` goes with `--task density` only"),
         (
             "compare NUMBERS --scale none",
-            "`--scale` goes with `--task density`, `--method knn` and `knn-shapley` only",
+            "`--scale` goes with `--task density`, `--methods knn` and `knn-shapley` only",
         ),
         (
             "compare NUMBERS --methods gaussian,knn --convention printed --constant gain",
@@ -481,18 +484,97 @@ fn what_no_method_knows_is_refused() {
         "compare t.csv --target kind --exclude price --methods second-order,loo --utility brier --ridge 1";
     let block = folder.run(&format!("dshap {line}"));
     assert!(block.contains("warning: `loo` has no Brier score: accuracy takes its place"), "{block}");
+    let line = line.replace("compare", "evaluate").replace(",loo", "");
+    let block = folder.run(&format!("dshap {line} -o c.csv"));
+    assert!(block.contains("warning: the curves have no Brier score: accuracy takes its place"), "{block}");
 }
 
-/// Rows with missing cells keep their place, empty.
+/// What a hint says is enough is enough.
 #[test]
-fn rows_left_out_keep_their_place() {
+fn hints_about_few_rows_work_when_followed() {
+    let mut draws = Draws::new(30);
+    let mut rows = |n: usize| -> String {
+        let names: Vec<String> = (0..15).map(|j| format!("x{j}")).collect();
+        let row = |_| {
+            let cells: Vec<String> = (0..16).map(|_| format!("{:.6}", draws.normal())).collect();
+            format!("{}\n", cells.join(","))
+        };
+        format!("{},y\n{}", names.join(","), (0..n).map(row).collect::<String>())
+    };
+    let folder = Folder::with("t18.csv", rows(18)).and("t22.csv", rows(22)).and("test.csv", rows(9));
+    for command in [
+        "value t.csv --method d-shapley",
+        "value t.csv --method loo",
+        "compare t.csv --methods gaussian,loo",
+        "evaluate t.csv --methods gaussian,loo",
+    ] {
+        let of = |file: &str, more: &str| {
+            let command = command.replace("t.csv", file);
+            folder.run(&format!("dshap {command} --target y --task regression {more} -o o.csv"))
+        };
+        let said = of("t18.csv", "");
+        assert!(
+            said.contains("exit 1") && said.contains("at least 22 rows are needed in all, or 18"),
+            "{said}"
+        );
+        for said in [of("t22.csv", ""), of("t18.csv", "--test test.csv")] {
+            assert!(said.contains("exit 0"), "{said}");
+        }
+    }
+    let folder = Folder::with("six.csv", many_rows(6)).and("ten.csv", many_rows(10));
+    let of = |file: &str| folder.run(&format!("dshap evaluate {file} --target y -o o.csv"));
+    let said = of("six.csv");
+    assert!(said.contains("exit 1") && said.contains("give 10 rows at least, better hundreds, or"), "{said}");
+    assert!(said.contains("`--test FILE`") && of("ten.csv").contains("exit 0"), "{said}");
+}
+
+/// Rows without a value keep their place, and why they have none is said.
+#[test]
+fn rows_without_a_value_keep_their_place_and_say_why() {
     let mut csv = many_rows(40);
     csv += "1.5,\n";
     csv += &many_rows(10).lines().skip(1).map(|line| format!("{line}\n")).collect::<String>();
     let folder = Folder::with("t.csv", csv).and("test.csv", many_rows(30));
-    let line = "dshap compare t.csv --target y --missing drop --test test.csv --methods gaussian,loo,random";
-    let csv = Csv::parse(&folder.stdout(line));
+    let line = "dshap compare t.csv --target y --missing drop --methods gaussian,loo,random";
+    let csv = Csv::parse(&folder.stdout(&format!("{line} --test test.csv")));
     assert_eq!(csv.len(), 51);
     assert_eq!((csv.column("gaussian")[40], csv.column("random")[40]), ("", ""));
     assert!(csv.numbers("random")[41] >= 0.0);
+    let notes = csv.column("note");
+    assert_eq!((notes[40], notes.iter().filter(|note| !note.is_empty()).count()), ("missing cell", 1));
+    let csv = Csv::parse(&folder.stdout(line));
+    let notes = csv.column("note");
+    assert_eq!(notes[40], "missing cell");
+    for (note, value) in notes.iter().zip(csv.column("gaussian")) {
+        assert_eq!(note.is_empty(), !value.is_empty(), "a row has a value or a note: {note} {value}");
+    }
+    assert_eq!(notes.iter().filter(|note| **note == "test row").count(), 10);
+
+    let of = |command: &str| folder.run(&format!("dshap {command} t.csv --target y --missing drop -o o.csv"));
+    let said = of("compare");
+    assert!(said.contains("warning: 1 point row has a missing cell and has no value"), "{said}");
+    let said = of("evaluate");
+    assert!(said.contains("warning: 1 point row has a missing cell and has no part in the trial"), "{said}");
+    let said = of("value --method loo");
+    assert!(said.contains("warning: 1 point row has a missing cell and has no value"), "{said}");
+}
+
+/// The table of a terminal is for the eyes, wherever the curves go.
+#[test]
+fn the_table_is_shown_wherever_the_curves_go() {
+    let folder = Folder::with("t.csv", table(3, 60));
+    let line = "dshap evaluate t.csv --target y --exclude name --methods gaussian";
+    for line in [format!("{line} -o c.csv"), line.to_string()] {
+        let output = folder.output(&line);
+        let shown = String::from_utf8(output.stderr).expect("text");
+        let table: Vec<&str> = shown.lines().take(3).collect();
+        assert_eq!(table.len(), 3);
+        for (line, begin) in table.iter().zip(["method  ", "gaussian  ", "random  "]) {
+            assert!(line.starts_with(begin), "{shown}");
+        }
+        assert!(shown.contains("mean utility along the curve"), "its legend too: {shown}");
+        assert!(!String::from_utf8(output.stdout).expect("text").contains("add high"), "data only");
+    }
+    let output = folder.output(&format!("{line} -o c.csv --quiet"));
+    assert!(output.stderr.is_empty());
 }

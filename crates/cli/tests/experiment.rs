@@ -32,12 +32,12 @@ fn settings_that_do_not_fit_are_said() {
     For more information, try '--help'.
     ");
     folder.run("dshap experiment fig3 --quick -o out");
-    insta::assert_snapshot!(folder.run("dshap experiment fig3 --quick --seed 1 -o out"), @r"
-    $ dshap experiment fig3 --quick --seed 1 -o out
+    insta::assert_snapshot!(folder.run("dshap experiment fig3 -o out"), @r"
+    $ dshap experiment fig3 -o out
     exit 1
     --- stderr
     error: cannot run fig3
-      caused by: `out/fig3.json` is of a run with other settings: --seed was 0, is now 1
+      caused by: `out/fig3.json` is of a run with other settings: --quick was given, is now not given
 
     hint: choose another folder with `-o`
     ");
@@ -49,6 +49,15 @@ fn settings_that_do_not_fit_are_said() {
 
     For more information, try '--help'.
     ");
+    for (line, words) in [
+        ("fig3 --seed 3", "fig3 has no use for `--seed`: there is no chance in it"),
+        ("fig4 --data nowhere", "fig4 has no use for `--data`: it reads no table"),
+        ("fig1 --data nowhere", "fig1 has no use for `--data`: it reads no table"),
+    ] {
+        let block = folder.run(&format!("dshap experiment {line} --quick -o other"));
+        assert!(block.contains("exit 2") && block.contains(words), "{block}");
+        assert!(!folder.path("other").exists());
+    }
     let block = folder.run("dshap experiment fig2 --d-shapley mnist=few -o out");
     assert!(block.contains("exit 2") && block.contains("`few` is not a number of repetitions"), "{block}");
 }

@@ -71,10 +71,13 @@ impl Scale {
     fn log_ticks(&self) -> Vec<(f64, String)> {
         let (first, last) = (self.low.log10().ceil() as i32, self.high.log10().floor() as i32);
         if last - first < 1 {
-            let steps = [1.0, 2.0, 5.0];
-            let all = (first - 1..=last + 1).flat_map(|e| steps.map(|s| s * 10_f64.powi(e)));
-            let shown = all.filter(|t| (self.low..=self.high).contains(t));
-            return shown.map(|t| (t, plain(t))).collect();
+            let within = |digits: &[f64]| -> Vec<(f64, String)> {
+                let all = (first - 1..=last + 1).flat_map(|e| digits.iter().map(move |d| d * 10_f64.powi(e)));
+                all.filter(|t| (self.low..=self.high).contains(t)).map(|t| (t, plain(t))).collect()
+            };
+            // One label says where an axis is, two say how far it goes.
+            let tries = [within(&[1.0, 2.0, 5.0]), within(&[1.0, 2.0, 3.0, 4.0, 6.0, 8.0])];
+            return tries.into_iter().find(|ticks| ticks.len() > 1).unwrap_or_else(|| self.linear_ticks());
         }
         let stride = ((last - first) / 6 + 1).max(1);
         (first..=last).filter(|e| (e - first) % stride == 0).map(|e| (10_f64.powi(e), decade(e))).collect()
@@ -136,6 +139,19 @@ mod tests {
     fn decades_are_labelled_and_short_ranges_divided() {
         assert_eq!(labels(&[1e-6, 1.0], true), ["10⁻⁶", "10⁻⁴", "0.01", "1"]);
         assert_eq!(labels(&[100.0, 400.0], true), ["100", "200"]);
+    }
+
+    #[test]
+    fn a_logarithmic_axis_has_two_labels_at_least() {
+        assert_eq!(labels(&[0.0007, 0.0016], true), ["0.0008", "0.001"]);
+        assert_eq!(labels(&[0.0025, 0.004], true), ["0.003", "0.004"]);
+        assert_eq!(labels(&[0.71, 0.72], true), ["0.65", "0.70", "0.75", "0.80"]);
+        for step in 0..200 {
+            let low = 10_f64.powf(-3.0 + 0.01 * f64::from(step));
+            for ratio in [1.005, 1.5, 3.0, 9.0, 15.0, 1e5] {
+                assert!(labels(&[low, ratio * low], true).len() >= 2, "{low} to {}", ratio * low);
+            }
+        }
     }
 
     #[test]

@@ -8,6 +8,8 @@ pub(crate) const CHART_WIDTH: f64 = 232.0;
 pub(crate) const CHART_HEIGHT: f64 = 168.0;
 /// Size of the text of ticks and legends.
 pub(crate) const TEXT: f64 = 11.0;
+/// Size of the title.
+pub(crate) const TITLE_TEXT: f64 = 15.0;
 /// Size of titles of panels.
 pub(crate) const PANEL_TITLE: f64 = 12.5;
 
@@ -31,6 +33,10 @@ pub(crate) struct Layout {
     pub(crate) width: f64,
     pub(crate) height: f64,
     columns: usize,
+    /// Left end of the panels, which are in the middle under a long title.
+    left: f64,
+    /// Height of names under a horizontal axis, beyond that of numbers.
+    pub(crate) names_height: f64,
     /// Left end and middle of each entry of the legend.
     pub(crate) legend: Vec<(f64, f64)>,
 }
@@ -39,12 +45,19 @@ impl Layout {
     pub(crate) fn new(figure: &Figure, names: &[&str]) -> Self {
         let columns = figure.columns.min(figure.panels.len().max(1));
         let rows = figure.panels.len().div_ceil(columns);
-        let width = 2.0 * EDGE + columns as f64 * (LEFT + CHART_WIDTH + RIGHT);
-        let top = TITLE + rows as f64 * (ABOVE + CHART_HEIGHT + BELOW);
+        let panels_width = columns as f64 * (LEFT + CHART_WIDTH + RIGHT);
+        let width = 2.0 * EDGE + panels_width.max(text_width(&figure.title, TITLE_TEXT));
+        let names_height = figure
+            .panels
+            .iter()
+            .flat_map(|panel| &panel.x.names)
+            .map(|name| text_width(name, TEXT) * std::f64::consts::FRAC_1_SQRT_2)
+            .fold(0.0, f64::max);
+        let top = TITLE + rows as f64 * (ABOVE + CHART_HEIGHT + BELOW + names_height);
         let mut legend: Vec<(f64, f64)> = Vec::new();
         let (mut x, mut row) = (EDGE + 8.0, 0);
         for name in names {
-            let entry = LEGEND_KEY + LETTER * TEXT * name.chars().count() as f64;
+            let entry = LEGEND_KEY + text_width(name, TEXT);
             if x + entry > width - EDGE && x > EDGE + 8.0 {
                 (x, row) = (EDGE + 8.0, row + 1);
             }
@@ -52,14 +65,21 @@ impl Layout {
             x += entry + LEGEND_GAP;
         }
         let legend_rows = if names.is_empty() { 0 } else { row + 1 };
-        Self { width, height: top + legend_rows as f64 * LEGEND_ROW + EDGE, columns, legend }
+        let height = top + legend_rows as f64 * LEGEND_ROW + EDGE;
+        let left = (width - panels_width) / 2.0;
+        Self { width, height, columns, left, names_height, legend }
     }
 
     /// The upper left corner of the chart of panel `i`.
     pub(crate) fn chart(&self, i: usize) -> (f64, f64) {
         let (row, column) = (i / self.columns, i % self.columns);
-        let x = EDGE + column as f64 * (LEFT + CHART_WIDTH + RIGHT) + LEFT;
-        let y = TITLE + row as f64 * (ABOVE + CHART_HEIGHT + BELOW) + ABOVE;
+        let x = self.left + column as f64 * (LEFT + CHART_WIDTH + RIGHT) + LEFT;
+        let y = TITLE + row as f64 * (ABOVE + CHART_HEIGHT + BELOW + self.names_height) + ABOVE;
         (x, y)
     }
+}
+
+/// About how long a line of text is.
+fn text_width(words: &str, size: f64) -> f64 {
+    LETTER * size * words.chars().count() as f64
 }

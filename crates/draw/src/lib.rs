@@ -98,12 +98,19 @@ pub struct Axis {
     /// The least number that is shown, if there is one: lines go on below the chart,
     /// and few numbers far below the others do not flatten them.
     pub least: Option<f64>,
+    /// What 1, 2, … stand for, on a horizontal axis of names; else none.
+    pub names: Vec<String>,
 }
 
 impl Axis {
     /// An axis on which equal distances are equal differences.
     pub fn linear(label: impl Into<String>) -> Self {
-        Self { label: label.into(), logarithmic: false, least: None }
+        Self { label: label.into(), logarithmic: false, least: None, names: Vec::new() }
+    }
+
+    /// An axis of things that have names and no order: the first is at 1.
+    pub fn named(label: impl Into<String>, names: Vec<String>) -> Self {
+        Self { names, ..Self::linear(label) }
     }
 
     /// The same axis, which ends at `least` where numbers are below it.
@@ -115,7 +122,7 @@ impl Axis {
     /// An axis on which equal distances are equal ratios; what is not positive is
     /// left out.
     pub fn logarithmic(label: impl Into<String>) -> Self {
-        Self { label: label.into(), logarithmic: true, least: None }
+        Self { label: label.into(), logarithmic: true, least: None, names: Vec::new() }
     }
 }
 

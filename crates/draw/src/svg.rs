@@ -1,7 +1,7 @@
 //! A figure as SVG.
 
 use crate::axis::Scale;
-use crate::layout::{CHART_HEIGHT, CHART_WIDTH, LEGEND_KEY, Layout, PANEL_TITLE, TEXT};
+use crate::layout::{CHART_HEIGHT, CHART_WIDTH, LEGEND_KEY, Layout, PANEL_TITLE, TEXT, TITLE_TEXT};
 use crate::{Figure, Line, Panel};
 use std::fmt::Write;
 
@@ -25,9 +25,9 @@ pub(crate) fn render(figure: &Figure) -> String {
         h = layout.height
     ));
     page.line(r##"<rect width="100%" height="100%" fill="#FFFFFF"/>"##);
-    page.text(layout.width / 2.0, 24.0, "middle", 15.0, &figure.title, "");
+    page.text(layout.width / 2.0, 24.0, "middle", TITLE_TEXT, &figure.title, "");
     for (i, panel) in figure.panels.iter().enumerate() {
-        page.panel(panel, layout.chart(i));
+        page.panel(panel, layout.chart(i), layout.names_height);
     }
     for (line, (x, y)) in entries.iter().zip(&layout.legend) {
         page.stroke(&format!("M{x:.2} {y:.2}H{:.2}", x + LEGEND_KEY - 8.0), line);
@@ -59,21 +59,32 @@ impl Page {
         }
     }
 
-    fn panel(&mut self, panel: &Panel, (left, top): (f64, f64)) {
+    fn panel(&mut self, panel: &Panel, (left, top): (f64, f64), names_height: f64) {
         let points = || panel.lines.iter().flat_map(|line| &line.points);
         let heights = points().flat_map(|p| [p.y - p.band, p.y, p.y + p.band]);
         let is_shown = |number: &f64, least: Option<f64>| least.is_none_or(|least| *number >= least);
         let across = points().map(|point| point.x).filter(|x| is_shown(x, panel.x.least));
-        let xs = Scale::of(across, panel.x.logarithmic);
+        let n_names = panel.x.names.len() as f64;
+        let room = [0.5, n_names + 0.5].into_iter().filter(|_| n_names > 0.0);
+        let xs = Scale::of(across.chain(room), panel.x.logarithmic);
         let ys = Scale::of(heights.filter(|y| is_shown(y, panel.y.least)), panel.y.logarithmic);
         let (right, bottom) = (left + CHART_WIDTH, top + CHART_HEIGHT);
         let across = |number: f64| xs.place(number).map(|place| left + place * CHART_WIDTH);
         let up = |number: f64| ys.place(number).map(|place| bottom - place * CHART_HEIGHT);
 
-        for (number, label) in xs.ticks() {
+        let named = panel.x.names.iter().enumerate().map(|(i, name)| ((i + 1) as f64, name.clone()));
+        let ticks = if panel.x.names.is_empty() { xs.ticks() } else { named.collect() };
+        for (number, label) in ticks {
             let Some(x) = across(number) else { continue };
             self.line(&format!(r#"<path d="M{x:.2} {top:.2}V{bottom:.2}" stroke="{GRID}"/>"#));
-            self.text(x, bottom + 16.0, "middle", TEXT, &label, "");
+            if panel.x.names.is_empty() {
+                self.text(x, bottom + 16.0, "middle", TEXT, &label, "");
+            } else {
+                // Names are longer than the room beside each other.
+                let (x, y) = (x + 4.0, bottom + 13.0);
+                let slanted = format!(r#" transform="rotate(-45 {x:.2} {y:.2})""#);
+                self.text(x, y, "end", TEXT, &label, &slanted);
+            }
         }
         for (number, label) in ys.ticks() {
             let Some(y) = up(number) else { continue };
@@ -118,7 +129,7 @@ impl Page {
         ));
         let middle = (left + right) / 2.0;
         self.text(middle, top - 9.0, "middle", PANEL_TITLE, &panel.title, "");
-        self.text(middle, bottom + 34.0, "middle", TEXT, &panel.x.label, "");
+        self.text(middle, bottom + 34.0 + names_height, "middle", TEXT, &panel.x.label, "");
         let (x, y) = (left - 54.0, (top + bottom) / 2.0);
         self.text(
             x,

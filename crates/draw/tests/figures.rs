@@ -79,6 +79,41 @@ fn a_line_may_leave_the_chart_below() {
     assert_ne!(chart(Some(-1.0)).to_png(1.0).unwrap(), chart(None).to_png(1.0).unwrap());
 }
 
+/// One name for each mark, also where the marks are few, and no number.
+#[test]
+fn an_axis_may_have_names_in_the_place_of_numbers() {
+    let chart = |names: &[&str]| {
+        let points = (1..=names.len()).map(|i| Point::new(i as f64, i as f64)).collect();
+        let line = Line::new("seconds", Colour::Blue, points).with_marks_only();
+        let x = Axis::named("dataset", names.iter().map(ToString::to_string).collect());
+        Figure::new("", 1, vec![Panel::new("", x, Axis::linear("seconds"), vec![line])]).to_svg()
+    };
+    let svg = chart(&["abalone", "airfoil", "fashion-mnist"]);
+    for name in ["abalone", "airfoil", "fashion-mnist"] {
+        assert_eq!(svg.matches(&format!(">{name}<")).count(), 1);
+    }
+    assert_eq!(svg.matches(">1.5<").count(), 1, "on the vertical axis only");
+    let height = |svg: &str| {
+        let at = &svg[svg.find("height=\"").expect("a height") + 8..];
+        at[..at.find('"').expect("an end")].parse::<f64>().expect("a number")
+    };
+    assert!(height(&svg) > height(&chart(&["a", "b", "c"])) + 40.0, "long names have room");
+}
+
+#[test]
+fn a_long_title_is_within_the_picture() {
+    let width = |title: &str| {
+        let mut figure = figure();
+        figure.panels.truncate(1);
+        figure.title = title.into();
+        let svg = figure.to_svg();
+        let at = &svg[svg.find("width=\"").expect("a width") + 7..];
+        at[..at.find('"').expect("an end")].parse::<f64>().expect("a number")
+    };
+    assert_eq!(width("short"), width(""));
+    assert!(width(&"long ".repeat(20)) > 100.0 * 8.0);
+}
+
 #[test]
 fn a_picture_without_end_is_refused() {
     assert!(matches!(figure().to_png(1e4), Err(Error::Size { .. })));

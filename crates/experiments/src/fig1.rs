@@ -3,7 +3,7 @@
 use crate::addition::{Ranker, rankers};
 use crate::data::{Part, Split, Task, shifted_classes, standard_regression};
 use crate::ledger::{Column, Row, Unit};
-use crate::markdown::{MarkdownTable, seconds};
+use crate::markdown::{MarkdownTable, repetitions, seconds};
 use crate::output::Output;
 use crate::seeds::{Purpose, method_seed, normal, stream};
 use crate::settings::{Experiment, Settings};
@@ -114,7 +114,7 @@ pub(crate) fn run(settings: &Settings, folder: &Path, watch: &dyn Watch) -> Resu
         let time = time(&cases[i], settings)?;
         Ok(vec![vec![format!("{time:.6}")]])
     })?;
-    output.figure(&figure(&rows))?;
+    output.figure(&figure(&rows, settings))?;
     output.summary(&summary(&rows, settings))
 }
 
@@ -192,14 +192,18 @@ fn times(rows: &[Row], task: Task, p: usize, method: &str) -> Vec<(usize, f64)> 
     sizes.into_iter().map(|m| (m, median(&at(m)))).collect()
 }
 
-fn figure(rows: &[Row]) -> Figure {
+fn figure(rows: &[Row], settings: &Settings) -> Figure {
+    let n = settings.repetitions(QUICK_REPETITIONS, REPETITIONS);
     let charts = TASKS.iter().flat_map(|&task| DIMS.map(|p| (task, p))).map(|(task, p)| {
-        let line = |method, name, colour| {
+        let line = |method: &str, name: &str, colour| {
             let points = times(rows, task, p, method).into_iter().map(|(m, time)| Point::new(m as f64, time));
             Line::new(name, colour, points.collect()).with_marks()
         };
+        let n_drawn = settings.d_shapley("", task, 1);
+        let drawn =
+            if n_drawn < n { format!("D-SHAPLEY ({})", repetitions(n_drawn)) } else { "D-SHAPLEY".into() };
         let lines = vec![
-            line("d-shapley", "D-SHAPLEY", Colour::Vermilion),
+            line("d-shapley", &drawn, Colour::Vermilion),
             line("paper", "the paper's algorithms", Colour::Orange),
             line("closed", "closed form", Colour::Blue),
         ];
@@ -207,7 +211,7 @@ fn figure(rows: &[Row]) -> Figure {
         let (x, y) = (Axis::logarithmic("m, points valued"), Axis::logarithmic("seconds"));
         Chart::new(format!("{}, p = {p}", task.name()), x, y, lines)
     });
-    Figure::new("Time against m: medians of repetitions", 2, charts.collect())
+    Figure::new(format!("Time against m: medians of {}", repetitions(n)), 2, charts.collect())
 }
 
 fn summary(rows: &[Row], settings: &Settings) -> String {
@@ -215,9 +219,9 @@ fn summary(rows: &[Row], settings: &Settings) -> String {
     let mut text = format!(
         "# Figure 1: time against m\n\n\
          m points are valued against {n_reference} reference rows, with q = 50 (p + 100 beyond p = 100); medians of \
-         {n} repetitions, {threads} threads, the fit included and the drawing of data not. A method is left out \
+         {repetitions}, {threads} threads, the fit included and the drawing of data not. A method is left out \
          where {left_out}.\n\n",
-        n = settings.repetitions(QUICK_REPETITIONS, REPETITIONS),
+        repetitions = repetitions(settings.repetitions(QUICK_REPETITIONS, REPETITIONS)),
         threads = rayon::current_num_threads(),
         left_out = if settings.quick { "it would take more than moments" } else { "it would take hours" },
     );

@@ -1,9 +1,11 @@
 //! Figure 2: point addition on the twelve datasets.
 
-use crate::addition::{COLUMNS, Curves, Order, Ranker, n_rows, rankers, repetition};
+use crate::addition::{
+    COLUMNS, Curves, HOW_CLAIMS_ARE_TESTED, Order, Ranker, Verdict, n_rows, rankers, repetition,
+};
 use crate::data::{PANELS, Panel, Rows, Task};
 use crate::ledger::{Row, Unit};
-use crate::markdown::{MarkdownTable, tenths, with_error};
+use crate::markdown::{MarkdownTable, repetitions, tenths, with_error};
 use crate::output::Output;
 use crate::settings::{Experiment, Settings};
 use crate::{Error, Watch};
@@ -129,25 +131,29 @@ fn figure(curves: &Curves, panels: &[Panel]) -> Figure {
             lines.collect(),
         )
     });
-    let counts = panels.iter().map(|panel| curves.n_repetitions(panel.name, "closed", Order::Largest));
-    let title = format!(
-        "Point addition: means of {} repetitions, bands of one standard error",
-        counts.max().unwrap_or(0)
-    );
+    let title = format!("Point addition: {}", means(curves, panels));
     Figure::new(title, 4, charts.collect())
 }
 
+/// What lines and bands are; random orders are in every repetition.
+pub(crate) fn means(curves: &Curves, panels: &[Panel]) -> String {
+    let counts = panels.iter().map(|panel| curves.n_repetitions(panel.name, "random", Order::Random));
+    match counts.max().unwrap_or(0) {
+        1 => "1 repetition".into(),
+        n => format!("means of {n} repetitions, bands of one standard error"),
+    }
+}
+
 fn summary(curves: &Curves, panels: &[Panel], settings: &Settings) -> String {
-    let n = settings.repetitions(QUICK_REPETITIONS, REPETITIONS);
+    let n = repetitions(settings.repetitions(QUICK_REPETITIONS, REPETITIONS));
     let mut text = format!(
         "# Figure 2: point addition\n\n\
-         {n} repetitions, seed {seed}, data handling `{handling}`. In each, 200 rows are valued; a model starts \
+         {n}, seed {seed}, data handling `{handling}`. In each, 200 rows are valued; a model starts \
          with 100 of them (10 on gaussian-c) and gets up to 50 of the other 100. A margin is how far a curve lies \
          on its own side of the random one of the same repetition (above for largest first, below for smallest \
          first), in points of relative utility, averaged over the curve; ± is one standard error over \
-         repetitions, z the ratio of the two, and \"in\" counts the repetitions in which it is positive. A claim holds \
-         if both margins are positive by three standard errors, or in so many repetitions that tossed coins would be \
-         as far away. The paper shows curves without numbers; its claim is that every margin is positive.\n\n",
+         repetitions, z the ratio of the two, and \"in\" counts the repetitions in which it is positive. \
+         {HOW_CLAIMS_ARE_TESTED} The paper shows curves without numbers; its claim is that every margin is positive.\n\n",
         seed = settings.seed,
         handling = settings.handling.name(),
     );
@@ -198,18 +204,19 @@ pub(crate) fn margins(curves: &Curves, panels: &[Panel], method: &str) -> Option
             format!("{} of {}", smallest.n_right, smallest.overall.n),
             words(largest.last),
             words(smallest.last),
-            verdict(largest.is_sure(), smallest.is_sure()).into(),
+            claim(largest.verdict(), smallest.verdict()).into(),
         ]);
     }
     any.then(|| table.finish())
 }
 
-/// In words, whether both margins are positive beyond doubt.
-fn verdict(largest: bool, smallest: bool) -> &'static str {
+/// In words, whether both margins are positive beyond chance.
+fn claim(largest: Verdict, smallest: Verdict) -> &'static str {
     match (largest, smallest) {
-        (true, true) => "holds",
-        (true, false) => "largest first only",
-        (false, true) => "smallest first only",
-        (false, false) => "not shown",
+        (Verdict::TooFew, _) | (_, Verdict::TooFew) => "too few",
+        (Verdict::Sure, Verdict::Sure) => "holds",
+        (Verdict::Sure, Verdict::Open) => "largest first only",
+        (Verdict::Open, Verdict::Sure) => "smallest first only",
+        (Verdict::Open, Verdict::Open) => "not shown",
     }
 }

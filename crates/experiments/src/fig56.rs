@@ -1,9 +1,10 @@
 //! Figures 5 and 6: point addition by the bounds of Theorem 3, for regression and
 //! for classification.
 
-use crate::addition::{Curves, Order, Ranker};
+use crate::addition::{Curves, HOW_CLAIMS_ARE_TESTED, Order, Ranker};
 use crate::data::{Panel, Task};
-use crate::fig2::{QUICK_REPETITIONS, REPETITIONS, curves, margins, mean_line, utility_name, wanted};
+use crate::fig2::{QUICK_REPETITIONS, REPETITIONS, curves, margins, mean_line, means, utility_name, wanted};
+use crate::markdown::repetitions;
 use crate::output::Output;
 use crate::settings::{Experiment, Settings};
 use crate::valuing::Method;
@@ -60,17 +61,17 @@ fn figure(curves: &Curves, panels: &[Panel], task: Task) -> Figure {
             charts.push(Chart::new(format!("{}, {side} bound", panel.name), x, y, lines));
         }
     }
-    let title = format!("Point addition by bounds ({}): bands of one standard error", task.name());
+    let title = format!("Point addition by bounds, {}: {}", task.name(), means(curves, panels));
     Figure::new(title, panels.len(), charts)
 }
 
 fn summary(curves: &Curves, panels: &[Panel], settings: &Settings, task: Task) -> String {
-    let n = settings.repetitions(QUICK_REPETITIONS, REPETITIONS);
+    let n = repetitions(settings.repetitions(QUICK_REPETITIONS, REPETITIONS));
     let (number, ridge) = if task == Task::Regression { (5, "γ = 1/200") } else { (6, "γ = 0") };
     let mut text = format!(
         "# Figure {number}: point addition by bounds, {task}\n\n\
-         {n} repetitions, seed {seed}. As in Figure 2, with the bounds of Theorem 3 in the place of values. \
-         \"As printed\" is what the paper shows: its coefficients, c = C = 1, {ridge}, Algorithm 4's stopping rule \
+         {n}, seed {seed}. As in Figure 2, with the bounds of Theorem 3 in the place of values. \
+         {HOW_CLAIMS_ARE_TESTED} \"As printed\" is what the paper shows: its coefficients, c = C = 1, {ridge}, Algorithm 4's stopping rule \
          with ρ = 0.005. The valid bounds have c = ½, γ = 0, and count sets from the first size of which they say \
          anything. The paper shows curves without numbers: the lower bound ranks reasonably, the upper poorly.\n\n",
         task = task.name(),

@@ -48,6 +48,11 @@ pub(crate) fn with_error(mean: f64, std_error: f64) -> String {
     format!("{mean:.decimals$} ± {std_error:.decimals$}").replace('-', "−")
 }
 
+/// So many repetitions, in words.
+pub(crate) fn repetitions(n: usize) -> String {
+    if n == 1 { "1 repetition".into() } else { format!("{n} repetitions") }
+}
+
 /// A ratio, to the tenth.
 pub(crate) fn tenths(ratio: f64) -> String {
     if ratio.is_finite() { format!("{ratio:.1}").replace('-', "−") } else { "–".into() }

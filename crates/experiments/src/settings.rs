@@ -84,7 +84,7 @@ pub struct Settings {
 impl Settings {
     /// Refuses what the experiment would not look at.
     pub(crate) fn check_use(&self, experiment: Experiment) -> Result<(), Error> {
-        let (repeats, has_panels, draws, handles) = match experiment {
+        let (has_chance, has_panels, draws, handles) = match experiment {
             Experiment::Fig1 => (true, false, true, false),
             Experiment::Table1 | Experiment::Fig2 => (true, true, true, true),
             Experiment::Fig3 | Experiment::Fig4 => (false, false, false, false),
@@ -92,7 +92,9 @@ impl Settings {
         };
         let named = !self.d_shapley_of.is_empty();
         let refused = [
-            ("`--repetitions`", self.repetitions.is_some() && !repeats, "there is no chance in it"),
+            ("`--repetitions`", self.repetitions.is_some() && !has_chance, "there is no chance in it"),
+            ("`--seed`", self.seed != 0 && !has_chance, "there is no chance in it"),
+            ("`--data`", !self.library.folders.is_empty() && !has_panels, "it reads no table"),
             ("`--only`", self.only.is_some() && !has_panels, "it has no datasets to choose from"),
             ("`--d-shapley`", (self.d_shapley.is_some() || named) && !draws, "D-SHAPLEY takes no part in it"),
             ("`--d-shapley` of a dataset", named && !has_panels, "it has no datasets to choose from"),

@@ -42,7 +42,8 @@ fn every_curve_starts_from_the_same_model_at_a_hundred_per_cent() {
         assert!(figure.contains(words), "{words}");
     }
     let summary = std::fs::read_to_string(folder.path().join("fig2.md")).unwrap();
-    assert!(summary.contains("| gaussian-r | regression |"));
+    assert!(summary.contains("| gaussian-r | regression |") && summary.contains("| too few |"));
+    assert!(summary.contains("Student's t") && !summary.contains("| holds |"));
 }
 
 #[test]
@@ -120,6 +121,8 @@ fn bounds_rank_in_both_figures() {
         for method in ["printed-upper", "printed-lower", "upper", "lower"] {
             assert_ne!(orders(method, "largest"), orders(method, "smallest"), "{method} ranks");
         }
+        let figure = std::fs::read_to_string(folder.path().join(format!("{}.svg", experiment.name())));
+        assert!(figure.unwrap().contains(": means of 2 repetitions, bands of one standard error<"));
     }
 }
 

@@ -4,7 +4,7 @@
 
 mod common;
 
-use common::{csv, done, library, tiny};
+use common::{csv, done, library, tiny, tiny_bounds};
 use dshap_experiments::{Error, Experiment, Settings, Unwatched, Watch, gaussian_r, run};
 use std::path::Path;
 use std::sync::Mutex;
@@ -63,6 +63,14 @@ fn a_table_with_other_columns_is_not_taken_for_the_dataset() {
     let words =
         "`airfoil` has 5 features, this table 3; it lacks `free_stream_velocity`, `displacement_thickness`";
     assert!(matches!(&refused, Error::WrongTable { reason, .. } if reason == words), "{refused}");
+    // As many columns, but one has another name.
+    let data = airfoil(1, 5);
+    let file = data.path().join("airfoil.csv");
+    let text = std::fs::read_to_string(&file).unwrap();
+    std::fs::write(&file, text.replacen("free_stream_velocity", "velocity", 1)).unwrap();
+    let refused = run(Experiment::Fig2, &on(data.path()), folder.path(), &Unwatched).unwrap_err();
+    let words = "`airfoil` has other features; it lacks `free_stream_velocity` and has `velocity`";
+    assert!(matches!(&refused, Error::WrongTable { reason, .. } if reason == words), "{refused}");
 }
 
 #[test]
@@ -98,16 +106,16 @@ fn a_run_that_failed_leaves_the_folder_free() {
 
 #[test]
 fn settings_that_differ_are_named_and_no_others() {
-    let settings = Settings { repetitions: None, only: None, d_shapley: None, ..tiny("gaussian-r") };
-    let folder = done(Experiment::Fig4, &settings);
+    let settings = Settings { repetitions: Some(1), ..tiny_bounds("gaussian-r") };
+    let folder = done(Experiment::Fig5, &settings);
     let other = Settings { seed: 12, ..settings };
-    let refused = run(Experiment::Fig4, &other, folder.path(), &Unwatched).unwrap_err();
+    let refused = run(Experiment::Fig5, &other, folder.path(), &Unwatched).unwrap_err();
     assert!(refused.to_string().ends_with("other settings: --seed was 11, is now 12"), "{refused}");
 }
 
 #[test]
 fn results_without_settings_are_not_gone_on_with() {
-    let settings = Settings { repetitions: None, only: None, d_shapley: None, ..tiny("gaussian-r") };
+    let settings = Settings { quick: true, ..Settings::default() };
     let folder = done(Experiment::Fig4, &settings);
     let record = folder.path().join("fig4.json");
     std::fs::write(&record, "{\"seed\": 11").unwrap();
@@ -124,7 +132,9 @@ fn settings_without_use_are_refused() {
     let only = Settings { only: Some(vec!["airfoil".into()]), ..plain.clone() };
     let d_shapley = Settings { d_shapley: Some(2), ..plain.clone() };
     let repetitions = Settings { repetitions: Some(2), ..plain.clone() };
-    let of = Settings { d_shapley_of: vec![("mnist".into(), 1)], ..plain };
+    let of = Settings { d_shapley_of: vec![("mnist".into(), 1)], ..plain.clone() };
+    let seed = Settings { seed: 3, ..plain.clone() };
+    let data = Settings { library: library(Path::new("nowhere")), ..plain };
     for (experiment, settings) in [
         (Experiment::Fig1, &only),
         (Experiment::Fig1, &of),
@@ -132,6 +142,10 @@ fn settings_without_use_are_refused() {
         (Experiment::Fig3, &d_shapley),
         (Experiment::Fig3, &repetitions),
         (Experiment::Fig5, &d_shapley),
+        (Experiment::Fig3, &seed),
+        (Experiment::Fig4, &seed),
+        (Experiment::Fig1, &data),
+        (Experiment::Fig4, &data),
     ] {
         let folder = tempfile::tempdir().unwrap();
         let refused = run(experiment, settings, folder.path(), &Unwatched);

@@ -20,6 +20,8 @@ fn figure_1_has_a_time_for_every_case() {
     let summary = std::fs::read_to_string(folder.path().join("fig1.md")).unwrap();
     assert!(summary.contains("| classification | 30 | 1000 |"));
     assert!(folder.path().join("fig1.png").is_file());
+    let figure = std::fs::read_to_string(folder.path().join("fig1.svg")).unwrap();
+    assert!(figure.contains("medians of 1 repetition<"));
 }
 
 #[test]
@@ -30,4 +32,6 @@ fn table_1_has_a_row_for_every_method() {
     let methods: Vec<&str> = rows.iter().map(|row| row[1].as_str()).collect();
     assert_eq!(methods, ["closed", "paper", "d-shapley"]);
     assert!(rows.iter().all(|row| row[3] == "47800" && row[4] == "10" && number(&row[6]) > 0.0));
+    let figure = std::fs::read_to_string(folder.path().join("table1.svg")).unwrap();
+    assert!(figure.contains(">gaussian-r<"), "datasets have their names");
 }

@@ -23,9 +23,15 @@ pub enum Place {
 
 impl fmt::Display for Location {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self.place {
-            Place::Line(line) => write!(f, "`{}` line {line}", self.file),
-            Place::Row(row) => write!(f, "`{}` row {row}", self.file),
+        write!(f, "`{}` {}", self.file, self.place)
+    }
+}
+
+impl fmt::Display for Place {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Place::Line(line) => write!(f, "line {line}"),
+            Place::Row(row) => write!(f, "row {row}"),
         }
     }
 }

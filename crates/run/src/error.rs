@@ -1,5 +1,6 @@
 //! Why a run ended without a result.
 
+use crate::baseline::{TEST_SHARE, rows_to_leave};
 use dshap_io::{Location, Source};
 use dshap_table::{Design, Wanted, closest};
 
@@ -63,6 +64,21 @@ pub enum Error {
         second: String,
         /// Why not.
         what: String,
+    },
+
+    /// Too few test rows for some to value by and others to judge on.
+    #[error(
+        "there {} {n_test} test {}, and `{method}` must not be judged on rows that it values by",
+        if *n_test == 1 { "is" } else { "are" },
+        if *n_test == 1 { "row" } else { "rows" }
+    )]
+    FewTestRows {
+        /// How many there are.
+        n_test: usize,
+        /// A method that values by them.
+        method: &'static str,
+        /// Whether they were kept back from the rows, one in five.
+        are_kept_back: bool,
     },
 
     /// A baseline that cannot be computed.
@@ -323,6 +339,12 @@ impl Error {
                 Some("`--bandwidth` sets another, `--pca` makes fewer columns".into())
             }
             Error::Baseline(_) => None,
+            Error::FewTestRows { are_kept_back: true, .. } => Some(format!(
+                "one row in {TEST_SHARE} is a test row: give {} rows at least, better hundreds, or test rows of their \
+                 own with `--test FILE`",
+                2 * TEST_SHARE
+            )),
+            Error::FewTestRows { .. } => Some("give 2 test rows at least, better hundreds".into()),
             Error::TooMuchText => {
                 Some("keep fewer columns, or leave `--sort`, `--top` and `--bottom` out".into())
             }
@@ -383,6 +405,19 @@ impl Error {
             dshap_baselines::Error::Core(error) => Error::core(error, design),
             error => Error::Baseline(error),
         }
+    }
+
+    /// The same error where one row in five was kept back before: what would do is
+    /// told in rows of the table.
+    pub(crate) fn with_kept_back(mut self) -> Self {
+        if let Error::Core { hint, error: dshap::Error::TooFewRows { needed, .. }, .. } = &mut self {
+            let in_all = rows_to_leave(*needed);
+            *hint = Some(format!(
+                "one row in {TEST_SHARE} is kept back as a test row: at least {in_all} rows are needed in all, or \
+                 {needed} and test rows of their own with `--test FILE`, or fewer columns: `--features`, `--exclude`"
+            ));
+        }
+        self
     }
 
     /// A core error, with columns called by the names of the design.

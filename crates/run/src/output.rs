@@ -10,6 +10,9 @@ use std::sync::Arc;
 /// Name of the value column.
 pub(crate) const VALUE: &str = "value";
 
+/// Name of the column that says why there is no value.
+pub(crate) const NOTE: &str = "note";
+
 /// What a row left out for a missing cell has as its note.
 const MISSING_NOTE: &str = "missing cell";
 
@@ -31,7 +34,7 @@ impl OutputTable {
             computed.push(own("stderr"));
         }
         computed.extend(parts.iter().map(of_part));
-        computed.push(Field::new("note", DataType::Utf8, true));
+        computed.push(Field::new(NOTE, DataType::Utf8, true));
         let mut fields = vec![Field::new("row", DataType::UInt64, false)];
         for field in carried {
             let is_own = |name: &str| name == "row" || computed.iter().any(|own| own.name() == name);
@@ -108,7 +111,12 @@ fn spread(column: &[f64], n_rows: usize, remaining: Option<&[usize]>) -> Float64
     }
 }
 
-fn notes(notes: &[(usize, Note)], n_rows: usize, remaining: Option<&[usize]>) -> arrow_array::StringArray {
+/// Notes in their places, and one at each row that is left out.
+pub(crate) fn notes(
+    notes: &[(usize, Note)],
+    n_rows: usize,
+    remaining: Option<&[usize]>,
+) -> arrow_array::StringArray {
     let mut texts: Vec<Option<&str>> = vec![remaining.map(|_| MISSING_NOTE); n_rows];
     if let Some(rows) = remaining {
         rows.iter().for_each(|&row| texts[row] = None);

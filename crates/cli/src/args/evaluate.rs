@@ -51,8 +51,8 @@ pub(crate) struct BenchArgs {
 ///
 /// The output is one row for each point of each curve: experiment, method, order,
 /// n_rows (added, removed or looked at), utility, relative (to that of all rows)
-/// and found (the share of wrong rows). On a terminal it is one line for each
-/// method.
+/// and found (the share of wrong rows). One line for each method is for the eyes: on
+/// a terminal, or on standard error where the curves go elsewhere.
 #[derive(Debug, ClapArgs)]
 #[command(
     allow_negative_numbers = true,
@@ -66,9 +66,9 @@ Examples:
 pub(crate) struct EvaluateArgs {
     #[command(flatten)]
     pub(crate) bench: BenchArgs,
-    /// Share of the targets that are made wrong, to be detected.
-    #[arg(long, value_name = "SHARE", default_value_t = 0.1, value_parser = parse_share, help_heading = "Trial")]
-    pub(crate) noise: f64,
+    /// Share of the targets that are made wrong, to be detected. Default: 0.1; a density has no targets.
+    #[arg(long, value_name = "SHARE", value_parser = parse_share, help_heading = "Trial")]
+    pub(crate) noise: Option<f64>,
     /// Repeat with other halves and other wrong targets; curves are means, and how much single runs
     /// differ is in the table and in `--summary`.
     #[arg(long, value_name = "N", default_value_t = 1, value_parser = parse_size, help_heading = "Trial")]

@@ -19,10 +19,15 @@ fn describe(summary: &BaselineSummary) -> String {
     let target = summary.target.as_ref().map(|target| format!(" of `{target}`")).unwrap_or_default();
     let n_points = grouped(summary.n_points);
     let n_reference = grouped(summary.n_reference as u64);
+    let n_valued = summary.values.n_valued;
+    let rows = match n_valued == summary.n_points {
+        true => format!("{n_points} rows"),
+        false => format!("{} of {n_points} rows", grouped(n_valued)),
+    };
     let how = match (summary.own_reference, summary.method) {
-        (false, _) => format!("{n_points} rows valued against a reference of {n_reference}"),
-        (true, "d-shapley") => format!("{n_points} rows, each valued against the others"),
-        (true, _) => format!("{n_points} rows, valued as one dataset"),
+        (false, _) => format!("{rows} valued against a reference of {n_reference}"),
+        (true, "d-shapley") => format!("{rows}, each valued against the others"),
+        (true, _) => format!("{rows}, valued as one dataset"),
     };
     let mut text = format!("{}{guessed}{target}, method {}: {how}\n", summary.task, summary.method);
     if summary.method == "random" {

@@ -18,7 +18,8 @@ pub(crate) fn run(args: &CompareArgs) -> Result<(), Failure> {
         memory: bench.memory.memory,
         others: &[],
     };
-    delivery.of(|observer, receiver| dshap_run::compare(&request, *top, observer, receiver))
+    let compared = delivery.of(|observer, receiver| dshap_run::compare(&request, *top, observer, receiver));
+    compared.map_err(Failure::of_several_methods)
 }
 
 impl Ran for Comparison {

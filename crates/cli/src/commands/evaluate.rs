@@ -19,7 +19,7 @@ pub(crate) fn run(args: &EvaluateArgs) -> Result<(), Failure> {
     let trial = Trial { noise: *noise, repeats: *repeats };
     let target = plan::target(&bench.destination)?;
     let doing = format!("cannot evaluate methods on `{}`", bench.points.join("`, `"));
-    let failed = |error: dshap_run::Error| Failure::run(doing.clone(), &error);
+    let failed = |error: dshap_run::Error| Failure::run(doing.clone(), &error).of_several_methods();
     let written = [
         ("output", bench.destination.output.as_ref()),
         ("summary", bench.run.summary.as_ref()),
@@ -37,7 +37,12 @@ pub(crate) fn run(args: &EvaluateArgs) -> Result<(), Failure> {
         let mut curves = Collected::new(Arrange::ByRow, None);
         let found = dshap_run::evaluate(&request, trial, &observer, &mut curves).map_err(failed)?;
         let rows = curves.arranged(Arrange::ByRow).map_err(failed)?;
-        conclude(Saying::of(&found), record, &bench.run, &doing, || {
+        let mut saying = Saying::of(&found);
+        if target != Target::Terminal {
+            // Standard output has the curves, and eyes want what they come to.
+            saying.text = table(&found) + &saying.text;
+        }
+        conclude(saying, record, &bench.run, &doing, || {
             if let (Some(mut file), Some(drawing), Some(path)) = (picture, drawing, figure) {
                 file.write_all(&drawn(&found, drawing, path)?).map_err(Failure::output)?;
                 file.commit().map_err(|error| failed(error.into()))?;
@@ -138,6 +143,9 @@ fn describe(found: &Evaluation) -> String {
             1 => "; once, which leaves much to chance (`--repeats 20`)\n".to_string(),
             n => format!("; {n} times\n"),
         };
+    }
+    if found.task == "density" {
+        text += "a density has no targets, so that none is made wrong and none is looked for\n";
     }
     if found.least_rows > 1 {
         text += &format!("curves are of sets of {} and more\n", counted(found.least_rows as u64, "row"));

@@ -76,14 +76,45 @@ pub(crate) struct Margin {
     pub(crate) n_right: usize,
 }
 
+/// How often a margin may be called positive where there is none: once in 741
+/// times, as beyond three standard deviations of a normal distribution.
+const FALSE_ALARM: f64 = 0.001_349_898;
+
+/// Fewer repetitions say little of either kind: neither how margins are spread nor,
+/// by their signs, anything that coins would not.
+const FEWEST_REPETITIONS: usize = 5;
+
+/// How a claim is put to the test, for the summaries.
+pub(crate) const HOW_CLAIMS_ARE_TESTED: &str = "A claim holds if both margins are positive beyond chance, each at a \
+    false-alarm rate of 1 in 741 (one-sided; three standard deviations of a normal distribution): by Student's t over \
+    repetitions, or by so many positive ones that tossed coins would be three standard deviations away. Fewer than \
+    five repetitions are too few to tell.";
+
+/// Whether a margin is positive.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Verdict {
+    /// Beyond chance.
+    Sure,
+    /// It may be, or not.
+    Open,
+    /// There are too few repetitions to tell.
+    TooFew,
+}
+
 impl Margin {
-    /// Whether it is positive beyond doubt: by more than three standard errors, or
-    /// in so many repetitions that tossed coins would be three standard deviations
-    /// away. Either happens by chance once in 700 times. The count is for margins
-    /// with tails so long that few repetitions make the mean.
-    pub(crate) fn is_sure(&self) -> bool {
+    /// Whether it is positive beyond chance: by the mean, whose error is estimated
+    /// from the same few repetitions and so calls for Student's t, or by the count.
+    /// The count is for margins with tails so long that few repetitions make the
+    /// mean.
+    pub(crate) fn verdict(&self) -> Verdict {
         let n = self.overall.n as f64;
-        self.overall.z() > 3.0 || (2.0 * self.n_right as f64 - n) / n.sqrt() > 3.0
+        let by_mean = self.overall.p_value() < FALSE_ALARM;
+        let by_count = (2.0 * self.n_right as f64 - n) / n.sqrt() > 3.0;
+        match self.overall.n {
+            n if n < FEWEST_REPETITIONS => Verdict::TooFew,
+            _ if by_mean || by_count => Verdict::Sure,
+            _ => Verdict::Open,
+        }
     }
 }
 
@@ -95,12 +126,18 @@ mod tests {
     fn a_margin_is_sure_by_its_mean_or_by_its_sign() {
         let estimate = |mean, std_error, n| MeanEstimate { mean, std_error, n };
         let margin = |overall, n_right| Margin { overall, last: overall, n_right };
-        assert!(margin(estimate(3.1, 1.0, 10), 6).is_sure());
-        assert!(!margin(estimate(2.9, 1.0, 10), 9).is_sure());
+        let verdict = |mean, n, n_right| margin(estimate(mean, 1.0, n), n_right).verdict();
+        // The quantiles of Student's t are 4.09 of 9 degrees of freedom, 6.62 of 4.
+        assert_eq!(verdict(4.1, 10, 6), Verdict::Sure);
+        assert_eq!(verdict(4.0, 10, 9), Verdict::Open);
+        assert_eq!(verdict(6.7, 5, 5), Verdict::Sure);
+        assert_eq!(verdict(6.5, 5, 5), Verdict::Open);
+        assert_eq!(verdict(100.0, 4, 4), Verdict::TooFew);
+        assert_eq!(verdict(f64::NAN, 1, 1), Verdict::TooFew);
         // 10 of 10 are √10 deviations; 36 of 50 are 3.1.
-        assert!(margin(estimate(1.0, 1.0, 10), 10).is_sure());
-        assert!(margin(estimate(1.0, 1.0, 50), 36).is_sure());
-        assert!(!margin(estimate(1.0, 1.0, 50), 35).is_sure());
+        assert_eq!(verdict(1.0, 10, 10), Verdict::Sure);
+        assert_eq!(verdict(1.0, 50, 36), Verdict::Sure);
+        assert_eq!(verdict(1.0, 50, 35), Verdict::Open);
     }
 
     #[test]
@@ -126,7 +163,7 @@ mod tests {
         assert!((largest.overall.mean - 2.0).abs() < 1e-12);
         // Two repetitions with gaps 1 and 3: standard error 1.
         assert!((largest.overall.std_error - 1.0).abs() < 1e-12);
-        assert_eq!((largest.n_right, largest.is_sure()), (2, false));
+        assert_eq!((largest.n_right, largest.verdict()), (2, Verdict::TooFew));
         let smallest = curves.margin("a", "closed", Order::Smallest).unwrap();
         assert!((smallest.last.mean - 4.0).abs() < 1e-12);
         assert!(curves.margin("a", "d-shapley", Order::Largest).is_none());

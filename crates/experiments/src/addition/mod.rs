@@ -4,7 +4,7 @@
 mod margins;
 mod utility;
 
-pub(crate) use margins::Curves;
+pub(crate) use margins::{Curves, HOW_CLAIMS_ARE_TESTED, Verdict};
 pub(crate) use utility::Utility;
 
 use crate::Error;

@@ -66,11 +66,15 @@ impl Table {
         let mut columns: Vec<Vec<f64>> = vec![Vec::new(); p + 1];
         let mut is_test: Vec<bool> = Vec::new();
         for batch in source.scan(&wanted, ScanOptions::default())? {
-            let rows = batch?.rows;
+            let batch = batch?;
+            let rows = batch.rows;
             for (j, column) in columns.iter_mut().enumerate() {
                 let cells = rows.column(j).as_primitive::<Float64Type>();
-                if cells.iter().any(|cell| cell.is_none_or(|cell| !cell.is_finite())) {
-                    return Err(wrong(format!("a cell of column `{}` is missing", wanted[j].name)));
+                let is_missing = |cell: Option<f64>| cell.is_none_or(|cell| !cell.is_finite());
+                if let Some(row) = cells.iter().position(is_missing) {
+                    let place = source.locate(batch.first_row + row as u64)?.place;
+                    let name = &wanted[j].name;
+                    return Err(wrong(format!("in {place} the cell of column `{name}` is missing")));
                 }
                 column.extend(cells.values());
             }
@@ -208,7 +212,9 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("t.csv");
         std::fs::write(&path, "a,target\n1,\n2,0\n").unwrap();
-        assert!(matches!(Table::read(&path), Err(Error::WrongTable { .. })));
+        let refused = Table::read(&path).unwrap_err();
+        let words = "in line 2 the cell of column `target` is missing";
+        assert!(matches!(&refused, Error::WrongTable { reason, .. } if reason == words), "{refused}");
         std::fs::write(&path, "a,b\n1,2\n").unwrap();
         assert!(matches!(Table::read(&path), Err(Error::WrongTable { .. })));
     }

@@ -43,10 +43,11 @@ impl Entry {
             (false, false) => format!("it lacks {missing} and has {unknown}"),
         };
         let (n, found) = (expected.len(), table.names.len());
-        Err(Error::WrongTable {
-            file: path.display().to_string(),
-            reason: format!("`{}` has {n} features, this table {found}; {reason}", self.name),
-        })
+        let counts = match n == found {
+            true => format!("`{}` has other features", self.name),
+            false => format!("`{}` has {n} features, this table {found}", self.name),
+        };
+        Err(Error::WrongTable { file: path.display().to_string(), reason: format!("{counts}; {reason}") })
     }
 }
 

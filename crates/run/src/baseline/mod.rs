@@ -30,6 +30,7 @@ use crate::receiver::Receiver;
 use crate::reference::learn_design;
 use crate::request::{Model, Resources, Task};
 use crate::summary::{InputFile, Spread};
+use crate::warnings::of_rows_left_out;
 use dshap::neighbours::sample_rows;
 use dshap::{Note, Sizes, Values};
 use dshap_baselines::CHECK_EVERY;
@@ -40,7 +41,7 @@ use serde::Serialize;
 use std::path::PathBuf;
 
 /// One row in so many measures utility where no test rows were given.
-const TEST_SHARE: usize = 5;
+pub(crate) const TEST_SHARE: usize = 5;
 
 /// More sets than this that determine no model deserve a warning.
 const MANY_UNDETERMINED: f64 = 0.01;
@@ -197,7 +198,8 @@ fn carry_out(
     let test_rows = test_rows.or_else(|| (!choice.baseline.measures()).then(|| at_hand.rows.clone()));
     let parts = Parts::split(&at_hand.rows, given.as_ref(), test_rows, choice.seed, &design)?;
 
-    let frame = Frame::of(&parts.players, task, model, choice, &design)?;
+    let frame =
+        Frame::of(&parts.players, task, model, choice, &design).map_err(|error| parts.explain(error))?;
     let sizes = choice.sizes(task, model, frame.dim(), parts.players.n_rows(), given.is_some());
     let utility = frame.utility(&parts.test, choice.least_rows(sizes), &design)?;
     let players = frame.see(&parts.players);
@@ -219,6 +221,9 @@ fn carry_out(
         receiver.rows(table.batch(place.first_row, place.n_rows, place.carried.clone(), values, remaining))
     })?;
 
+    let n_left_out = at_hand.n_rows - at_hand.rows.n_rows() as u64;
+    let mut said: Vec<String> = of_rows_left_out("point", n_left_out, "has no value").into_iter().collect();
+    said.extend(warnings(&outcome, &parts, choice, sizes, &frame, &design));
     Ok(BaselineSummary {
         version: env!("CARGO_PKG_VERSION"),
         task: task.name(),
@@ -240,7 +245,7 @@ fn carry_out(
         converged: outcome.converged,
         evaluated_share: outcome.evaluated_share,
         values: tally,
-        warnings: warnings(&outcome, &parts, choice, sizes, &frame, &design),
+        warnings: said,
         points: InputFile::of(points, request.digests)?,
         reference: reference.as_ref().map(|source| InputFile::of(source, request.digests)).transpose()?,
         test: test.as_ref().map(|source| InputFile::of(source, request.digests)).transpose()?,
@@ -271,6 +276,12 @@ impl Parts {
         }
     }
 
+    /// What went wrong with the players, who are fewer than the rows of the table where
+    /// some are kept back.
+    pub(crate) fn explain(&self, error: Error) -> Error {
+        if matches!(self.test_from, "points" | "reference") { error.with_kept_back() } else { error }
+    }
+
     pub(crate) fn split(
         points: &Held,
         reference: Option<&Held>,
@@ -289,7 +300,7 @@ impl Parts {
         if n < 2 {
             return Err(Error::core(dshap::Error::FewRows { n_rows: n, needed: 2 }, design));
         }
-        let chosen = sample_rows(n, (n / TEST_SHARE).max(1), seed);
+        let chosen = sample_rows(n, n_kept_back(n), seed);
         let mut is_test = vec![false; n];
         chosen.iter().for_each(|&row| is_test[row] = true);
         let others: Vec<usize> = (0..n).filter(|&row| !is_test[row]).collect();
@@ -301,6 +312,20 @@ impl Parts {
             numbers: is_own.then_some(others),
         })
     }
+}
+
+/// How many of `n_rows` are test rows.
+fn n_kept_back(n_rows: usize) -> usize {
+    (n_rows / TEST_SHARE).max(1)
+}
+
+/// The fewest rows of which so many are left when test rows are kept back.
+pub(crate) fn rows_to_leave(n_left: usize) -> usize {
+    let mut n_rows = n_left + 1;
+    while n_rows - n_kept_back(n_rows) < n_left {
+        n_rows += 1;
+    }
+    n_rows
 }
 
 /// Values of some rows in the places of all; the others are test rows.
@@ -370,4 +395,18 @@ fn warnings(
 
 fn describe(warning: &dshap::Warning, design: &Design) -> String {
     warning.describe(|column| design.column_name(column).to_string())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn as_many_rows_are_left_as_are_needed() {
+        for n_left in 1..100 {
+            let n_rows = rows_to_leave(n_left);
+            assert_eq!(n_rows - n_kept_back(n_rows), n_left);
+        }
+        assert_eq!(rows_to_leave(18), 22);
+    }
 }

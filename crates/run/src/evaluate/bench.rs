@@ -13,6 +13,7 @@ use crate::overwriting::refuse_overwriting;
 use crate::reference::learn_design;
 use crate::request::{Method, Model, Resources, Task};
 use crate::said::{Said, Told};
+use crate::warnings;
 use dshap::Sizes;
 use dshap::second_order::Utility;
 use dshap_evaluate::Kind;
@@ -98,6 +99,8 @@ pub(super) struct Bench {
     /// The same rows as neighbours see them, where that is something else.
     near: Option<Near>,
     has_tests: bool,
+    /// Whether there are curves beside the methods.
+    has_trial: bool,
     wants_brier: bool,
 }
 
@@ -201,18 +204,26 @@ impl Bench {
             q,
             near,
             has_tests,
+            has_trial,
             wants_brier,
         })
     }
 
-    /// Says which methods measure something else than the Brier score, where that
-    /// was asked for.
+    /// Says which methods, and whether curves, measure something else than the Brier
+    /// score, where that was asked for.
     pub(super) fn doubts_of_brier(&self) -> Option<String> {
-        let names: Vec<String> =
-            self.methods.iter().filter(|m| m.measures()).map(|m| format!("`{}`", m.word())).collect();
-        let has = if names.len() == 1 { "has" } else { "have" };
-        let said = || format!("{} {has} no Brier score: accuracy takes its place", names.join(", "));
+        let measuring = self.methods.iter().filter(|method| method.measures());
+        let mut names: Vec<String> = measuring.map(|method| format!("`{}`", method.word())).collect();
+        let has = if names.len() == 1 && !self.has_trial { "has" } else { "have" };
+        names.extend(self.has_trial.then(|| "the curves".to_string()));
+        let said = || format!("{} {has} no Brier score: accuracy takes its place", names.join(" and "));
         (self.wants_brier && !names.is_empty()).then(said)
+    }
+
+    /// Says how many rows are left out for a missing cell, each of which `consequence`.
+    pub(super) fn doubts_of_missing(&self, consequence: &str) -> Option<String> {
+        let n_left_out = self.points.n_rows - self.points.rows.n_rows() as u64;
+        warnings::of_rows_left_out("point", n_left_out, consequence)
     }
 
     /// What targets are.
@@ -253,7 +264,8 @@ impl Bench {
         let trial = self.told.trial.baseline(Baseline::LeaveOneOut);
         let (model, choice) = trial.map_err(|what| Error::Misplaced { what })?;
         let players = &self.parts.players;
-        let frame = Frame::of(players, self.task, &model, &choice, &self.design)?;
+        let frame = Frame::of(players, self.task, &model, &choice, &self.design)
+            .map_err(|error| self.parts.explain(error))?;
         // Models of hardly more rows than columns fit anything without a ridge; so the
         // sets of curves are those that count in values.
         let default = match (self.task, frame.ridge()) {

@@ -3,10 +3,11 @@
 use super::bench::{Bench, BenchRequest};
 use crate::Error;
 use crate::observer::Observer;
-use crate::output::free_name;
+use crate::output::{NOTE, free_name, notes};
 use crate::receiver::Receiver;
 use arrow_array::{ArrayRef, Float64Array, RecordBatch, UInt64Array};
 use arrow_schema::{DataType, Field, Schema};
+use dshap::Note;
 use dshap_evaluate::{kendall, overlap, spearman};
 use serde::Serialize;
 use std::sync::Arc;
@@ -61,8 +62,8 @@ pub struct Pair {
 }
 
 /// Values the rows of a request by every method; a row for each goes to
-/// `receiver`, a column for each method. `top`: how many rows count as the best;
-/// a tenth by default.
+/// `receiver`, a column for each method and a note where there is no value.
+/// `top`: how many rows count as the best; a tenth by default.
 ///
 /// # Errors
 ///
@@ -81,6 +82,7 @@ pub fn compare(
         return Err(Error::Misplaced { what });
     }
     let mut warnings: Vec<String> = bench.doubts_of_brier().into_iter().collect();
+    warnings.extend(bench.doubts_of_missing("has no value"));
     if bench.parts.test_from == "points" {
         let n_test = bench.parts.test.n_rows();
         let (measure, have) = if n_test == 1 { ("measures", "has") } else { ("measure", "have") };
@@ -139,15 +141,19 @@ fn hand_over(
     columns: &[Vec<f64>],
     receiver: &mut dyn Receiver,
 ) -> Result<(), Error> {
-    let is_own = |name: &str| name == "row" || methods.iter().any(|method| method.method == name);
+    let is_own =
+        |name: &str| name == "row" || name == NOTE || methods.iter().any(|method| method.method == name);
     let carried = &bench.points.carried;
     let mut fields = vec![Field::new("row", DataType::UInt64, false)];
     for field in carried {
         fields.push(field.clone().with_name(free_name(field.name(), carried, is_own)));
     }
     fields.extend(methods.iter().map(|method| Field::new(method.method, DataType::Float64, true)));
+    fields.push(Field::new(NOTE, DataType::Utf8, true));
     let schema = Arc::new(Schema::new(fields));
     receiver.begin(&schema)?;
+    let is_test =
+        |row: usize| bench.parts.numbers.as_ref().is_some_and(|valued| valued.binary_search(&row).is_err());
     let mut start = 0;
     for place in bench.points.places() {
         let rows = place.first_row..place.first_row + place.n_rows as u64;
@@ -161,6 +167,9 @@ fn hand_over(
             }
             cells.push(Arc::new(Float64Array::from(all)));
         }
+        let tests: Vec<(usize, Note)> =
+            (0..place.n_usable).filter(|i| is_test(start + i)).map(|i| (i, Note::TestRow)).collect();
+        cells.push(Arc::new(notes(&tests, place.n_rows, place.remaining.as_deref())));
         start += place.n_usable;
         receiver
             .rows(RecordBatch::try_new(schema.clone(), cells).expect("columns were built to the schema"))?;

@@ -33,7 +33,7 @@ impl Search<'_> {
         if self.bench.task == Task::Density {
             return 0;
         }
-        let changed = inject(self.bench.parts.players.y(), self.bench.kind(), self.trial.noise, self.seed);
+        let changed = inject(self.bench.parts.players.y(), self.bench.kind(), self.trial.share(), self.seed);
         changed.is_wrong.iter().filter(|wrong| **wrong).count()
     }
 
@@ -54,7 +54,7 @@ impl Search<'_> {
         let n_orders = if method == AnyMethod::CHANCE { RANDOM_ORDERS } else { 1 };
         for repeat in 0..self.trial.repeats {
             let seed = seed_of(self.seed, repeat, Stream::Noise);
-            let changed = inject(y, self.bench.kind(), self.trial.noise, seed);
+            let changed = inject(y, self.bench.kind(), self.trial.share(), seed);
             for order in 0..n_orders {
                 // Chance must not have the stream that chose the wrong rows.
                 let own = seed_of(self.seed, n_orders * repeat + order, Stream::Method);

@@ -14,10 +14,17 @@ use serde::Serialize;
 /// What is tried.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Trial {
-    /// Share of the targets that are made wrong, to be detected.
-    pub noise: f64,
+    /// Share of the targets that are made wrong, to be detected; a tenth by default.
+    pub noise: Option<f64>,
     /// So many times, with other rows each time; curves are means.
     pub repeats: usize,
+}
+
+impl Trial {
+    /// Share of the targets that are made wrong.
+    pub(super) fn share(&self) -> f64 {
+        self.noise.unwrap_or(0.1)
+    }
 }
 
 /// What an evaluation found.
@@ -117,11 +124,16 @@ pub fn evaluate(
     receiver: &mut dyn Receiver,
 ) -> Result<Evaluation, Error> {
     let misplaced = |what: &str| Err(Error::Misplaced { what: what.into() });
-    if !(trial.noise > 0.0 && trial.noise < 1.0) {
+    if !(trial.share() > 0.0 && trial.share() < 1.0) {
         return misplaced("`--noise` must be a number between 0 and 1");
     }
     if trial.repeats == 0 {
         return misplaced("`--repeats` must be 1 at least");
+    }
+    if trial.noise.is_some() && request.said.model.task == Some(Task::Density) {
+        return misplaced(
+            "`--noise` does not go with `--task density`: there are no targets to be made wrong",
+        );
     }
     let others = request.methods.iter().copied().filter(|method| *method != AnyMethod::CHANCE);
     let bench = Bench::read(request, others.chain([AnyMethod::CHANCE]).collect(), true, observer)?;
@@ -134,6 +146,7 @@ pub fn evaluate(
 
     let (mut curves, mut methods) = (Vec::new(), Vec::new());
     let mut warnings: Vec<String> = bench.doubts_of_brier().into_iter().collect();
+    warnings.extend(bench.doubts_of_missing("has no part in the trial"));
     let n_wrong = search.n_wrong();
     if n_wrong == 0 && bench.task != Task::Density {
         warnings
@@ -192,7 +205,7 @@ pub fn evaluate(
         valuing,
         test_from: bench.parts.test_from,
         least_rows,
-        noise: (n_wrong > 0).then_some(trial.noise),
+        noise: (n_wrong > 0).then_some(trial.share()),
         n_wrong: (n_wrong > 0).then_some(n_wrong),
         repeats: trial.repeats,
         methods,

@@ -32,7 +32,7 @@ pub(super) fn halves(y: &[f64], task: Task, seed: u64) -> (Vec<usize>, Vec<usize
 ///
 /// # Errors
 ///
-/// [`Error::Misplaced`] for fewer than two test rows.
+/// [`Error::FewTestRows`] for fewer than two test rows.
 pub(super) fn set_apart(
     parts: &mut Parts,
     method: AnyMethod,
@@ -41,12 +41,8 @@ pub(super) fn set_apart(
 ) -> Result<Held, Error> {
     let n_test = parts.test.n_rows();
     if n_test < 2 {
-        let what = format!(
-            "there is {n_test} test row, and `{}` must not be judged on the one it values by: two are needed \
-             at least, better hundreds",
-            method.word()
-        );
-        return Err(Error::Misplaced { what });
+        let are_kept_back = parts.test_from == "points";
+        return Err(Error::FewTestRows { n_test, method: method.word(), are_kept_back });
     }
     let columns: Vec<usize> = (0..design.n_columns()).collect();
     let (valuing, judging) = halves(parts.test.y(), task, seed);

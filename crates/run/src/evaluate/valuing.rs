@@ -65,10 +65,12 @@ impl Bench {
         said.choice.seed = Some(seed);
         let rows = changed.as_ref().unwrap_or(own);
         let valuing = Valuing { bench: self, said, design, rows, test, observer };
-        let mut timed = match method {
-            AnyMethod::Valuer(name) => valuing.by_valuer(name)?,
-            AnyMethod::Baseline(baseline) => valuing.by_baseline(baseline)?,
+        let valued = match method {
+            AnyMethod::Valuer(name) => valuing.by_valuer(name),
+            AnyMethod::Baseline(baseline) => valuing.by_baseline(baseline),
         };
+        let mut timed = valued.map_err(|error| self.parts.explain(error))?;
+        timed.warnings = timed.warnings.iter().map(|words| for_several(words)).collect();
         timed.seconds = begun.elapsed().as_secs_f64();
         Ok(timed)
     }
@@ -168,6 +170,11 @@ impl Valuing<'_> {
             }
         }
     }
+}
+
+/// Words about one method, where several are named by another option.
+fn for_several(words: &str) -> String {
+    words.replace("`--method ", "`--methods ")
 }
 
 /// A name that none of the others has.
