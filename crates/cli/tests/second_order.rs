@@ -54,7 +54,7 @@ fn second_order_values_are_said_with_their_parts() {
     p = 3, q = 13, m = 300
     the table was read 11 times: labels, steps of the logistic fit and moments of refitted models take passes of their own
     values from -0.00031708 to 0.0034118; 25.3 % of rows are expected to harm
-    warning: of 50 sets of 12 rows drawn from the reference 11 have no fit (their labels are separated, or one is missing), and values count such sets as if they had; with `--q 26` 1 of 50 are such, and with `--ridge` every set has a fit
+    warning: of 50 sets of 12 rows drawn from the reference 11 have no fit (their labels are separated, or one is missing), and values count such sets as if they had; with `--q 26` 1 of 50 are such; fitted with `--ridge`, sets with all labels have a fit
     ");
     assert_snapshot!(folder().run("dshap value t.csv --target y --method second-order --utility accuracy --ridge 1 --bottom 1"), @"
     $ dshap value t.csv --target y --method second-order --utility accuracy --ridge 1 --bottom 1
@@ -84,7 +84,7 @@ fn second_order_values_are_said_with_their_parts() {
     the table was read 10 times: labels, steps of the logistic fit and moments of refitted models take passes of their own
     values from -0.0036237 to 0.0017522; 2.7 % of rows are expected to harm
     warning: a ridge of 0.5 is 50 % of the curvature of the smallest sets along some direction, too much for its first order; fit with the ridge instead, or give a larger `q`
-    warning: of 50 sets of 15 rows drawn from the reference 5 have no fit (their labels are separated, or one is missing), and values count such sets as if they had; with `--q 32` 0 of 50 are such, and with `--ridge` every set has a fit
+    warning: of 50 sets of 15 rows drawn from the reference 5 have no fit (their labels are separated, or one is missing), and values count such sets as if they had; with `--q 32` 0 of 50 are such; fitted with `--ridge`, sets with all labels have a fit
     ");
 }
 
@@ -124,7 +124,7 @@ fn a_second_order_valuer_is_saved_and_shown() {
     refitted on each set, judged by brier; spread from the sandwich
     p = 3, q = 13, m = 300, fitted in 7 passes
     saved to `v.dshap` (13 kB)
-    warning: of 50 sets of 12 rows drawn from the reference 11 have no fit (their labels are separated, or one is missing), and values count such sets as if they had; with `--q 26` 1 of 50 are such, and with `--ridge` every set has a fit
+    warning: of 50 sets of 12 rows drawn from the reference 11 have no fit (their labels are separated, or one is missing), and values count such sets as if they had; with `--q 26` 1 of 50 are such; fitted with `--ridge`, sets with all labels have a fit
     ");
     let shown = folder.stdout("dshap inspect v.dshap");
     assert!(shown.contains("format          version 4"), "{shown}");
@@ -151,7 +151,7 @@ fn three_labels_are_told_apart_by_one_model_and_that_is_said() {
     the table was read 19 times: labels, steps of the logistic fit and moments of refitted models take passes of their own
     values from -0.00054331 to 0.0036809; 26.3 % of rows are expected to harm
     warning: one model tells all labels apart, and a value is no sum over labels: `--per-class` adds the probabilities only
-    warning: of 50 sets of 15 rows drawn from the reference 11 have no fit (their labels are separated, or one is missing), and values count such sets as if they had; with `--q 32` 0 of 50 are such, and with `--ridge` every set has a fit
+    warning: of 50 sets of 15 rows drawn from the reference 11 have no fit (their labels are separated, or one is missing), and values count such sets as if they had; with `--q 32` 0 of 50 are such; fitted with `--ridge`, sets with all labels have a fit
     ");
     assert_snapshot!(folder.run("dshap value t.csv --target animal --method second-order --utility brier --bottom 1 --per-class"), @"
     $ dshap value t.csv --target animal --method second-order --utility brier --bottom 1 --per-class
@@ -166,7 +166,7 @@ fn three_labels_are_told_apart_by_one_model_and_that_is_said() {
     p = 3, q = 13, m = 300
     the table was read 12 times: labels, steps of the logistic fit and moments of refitted models take passes of their own
     values from -0.00072547 to 0.0016003; 12.3 % of rows are expected to harm
-    warning: of 50 sets of 12 rows drawn from the reference 11 have no fit (their labels are separated, or one is missing), and values count such sets as if they had; with `--q 26` 0 of 50 are such, and with `--ridge` every set has a fit
+    warning: of 50 sets of 12 rows drawn from the reference 11 have no fit (their labels are separated, or one is missing), and values count such sets as if they had; with `--q 26` 0 of 50 are such; fitted with `--ridge`, sets with all labels have a fit
     ");
 }
 
@@ -271,9 +271,13 @@ fn doubtful_sets_are_said() {
     let folder = folder().and("three.csv", three_labels());
     for (line, words) in [
         ("t.csv --target y", "sets of 12 rows drawn from the reference"),
-        ("t.csv --target y", " of 50 are such, and with `--ridge` every set has a fit"),
+        ("t.csv --target y", " of 50 are such; fitted with `--ridge`, sets with all labels have a fit"),
         ("three.csv --target animal", "p = 3, q = 16, m = 300"),
         ("three.csv --target animal --per-class", "`--per-class` adds the probabilities only"),
+        (
+            "three.csv --target animal --utility accuracy",
+            "of more than two labels accuracy is that of telling",
+        ),
         ("t.csv --target y --small-ridge 5", "too much for its first order"),
         ("t.csv --target y --utility accuracy --m 3000", "give an `--m` of at most 2700"),
     ] {

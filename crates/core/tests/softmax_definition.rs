@@ -13,7 +13,7 @@ use dshap::second_order::{
     BootstrapOptions, SecondOrderOneVsRest, SecondOrderOptions, SoftmaxOptions, SoftmaxPasses, SoftmaxValuer,
     Spread, Utility,
 };
-use dshap::{Error, Part, Rows, Sizes, Valuer};
+use dshap::{Error, Note, Part, Rows, Sizes, Valuer};
 use dshap_testkit::{Draws, MAX_ABS_Z, MeanEstimate, seeds};
 use faer::Mat;
 use second_order::solve;
@@ -225,11 +225,18 @@ fn what_cannot_be_valued_is_refused_with_a_fact() {
     assert_eq!(value(&x, &[0.0, 1.0]), Err(Error::TooLarge));
     assert_eq!(value(&Mat::zeros(1, 1), &[0.0]), Err(Error::FeatureCount { found: 1, expected: 2 }));
     assert_eq!(value(&Mat::zeros(0, 2), &[]), Ok(Vec::new()));
-    // Far out a fit is certain, and nothing is divided by a probability.
+    // Far out a fit is certain, and nothing is divided by a probability; rows that
+    // contradict it are beyond second order.
     let far = Mat::from_fn(3, 2, |i, j| [[1e4, -1e4], [-1e5, 1e5], [0.0, 0.0]][i][j]);
+    let mut n_finite = [0; 3];
     for class in 0..3 {
-        assert!(value(&far, &[class as f64; 3]).unwrap().iter().all(|value| value.is_finite()));
+        let found = valuer.values(Rows::new(far.as_ref(), &[class as f64; 3]).unwrap()).unwrap();
+        for (i, value) in found.value.iter().enumerate() {
+            assert_eq!(value.is_nan(), found.notes.contains(&(i, Note::TooFar)), "{value}");
+            n_finite[i] += usize::from(value.is_finite());
+        }
     }
+    assert_eq!(n_finite, [1, 1, 3]);
 
     let mut parts = valuer.to_parts();
     parts.bias.pop();

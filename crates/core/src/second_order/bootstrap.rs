@@ -118,9 +118,9 @@ pub(super) fn replicates<S: Sync, T: Send>(
     Ok(Drawn { made: made.into(), n_drawn, n_lost })
 }
 
-/// How often each row counts: its own weight, times `draw`, of mean and variance
-/// 1. The `c` rows that one row of a sample stands for count `c` times on average,
-/// with variance `c`.
+/// How often each row counts: its own weight, times `draw`, whose mean and variance
+/// are 1. The `c` rows that one row of a sample stands for count `c` times on
+/// average, with variance `c`.
 fn weights(sample: Rows<'_>, stands_for: Option<&[f64]>, mut draw: impl FnMut(usize) -> f64) -> Vec<f64> {
     let mut weight = |row: usize| {
         let own = sample.weights().map_or(1.0, |weights| weights[row]);

@@ -83,6 +83,8 @@ pub(super) struct RowForm {
     pub(super) options: SecondOrderOptions,
     /// `β + b/s`, what estimates from `s` rows are on average.
     pub(super) centre: Col<f64>,
+    /// `H⁻¹g₀`; 0 without the ridge of a fit.
+    shrinking: Col<f64>,
     /// `D̃Pβ + Pr`, what a small ridge is along a row's influence.
     along_ridge: Option<Col<f64>>,
 }
@@ -109,7 +111,9 @@ impl RowForm {
         let along_ridge = (options.small_ridge > 0.0)
             .then(|| &expansion.net_curvature * &expansion.penalty_slope + penalised(&fit, &expansion.turn));
         let spread = Spreading::new(&expansion.spread);
-        Self { fit, spread, position, is_plain, options, centre, along_ridge, expansion }
+        let shrinking =
+            if fit.ridge() > 0.0 { &expansion.inverse * &expansion.pull } else { Col::zeros(fit.dim()) };
+        Self { fit, spread, position, is_plain, options, centre, shrinking, along_ridge, expansion }
     }
 
     /// Without the moments that values do not need, for a form of which there are
@@ -185,7 +189,9 @@ impl RowForm {
         let first = when(turned, &|| along(psi, &expansion.slope));
         let turn = when(turned, &|| along(z, &expansion.turn));
         let psi_turn = when(turned, &|| along(psi, &expansion.turn));
-        let psi_z = when(turned, &|| products(psi, z));
+        let psi_z = when(turned || fit.ridge() > 0.0, &|| products(psi, z));
+        // What the ridge alone has in a row's influence: eH⁻¹z is ψ and H⁻¹g₀.
+        let shrinking = when(fit.ridge() > 0.0, &|| along(z, &self.shrinking));
         let bias = when(turned, &|| along(z, &expansion.bias));
         let ridge = self.small_ridge_terms(z, psi, &turn, &logits);
         let room = |i: usize| {
@@ -207,7 +213,10 @@ impl RowForm {
                     ridge: ridge[i],
                     dist_sq: w * n * panel.spread[i],
                     spread: w * spread[i],
-                    pull: row.surprise.abs() * n * panel.damped[i] / room(i),
+                    pull: match fit.ridge() > 0.0 {
+                        true => (psi_z[i] + shrinking[i]).abs(),
+                        false => row.surprise.abs() * n * panel.spread[i],
+                    } / room(i),
                     prob: panel.row[i].prob,
                     weight: panel.row[i].weight,
                 }
