@@ -371,12 +371,11 @@ impl Valuer for SecondOrderValuer {
 /// Why a row has no value, if it has none: it is beyond the expansion, or without it
 /// there is no model.
 pub(super) fn note_of(moves: f64, is_only_of_label: bool) -> Option<Note> {
-    match moves {
-        _ if is_only_of_label => Some(Note::OnlyOfLabel),
-        // Also what is too large to be a number.
-        moves if !(moves <= LARGEST_MOVE) => Some(Note::TooFar),
-        _ => None,
+    if is_only_of_label {
+        return Some(Note::OnlyOfLabel);
     }
+    // What is too large to be a number is too far, too.
+    (moves.is_nan() || moves > LARGEST_MOVE).then_some(Note::TooFar)
 }
 
 fn works(forms: &[RowForm]) -> Vec<TermsWork> {
