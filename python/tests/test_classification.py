@@ -440,7 +440,7 @@ def test_the_number_of_threads_does_not_matter(n_classes, method):
         ({"utility": "brier"}, "`utility` goes with `method='second-order'` only"),
         ({"method": "second-order", "utility": "hinge"}, "`utility` is 'hinge'; expected 'log-loss' or"),
         ({"method": "second-order", "shift": "soon"}, "`shift` is 'soon'; expected a number, 'measured', or None"),
-        ({"method": "second-order", "shift": 100}, "101 ≤ q ≤ m is needed"),
+        ({"method": "second-order", "shift": 100, "q": 50}, "101 ≤ q ≤ m is needed"),
         ({"method": "second-order", "ridge": 1.0, "spread": "model"}, "leave `spread` out"),
         ({"method": "second-order", "small_ridge": -1.0}, "`small_ridge` is -1"),
     ],
