@@ -17,12 +17,12 @@ evaluates for any row, seen or unseen.
 ======================  =====================================================
 `RegressionValuer`      values rows for linear regression, as a scikit-learn estimator
 `ClassificationValuer`  the same for logistic regression: rows with labels
-`DensityValuer`         the same for an estimate of how rows are distributed: no target
-`Values`, `Groups`      what `explain` returns: values with what explains them
-`dshap.baselines`       values by fitting models to sets of rows, to compare with
+`DensityValuer`         the same for density estimates: rows without a target
+`Values`, `Groups`      results of `explain`: values with their parts, values by owner
+`dshap.baselines`       values by fitting models to sets of rows, for comparison
 `dshap.evaluate`        how good values are, whoever made them
 `dshap.formula`         the closed forms for given numbers
-`dshap.datasets`        data of the paper, made on the spot
+`dshap.datasets`        data of the paper, generated when asked for
 `DshapError`            base of all errors; `InputError` is also a `ValueError`
 ======================  =====================================================
 """

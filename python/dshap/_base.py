@@ -1,4 +1,4 @@
-"""What all valuers have in common: rows in, values out, files, pickles, names."""
+"""What all valuers share: rows in, values out, files, pickles, names."""
 
 from __future__ import annotations
 
@@ -23,24 +23,27 @@ from dshap._progress import Bar
 from dshap._values import Values
 from dshap._warn import warn
 
-#: Parameters that say nothing about what is fitted.
+#: Parameters that do not change what is fitted.
 OUTSIDE = frozenset({"m", "q", "keep_training", "n_jobs", "progress"})
 
 
 class BaseValuer(BaseEstimator):
     """Fits a reference and values rows against it.
 
-    A subclass has a constructor with its parameters and the methods that rows go in by,
-    and names what it learns.
+    A subclass has a constructor with its parameters, the methods that take rows, and the
+    names of what it learns.
     """
 
     #: What rows are valued for, as the engine calls it.
     _TASK: ClassVar[str]
 
-    #: What the engine tells about a fit, each an attribute with an underscore.
+    #: Facts of a fit that become attributes with an underscore.
     _LEARNED: ClassVar[tuple[str, ...]]
 
-    # Of every subclass.
+    #: The parameters and their defaults.
+    _DEFAULTS: ClassVar[dict[str, Any]]
+
+    # Parameters of every subclass.
     categorical: list[Any] | None
     keep_training: bool
     m: int | None
@@ -54,12 +57,12 @@ class BaseValuer(BaseEstimator):
         Parameters
         ----------
         as_frame : bool, default=False
-            Return a frame of the kind that was fitted, with what explains the values.
+            Return a frame of the kind that was fitted, with the parts of the values.
 
         Returns
         -------
         array of shape (n_rows,) or frame
-            In the order of the rows; NaN where a row has no value.
+            In row order; NaN where a row has no value.
         """
         as_frame = _checks.flag("as_frame", as_frame, "; the frame is of the kind that was fitted")
         found = self._explain_training(parts=as_frame)
@@ -71,7 +74,7 @@ class BaseValuer(BaseEstimator):
         Parameters
         ----------
         std_error : bool, default=False
-            Whether standard errors are wanted as well.
+            Whether to add standard errors.
 
         Returns
         -------
@@ -80,7 +83,7 @@ class BaseValuer(BaseEstimator):
         return self._explain_training(std_error=std_error)
 
     def save(self, path: str | bytes | os.PathLike[Any]) -> None:
-        """Save the fitted valuer; the file is that of `dshap fit`.
+        """Save the fitted valuer, in the same file format as `dshap fit`.
 
         Parameters
         ----------
@@ -92,7 +95,7 @@ class BaseValuer(BaseEstimator):
 
     @classmethod
     def load(cls, path: str | bytes | os.PathLike[Any]) -> Self:
-        """Load a valuer that was saved, here or by `dshap fit`.
+        """Load a valuer saved by `save` or by `dshap fit`.
 
         Parameters
         ----------
@@ -102,12 +105,12 @@ class BaseValuer(BaseEstimator):
         Returns
         -------
         estimator
-            Fitted, with the parameters of the file.
+            Fitted, with the parameters it was saved with.
 
         Raises
         ------
         FileError
-            If the file cannot be read, is damaged or is something else.
+            If the file cannot be read, is damaged or is not a valuer.
         """
         fitted = Valuer.load(_checks.path(path))
         if fitted.task != cls._TASK:
@@ -115,7 +118,8 @@ class BaseValuer(BaseEstimator):
                 f"{_checks.path(path)!r} holds a valuer for {fitted.task}; load it with "
                 f"{fitted.task.capitalize()}Valuer.load"
             )
-        valuer = cls(**fitted.params())
+        known = cls._get_param_names()
+        valuer = cls(**{name: value for name, value in fitted.params().items() if name in known})
         facts = fitted.facts()
         valuer._adopt(fitted, Names(facts["features"], True) if facts["has_names"] else None)
         valuer._fitted_params = valuer.get_params(deep=False)
@@ -137,7 +141,7 @@ class BaseValuer(BaseEstimator):
         return self
 
     def _tests(self, test: Any, table: Table, names: Names | None) -> Table:
-        """Rows that the reference is to predict, called as it is."""
+        """Test rows, with the column names of the reference."""
         return beside(test, "test", table, names, self._target_of, type(self).__name__)
 
     def _value(
@@ -173,7 +177,7 @@ class BaseValuer(BaseEstimator):
         if "_training" not in self.__dict__:
             raise DshapError(
                 "the rows of the reference were not kept: `fit` keeps them with keep_training=True, until "
-                "`partial_fit`; an estimator that was merged, loaded or unpickled has none"
+                "`partial_fit`; a merged, loaded or unpickled estimator has none"
             )
         table, index, _ = self._training
         return self._valued(table, index, None, None, True, std_error, parts)
@@ -188,12 +192,12 @@ class BaseValuer(BaseEstimator):
         return Values._of(found, index=index)
 
     def _table(self, X: Any, y: Any, weights: Any = None) -> Table:
-        """A table whose columns are called as those of the reference."""
+        """A table with the column names of the reference."""
         _inputs.refuse_unusable(X)
         given = names_of(X)
-        # What hands out Arrow data and nothing else tells its names once it is read.
-        tells_later = is_frame(X) and given is None
-        if not tells_later:
+        # An object that only hands out Arrow data has its names known once it is read.
+        named_later = is_frame(X) and given is None
+        if not named_later:
             self._check_names(given)
         if not is_frame(X):
             X = _inputs.array(X)
@@ -206,7 +210,7 @@ class BaseValuer(BaseEstimator):
         table, names, _ = _inputs.table(
             X, y, weights, target_of=self._target_of, names=list(self._features), called=self._target
         )
-        if tells_later:
+        if named_later:
             self._check_names(names)
         return table
 
@@ -216,7 +220,7 @@ class BaseValuer(BaseEstimator):
             warn(doubt, UserWarning)
 
     def _target_of(self, y: Any) -> Target | None:
-        """What y is for the task; None if nothing is predicted."""
+        """y as the task needs it; None if nothing is predicted."""
         raise NotImplementedError
 
     def _merged(self, others: Iterable[Any]) -> Self:
@@ -237,7 +241,7 @@ class BaseValuer(BaseEstimator):
         return whole
 
     def _adopt(self, fitted: Valuer, names: Names | None, target: Target | None = None) -> None:
-        """Takes on a fit; `target` is what was fitted, where that is at hand."""
+        """Takes on a fit; `target` is the target that was fitted, if known."""
         facts = fitted.facts()
         self._fitted = fitted
         self._names = names
@@ -249,7 +253,7 @@ class BaseValuer(BaseEstimator):
         else:
             self.__dict__.pop("feature_names_in_", None)
         for name in self._LEARNED:
-            # What a method does not learn is absent.
+            # An attribute that the method does not learn is absent.
             if facts.get(name) is None:
                 self.__dict__.pop(name + "_", None)
             else:
@@ -269,8 +273,8 @@ class BaseValuer(BaseEstimator):
                 "before using this estimator."
             )
 
-    def _warn(self, said: list[str]) -> None:
-        for text in said:
+    def _warn(self, warnings: list[str]) -> None:
+        for text in warnings:
             warn(text, DshapWarning)
 
     def __sklearn_is_fitted__(self) -> bool:
@@ -284,7 +288,7 @@ class BaseValuer(BaseEstimator):
 
     def __getstate__(self) -> dict[str, Any]:
         state = dict(super().__getstate__())
-        # The rows stay behind, as with a valuer file.
+        # Rows are not pickled, as they are not in a valuer file.
         state.pop("_training", None)
         fitted = state.pop("_fitted", None)
         if fitted is not None:

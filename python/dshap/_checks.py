@@ -1,4 +1,4 @@
-"""Arguments that are numbers, flags and paths, checked where they come in."""
+"""Checks of arguments that are numbers, flags and paths."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import numpy as np
 
 from dshap._errors import InputError, InputTypeError
 
-#: Beyond this, sums of set sizes no longer fit the numbers they are counted with.
+#: Beyond this, sums of set sizes overflow the numbers they are counted with.
 LARGEST_SIZE = 10**15
 
 
@@ -34,14 +34,14 @@ def size(name: str, number: Any) -> int | None:
 
 
 def threads(n_jobs: Any) -> int | None:
-    """A number of threads, or None; what it means is settled by the engine."""
+    """A number of threads, or None; the engine settles what it means."""
     if n_jobs is None:
         return None
     if isinstance(n_jobs, (bool, np.bool_)) or not hasattr(n_jobs, "__index__"):
         raise InputTypeError(
             f"`n_jobs` is {n_jobs!r}; expected a number of threads, −1 for all cores, −2 for all but one, or None"
         )
-    # More than a machine can hold is as good as any large number.
+    # Numbers beyond the range of the engine mean the same as any large number.
     return max(-(2**31), min(operator.index(n_jobs), 2**31))
 
 
@@ -53,7 +53,7 @@ def flag(name: str, value: Any, more: str = "") -> bool:
 
 
 def path(given: Any) -> str:
-    """A path as text, also from bytes and objects that stand for one."""
+    """A path as text, also from bytes and path objects."""
     try:
         return os.fsdecode(given)
     except TypeError:

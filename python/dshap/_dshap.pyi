@@ -1,4 +1,4 @@
-# What the extension module holds; checked against the binary by stubtest.
+# The contents of the extension module; stubtest checks them against the binary.
 import os
 from collections.abc import Callable, Sequence
 from typing import Any, final
@@ -13,6 +13,7 @@ __all__ = [
     "agreement",
     "baseline",
     "bounds",
+    "catalogue",
     "chance",
     "classification",
     "corrupted",
@@ -43,6 +44,7 @@ def baseline(
     n_jobs: int | None = None,
     progress: _Progress | None = None,
 ) -> dict[str, Any]: ...
+def catalogue() -> str: ...
 def chance(n_rows: int, seed: int) -> NDArray[float64]: ...
 def task_of(table: Table) -> str: ...
 def orders(

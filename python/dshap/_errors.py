@@ -10,7 +10,7 @@ class DshapError(Exception):
 
 
 class InputError(DshapError, ValueError):
-    """Data or parameters that cannot be used; says what, where and what to try."""
+    """Data or parameters that cannot be used; the message says what, where and what to try."""
 
     __module__ = "dshap"
 
@@ -24,23 +24,23 @@ class InputTypeError(InputError, TypeError):
 class FileError(DshapError, OSError):
     """A valuer file that cannot be read or written, or is damaged.
 
-    `filename` is the file; `errno` what the operating system said, if it did.
+    `filename` is the file; `errno` is the error number of the operating system, if there is one.
     """
 
     __module__ = "dshap"
 
     def __str__(self) -> str:
-        # Python's own would put the number before and the name behind words that have both.
+        # Python's own text would add the number and the name to a message that has both.
         return super().__str__() if self.strerror is None else str(self.strerror)
 
 
 class NotFittedError(DshapError, exceptions.NotFittedError):
-    """An estimator that is asked before `fit`; also scikit-learn's exception of that name."""
+    """An estimator used before `fit`; also scikit-learn's exception of that name."""
 
     __module__ = "dshap"
 
 
 class DshapWarning(UserWarning):
-    """A doubt about values that were computed all the same."""
+    """Something doubtful about values that were computed all the same."""
 
     __module__ = "dshap"

@@ -1,4 +1,4 @@
-"""Results as frames of the kinds that people use."""
+"""Results as frames of pandas, polars and pyarrow."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from dshap._errors import InputError
 from dshap._kinds import is_a, is_frame, is_pandas, is_polars
 
 
-#: Numbers stand below each other, also where nobody styles the page.
+#: Digits line up even on a page without styles.
 TABLE = '<table style="text-align: right; font-variant-numeric: tabular-nums; border-spacing: 0.9em 0.1em">'
 
 
@@ -37,7 +37,7 @@ class Columns:
         def series(name: str, cells: NDArray[Any]) -> Any:
             if cells.dtype != object:
                 return cells
-            # Notes are text, even where there are none; owners may be anything.
+            # Notes are text, even if all are missing; owners may be anything.
             return pl.Series(name, list(cells), dtype=pl.String if _are_text(cells) else pl.Object)
 
         return pl.DataFrame({name: series(name, cells) for name, cells in self._columns().items()}, nan_to_null=True)
@@ -47,7 +47,7 @@ class Columns:
         import pyarrow as pa
 
         def array(cells: NDArray[Any]) -> Any:
-            # Arrow data tell a missing cell from a number; notes are text, even where there are none.
+            # Arrow data distinguish missing cells from numbers; notes are text, even if all are missing.
             is_text = cells.dtype == object and _are_text(cells)
             try:
                 return pa.array(cells, type=pa.string() if is_text else None, from_pandas=True)
@@ -58,7 +58,7 @@ class Columns:
 
 
 def frame_like(values: Columns, X: Any) -> Any:
-    """A frame of the kind of X: of its class where that says how to make one."""
+    """A frame of the kind of X, of its own class if that can be made."""
     if is_polars(X):
         return values.to_polars()
     if is_pandas(X):

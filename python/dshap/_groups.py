@@ -1,4 +1,4 @@
-"""Values added up by whom the rows belong to."""
+"""Values added up by owner."""
 
 from __future__ import annotations
 
@@ -21,13 +21,13 @@ class Groups(Columns):
     Attributes
     ----------
     owner : array
-        Who.
+        The owners.
     total : array
         Sum of the values of their rows.
     n_rows : array of int
-        How many rows with a value.
+        Number of rows with a value.
     n_negative : array of int
-        How many of them are expected to harm.
+        Number of rows that are expected to harm.
     """
 
     __module__ = "dshap"
@@ -71,14 +71,14 @@ class Groups(Columns):
 
 
 def owners_of(owner: Any, n_rows: int) -> NDArray[Any]:
-    """Who each row belongs to, as they are."""
+    """The owner of each row, unchanged."""
     if is_series(owner):
         owner = owner.to_numpy()
     is_list = isinstance(owner, (list, tuple))
-    # NumPy would make text of a list of numbers and text.
+    # NumPy would turn a list of numbers and text into text.
     owners = np.fromiter(owner, dtype=object, count=len(owner)) if is_list else np.asarray(owner)
     if owners.shape != (n_rows,):
-        raise InputError(f"there are {n_rows} values, and owner has shape {owners.shape}")
+        raise InputError(f"there are {n_rows} values, but owner has shape {owners.shape}")
     if owners.dtype.kind in "fmM":
         missing = owners != owners
     else:
@@ -86,13 +86,13 @@ def owners_of(owner: Any, n_rows: int) -> NDArray[Any]:
     if missing.any():
         raise InputError(
             f"{missing.sum()} of {n_rows} rows have no owner, the first of them row {int(missing.argmax())}; give each "
-            "an owner, such as with owner.fillna('nobody'), or leave such rows out"
+            "row an owner, for example with owner.fillna('nobody'), or leave such rows out"
         )
     return owners
 
 
 def grouped(owners: NDArray[Any]) -> tuple[NDArray[Any], NDArray[np.intp]]:
-    """Each owner once, and which of them each row belongs to."""
+    """Each owner once, and the number of the owner of each row."""
     if owners.dtype != object:
         return np.unique(owners, return_inverse=True)
     numbers: dict[Any, int] = {}

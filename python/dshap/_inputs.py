@@ -1,8 +1,7 @@
-"""From what users have to tables of the engine.
+"""Tables of the engine from arrays and frames.
 
-NumPy arrays and numeric pandas columns are read where they are; other frames are
-handed over as Arrow data. Checking cells is the engine's business; here only
-kinds, shapes and names are looked at.
+NumPy arrays and numeric pandas columns are read in place; other frames are handed
+over as Arrow data. The engine checks cells; kinds, shapes and names are checked here.
 """
 
 from __future__ import annotations
@@ -32,20 +31,20 @@ from dshap._kinds import (
 from dshap._names import Names, names_of, numbered
 from dshap._warn import warn
 
-#: What makes two dimensions of a list.
+#: Items that make a list two-dimensional.
 NESTED = (list, tuple, np.ndarray)
 
 
 class Target(NamedTuple):
     """What is predicted: numbers, or labels."""
 
-    cells: NDArray[Any]  #: numbers; of `booleans` doubles, of `words` text and None
-    kind: str | None = None  #: of labels: `numbers`, `booleans` or `words`
-    dtype: Any = None  #: what labels were given as
+    cells: NDArray[Any]  #: numbers; doubles for `booleans`, text and None for `words`
+    kind: str | None = None  #: for labels: `numbers`, `booleans` or `words`
+    dtype: Any = None  #: the type that labels were given as
 
 
 class Made(NamedTuple):
-    """A table, and what is known of its parts."""
+    """A table, the names of its columns and its target."""
 
     table: Table
     names: Names | None
@@ -63,8 +62,8 @@ def table(
 ) -> Made:
     """A table of features, and of target and weights if there are any.
 
-    `names` are those of a fitted valuer, and so is what its target is `called`;
-    without them columns are called as in X and y, or numbered as in an NPY file.
+    `names` and `called`, the name of the target, are those of a fitted valuer; without
+    them, columns are named as in X and y, or numbered as in an NPY file.
     """
     refuse_unusable(X)
     own = names_of(X)
@@ -89,12 +88,12 @@ def table(
     if cells is not None:
         _same_length(len(cells) if shape is None else shape[0], cells, weights)
     if weights is not None and not weights.any():
-        raise InputError("sample_weight is zero for every row, so that there is no reference")
+        raise InputError("sample_weight is zero for every row, so there is no reference")
     if not isinstance(features, (list, np.ndarray)):
         if cells is not None and kind != "words":
             cells = np.ascontiguousarray(cells, dtype=np.float64)
         weights = None if weights is None else np.ascontiguousarray(weights, dtype=np.float64)
-        # What hands out Arrow data and nothing else tells its names once it is read.
+        # An object that only hands out Arrow data has its names known once it is read.
         wanted = None if own is None else names or own.of_design()
         made = Table.of_arrow(features, cells, called, weights, wanted, kind)
         return Made(made, own or Names(made.names, True), target)
@@ -113,10 +112,10 @@ def table(
 
 
 def refuse_unusable(X: Any) -> None:
-    """Refuses what is no table, with advice."""
+    """Refuses anything that is not a table, with advice."""
     if hasattr(X, "tocsr") and hasattr(X, "nnz"):
         raise InputError(
-            "X is a sparse matrix, and centring by the means makes every cell matter; "
+            "X is a sparse matrix, but centring by the means makes every cell count; "
             "give X.toarray(), or fewer columns"
         )
     if is_lazy(X):
@@ -124,13 +123,13 @@ def refuse_unusable(X: Any) -> None:
     how = one_column(X)
     if how is not None:
         raise InputTypeError(
-            f"Expected a 2-dimensional container but got {type(X)} instead: X has rows and columns, and a single "
-            f"feature is a frame with one column, {how}"
+            f"Expected a 2-dimensional container but got {type(X)} instead: X needs rows and columns, so give a single "
+            f"feature as a frame with one column, {how}"
         )
 
 
 def array(X: Any) -> NDArray[Any]:
-    """X as an array of numbers with two dimensions; as it is where that will do."""
+    """X as an array of numbers with two dimensions; unchanged if it is one."""
     try:
         X = _unmasked(X) if isinstance(X, np.ma.MaskedArray) else np.asarray(X)
     except ValueError as error:
@@ -144,7 +143,7 @@ def array(X: Any) -> NDArray[Any]:
 
 
 def numbers(cells: Any, what: str) -> NDArray[Any]:
-    """A column of doubles, or of numbers that the engine reads as such."""
+    """A column of doubles, or of numbers that the engine reads as doubles."""
     cells = column_of(cells, what)
     if cells.dtype in IN_PLACE:
         return cells
@@ -154,7 +153,7 @@ def numbers(cells: Any, what: str) -> NDArray[Any]:
 
 
 def column_of(cells: Any, what: str, *, as_objects: bool = False) -> NDArray[Any]:
-    """One column of whatever it holds, as an array; columns of pandas with missing cells as doubles, or objects."""
+    """One column of anything, as an array; pandas columns with missing cells become doubles, or objects."""
     if is_lazy(cells):
         raise InputTypeError(f"{what} is a {type(cells).__name__}, which has no rows yet; give {what}.collect()")
     if is_pandas(cells):
@@ -163,14 +162,14 @@ def column_of(cells: Any, what: str, *, as_objects: bool = False) -> NDArray[Any
         cells = cells.iloc[:, 0]
     if is_series(cells):
         refuse_time(time_in(cells.dtype), cells.dtype, what)
-        # A missing cell may be an object, which NumPy has no number for.
+        # A missing cell may be an object that NumPy cannot turn into a number.
         nullable = not isinstance(cells.dtype, np.dtype) and getattr(cells.dtype, "kind", "O") in NUMBERS
         if nullable:
             cells = cells.to_numpy(object, na_value=None) if as_objects else cells.to_numpy(np.float64, na_value=np.nan)
         else:
             cells = cells.to_numpy()
     if as_objects and isinstance(cells, (list, tuple)) and not any(isinstance(cell, NESTED) for cell in cells):
-        # NumPy would make text of a list of numbers and text.
+        # NumPy would turn a list of numbers and text into text.
         cells = np.fromiter(cells, dtype=object, count=len(cells))
     try:
         cells = _unmasked(cells) if isinstance(cells, np.ma.MaskedArray) else np.asarray(cells)
@@ -189,7 +188,7 @@ def column_of(cells: Any, what: str, *, as_objects: bool = False) -> NDArray[Any
 
 
 def _doubles(cells: NDArray[Any], what: str, place: str) -> NDArray[np.float64]:
-    """Objects as doubles; what only looks like a number is refused, as in frames."""
+    """Objects as doubles; text that looks like a number is refused, as in frames."""
     if cells.dtype.kind == "c":
         raise InputError(f"Complex data not supported: {what} holds complex numbers")
     refuse_time(time_in(cells.dtype), cells.dtype, what)
@@ -207,28 +206,28 @@ def _doubles(cells: NDArray[Any], what: str, place: str) -> NDArray[np.float64]:
                 raise InputError(_text(place.format(*at), cell))
             refuse_time(time_of(cell), type(cell).__name__, place.format(*at))
     if problem is not None:
-        raise InputTypeError(f"{what} holds something that is no number: {problem}") from None
+        raise InputTypeError(f"{what} holds something that is not a number: {problem}") from None
     return np.ascontiguousarray(doubles) if cells.ndim == 1 else doubles
 
 
 def _text(what: str, cell: Any) -> str:
     advice = (
-        "text columns go in a frame of pandas, polars or pyarrow, numbers held as text as X.astype(float)"
+        "give text columns in a frame of pandas, polars or pyarrow, and numbers held as text as X.astype(float)"
         if what.startswith("X")
-        else "numbers are needed; numbers held as text are turned into such with astype(float)"
+        else "numbers are needed; turn numbers held as text into numbers with astype(float)"
     )
     return f"{what} is text, {cell!r}: {advice}" if "[" in what else f"{what} holds text, such as {cell!r}: {advice}"
 
 
 def refuse_time(time: str | None, dtype: Any, what: str) -> None:
-    """Refuses what is about time."""
+    """Refuses dates and durations."""
     if time == "dates":
         raise InputError(
             f"{what} holds dates or times ({dtype}), which have no agreed meaning as numbers; give numbers, such as "
             "days since a fixed date"
         )
     if time == "durations":
-        raise InputError(f"{what} holds lengths of time ({dtype}), whose unit is for you to choose; give numbers, such as hours")
+        raise InputError(f"{what} holds lengths of time ({dtype}), whose unit you have to choose; give numbers, such as hours")
 
 
 def _pandas(X: Any) -> Any:
@@ -236,17 +235,17 @@ def _pandas(X: Any) -> Any:
     if any(str(dtype).startswith("Sparse") for dtype in X.dtypes):
         raise InputError("X has sparse columns; give X.sparse.to_dense()")
     if not X.columns.is_unique:
-        raise InputError("X has two columns of one name; give each column a name of its own")
+        raise InputError("X has two columns with the same name; give each column a different name")
     if all(isinstance(dtype, np.dtype) and dtype.kind in NUMBERS for dtype in X.dtypes):
         return [X.iloc[:, j].to_numpy() for j in range(X.shape[1])]
     for name, dtype in zip(X.columns, X.dtypes):
         if isinstance(dtype, np.dtype) and dtype.kind == "c":
             raise InputError("Complex data not supported: X holds complex numbers")
         if str(dtype).startswith("period"):
-            # Arrow data would show its numbers only.
+            # Arrow data would hold only its numbers.
             refuse_time("dates", dtype, f"X[{name!r}]")
         if str(getattr(dtype, "categories", dtype)).startswith(("interval", "IntervalIndex")):
-            raise InputError(f"X[{name!r}] holds intervals; as categories they go in as X[{name!r}].astype(str)")
+            raise InputError(f"X[{name!r}] holds intervals; give them as categories, X[{name!r}].astype(str)")
     try:
         import pyarrow as pa
     except ImportError:
@@ -260,19 +259,19 @@ def _pandas(X: Any) -> Any:
 
 
 def _refuse_nothing(X: Any) -> None:
-    """Columns of polars without a type are handed over in a form that Arrow data do not know."""
+    """Refuses polars columns without a type, which have no form in Arrow data."""
     for name, dtype in X.schema.items() if is_polars(X) else ():
         if str(dtype) == "Null":
             raise InputError(f"column `{name}` of X has no value at all; leave it out of X")
 
 
 def _unmasked(cells: Any) -> NDArray[Any]:
-    """Masked cells are missing ones."""
+    """Masked cells as missing cells."""
     return cells.astype(np.float64).filled(np.nan) if np.ma.is_masked(cells) else np.asarray(cells)
 
 
 def _refuse_other_order(X: Any, column: Any, what: str) -> None:
-    """Rows go by their position; the same labels in another order are a slip."""
+    """Refuses the same labels in another order: rows go by position, so that is a mistake."""
     if is_pandas(X) and is_series(column) and hasattr(column, "index"):
         refuse_other_labels(X.index, column.index, what, "X")
 
@@ -283,19 +282,19 @@ def refuse_other_labels(index: Any, other: Any, what: str, whose: str) -> None:
         return
     if index.symmetric_difference(other, sort=False).empty:
         raise InputError(
-            f"the index of {what} has the labels of {whose} in another order, and rows go by their position; "
+            f"the index of {what} has the labels of {whose} in another order, but rows go by position; "
             f"give {what}.loc[{whose}.index]"
         )
 
 
 def _name_of(y: Any, names: Names | None) -> str:
-    """What y is called, by itself or by us."""
+    """The name of y, its own or a free one."""
     called = getattr(y, "name", None)
     taken = [] if names is None else names.names
     if isinstance(called, str) and called:
         if called in taken:
             raise InputError(
-                f"X has a column '{called}', and y is called so too; leave the target out of X, or rename y"
+                f"X has a column '{called}', and y has the same name; leave the target out of X, or rename y"
             )
         return called
     free = "y"

@@ -1,4 +1,4 @@
-"""What kind of thing was given, told without importing what may not be there."""
+"""The kind of an object, without importing packages that may not be installed."""
 
 from __future__ import annotations
 
@@ -8,10 +8,10 @@ from typing import Any
 
 import numpy as np
 
-#: Kinds of dtypes that are numbers for the engine.
+#: Kinds of dtypes that the engine takes for numbers.
 NUMBERS = "fiub"
 
-#: Those that it reads where they are.
+#: Dtypes that it reads in place.
 IN_PLACE = frozenset(np.dtype(code) for code in ("f8", "f4", "i8", "i4", "i2", "i1", "u8", "u4", "u2", "u1", "?"))
 
 #: Cells that are a point in time, and a length of time.
@@ -20,14 +20,14 @@ DURATIONS = (datetime.timedelta, np.timedelta64)
 
 
 def is_a(thing: Any, module: str, *classes: str) -> bool:
-    """Whether it is an instance of a class of a module that may not be there."""
+    """Whether it is an instance of a class of a module that may not be installed."""
     there = sys.modules.get(module)
     found = tuple(kind for name in classes if isinstance(kind := getattr(there, name, None), type))
     return isinstance(thing, found)
 
 
 def is_pandas(X: Any) -> bool:
-    """Whether it is a pandas frame, of whatever class."""
+    """Whether it is a pandas frame, of any class."""
     return is_a(X, "pandas", "DataFrame")
 
 
@@ -37,7 +37,7 @@ def is_polars(X: Any) -> bool:
 
 
 def is_series(cells: Any) -> bool:
-    """Whether it is a column of pandas."""
+    """Whether it is a pandas column."""
     return is_a(cells, "pandas", "Series", "Index")
 
 
@@ -47,7 +47,7 @@ def is_frame(X: Any) -> bool:
 
 
 def is_lazy(X: Any) -> bool:
-    """Whether it is a frame that is not there yet."""
+    """Whether it is a lazy frame, which has no rows yet."""
     return hasattr(X, "collect") and hasattr(X, "collect_schema")
 
 
@@ -69,7 +69,7 @@ def shape_of(X: Any) -> tuple[int, int] | None:
 
 
 def time_in(dtype: Any) -> str | None:
-    """What a dtype of NumPy or pandas is about, if that is time."""
+    """Whether a dtype of NumPy or pandas holds `dates` or `durations`."""
     kind, name = getattr(dtype, "kind", "O"), str(dtype)
     if kind == "M" or name.startswith(("period", "date", "time")):
         return "dates"
@@ -79,14 +79,14 @@ def time_in(dtype: Any) -> str | None:
 
 
 def time_of(cell: Any) -> str | None:
-    """What a cell is about, if that is time."""
+    """Whether a cell is of `dates` or `durations`."""
     if isinstance(cell, DATES) or is_a(cell, "pandas", "Period"):
         return "dates"
     return "durations" if isinstance(cell, DURATIONS) else None
 
 
 def is_missing(cell: Any) -> bool:
-    """Whether it stands for nothing: None, NaN, NaT or NA."""
+    """Whether it is None, NaN, NaT or NA."""
     if cell is None or cell is getattr(sys.modules.get("pandas"), "NA", None):
         return True
     return isinstance(cell, float) and cell != cell or type(cell).__name__ == "NaTType"

@@ -51,7 +51,7 @@ def _objects(cells: NDArray[Any]) -> Target:
     for row, cell in enumerate(cells):
         refuse_time(time_of(cell), type(cell).__name__, f"y[{row}]")
     kinds = sorted({type(cell).__name__ for cell in known})
-    raise InputTypeError(f"y holds labels of several kinds ({', '.join(kinds)}); give text, numbers or booleans alone")
+    raise InputTypeError(f"y holds labels of several kinds ({', '.join(kinds)}); give only text, only numbers or only booleans")
 
 
 def classes_of(kind: str, stored: list[Any], given: Target | None) -> NDArray[Any]:
@@ -65,7 +65,7 @@ def classes_of(kind: str, stored: list[Any], given: Target | None) -> NDArray[An
         return np.array(stored, dtype=np.int64 if whole else np.float64)
     if given is None or given.kind != "words":
         return np.array(stored)
-    # The engine spells text as categories are: True is true, 1.0 is 1.
+    # The engine spells text as it does categories: True is true, 1.0 is 1.
     words = sorted({str(word) for word in given.cells if word is not None}, reverse=True)
     as_given = dict(zip(spelled(words), words))
     return np.array([as_given.get(word, word) for word in stored])

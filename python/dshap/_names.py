@@ -1,8 +1,8 @@
 """Names of columns, and whether they are those of the reference.
 
 scikit-learn takes only text for names. Other labels of pandas columns, such as
-numbers, are no `feature_names_in_`, but they tell columns apart all the same; only
-the numbers from 0 on, in order, say nothing that positions do not.
+numbers, do not count as `feature_names_in_`, but they identify columns all the same.
+Only the numbers 0, 1, 2 and so on add nothing to positions.
 """
 
 from __future__ import annotations
@@ -16,19 +16,19 @@ from dshap._kinds import is_frame, is_pandas
 
 
 class Names(NamedTuple):
-    """What the columns of a frame are called."""
+    """The names of the columns of a frame."""
 
     names: list[str]  #: as text, whatever they are
-    are_text: bool  #: whether they are text themselves
+    are_text: bool  #: whether they are text to begin with
     are_numbers: bool = False  #: whether they are 0, 1, 2 and so on
 
     def of_design(self) -> list[str]:
-        """What the engine calls the columns."""
+        """The names that the engine uses."""
         return numbered(len(self.names)) if self.are_numbers else self.names
 
 
 def numbered(n_columns: int) -> list[str]:
-    """What columns without names are called, as in an NPY file."""
+    """The names of columns without names, as in an NPY file."""
     return [f"column_{j}" for j in range(n_columns)]
 
 
@@ -59,7 +59,7 @@ def check_names(fitted: Names | None, given: Names | None, estimator: str) -> st
     """Compares names as scikit-learn does; returns a warning, if there is one."""
     if fitted is not None and given is not None:
         both_text = fitted.are_text and given.are_text
-        # Numbers are compared too, unless they are those that any columns have.
+        # Numbers are compared too, unless they are 0, 1, 2 and so on.
         labels = not fitted.are_text and not given.are_text and not given.are_numbers
         if both_text or labels or sorted(fitted.names) == sorted(given.names):
             _refuse_others(fitted.names, given.names)
@@ -72,12 +72,12 @@ def check_names(fitted: Names | None, given: Names | None, estimator: str) -> st
 
 
 def named_columns(wanted: Any, columns: list[str], names: Names | None) -> list[str]:
-    """What the engine calls the columns that the parameter `categorical` names."""
+    """The columns in the parameter `categorical`, by the names that the engine uses."""
     if wanted is None:
         return []
     if isinstance(wanted, (str, bytes)) or not hasattr(wanted, "__iter__"):
         raise InputTypeError(f"`categorical` is {wanted!r}; expected a list of columns, such as ['city'], or None")
-    # Labels that are no text, such as numbers, name columns too; else numbers are positions.
+    # Labels that are not text, such as numbers, name columns too; otherwise numbers are positions.
     by_label = {} if names is None or names.are_text else dict(zip(names.names, columns))
     found = []
     for column in wanted:
@@ -89,7 +89,7 @@ def named_columns(wanted: Any, columns: list[str], names: Names | None) -> list[
         elif column in columns:
             found.append(column)
         else:
-            raise InputError(f"`categorical` names {column!r}, which is no column of X; X has {len(columns)} columns")
+            raise InputError(f"`categorical` names {column!r}, which is not a column of X; X has {len(columns)} columns")
     return found
 
 

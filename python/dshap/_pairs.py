@@ -1,4 +1,4 @@
-"""Rows beside other rows: test rows, and a reference."""
+"""Rows that come with other rows: test rows, and a reference."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from dshap._warn import warn
 
 
 def pair(given: Any, what: str, has_target: bool) -> tuple[Any, Any]:
-    """Rows and their targets; of a density rows alone will do."""
+    """Rows and their targets; rows alone for a density."""
     is_pair = isinstance(given, (tuple, list)) and len(given) == 2
     if has_target and not is_pair:
         raise InputError(f"`{what}` is a pair of rows and their targets, such as {what}=(X_{what}, y_{what})")
@@ -32,7 +32,7 @@ def beside(
     target_of: Callable[[Any], Target | None],
     who: str,
 ) -> Table:
-    """Rows with the columns of `table`, called as they are there."""
+    """Rows with the columns of `table`, under the same names."""
     X, y = pair(given, what, table.target is not None)
     _inputs.refuse_unusable(X)
     doubt = check_names(names, names_of(X), who)
@@ -40,5 +40,5 @@ def beside(
         warn(doubt, UserWarning)
     shape, wanted = shape_of(X if is_frame(X) else _inputs.array(X)), table.names
     if shape is not None and shape[1] != len(wanted):
-        raise InputError(f"the {what} rows have {shape[1]} features, and the reference has {len(wanted)}")
+        raise InputError(f"the {what} rows have {shape[1]} features, but the reference has {len(wanted)}")
     return _inputs.table(X, y, target_of=target_of, names=wanted, called=table.target).table

@@ -1,4 +1,4 @@
-"""What valuers of rows with targets have in common: rows go in with what is predicted."""
+"""What valuers of rows with targets share: rows go in with their targets."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from dshap._values import Values
 class PredictionValuer(BaseValuer):
     """Fits a reference of rows with targets and values rows with theirs against it."""
 
-    # Of every subclass.
+    # A parameter of every subclass.
     q: int | None
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None, *, test: Any = None) -> Self:
@@ -28,13 +28,13 @@ class PredictionValuer(BaseValuer):
             NumPy, pandas, polars, pyarrow, or anything with the Arrow PyCapsule
             interface.
         y : array of shape (n_rows,)
-            Targets: numbers of a regression, labels of a classification.
+            Targets: numbers for regression, labels for classification.
         sample_weight : array of shape (n_rows,), optional
-            Weights from 0 on, of which only ratios matter.
+            Weights, non-negative; only ratios matter.
         test : pair (X_test, y_test), optional
-            Rows that the nearest are to predict, for `'knn'` and `'knn-shapley'`. By
-            default the rows of the reference, each by the others, or a sample of them
-            (`samples`).
+            Rows that the nearest rows predict, for `'knn'` and `'knn-shapley'`. By
+            default each reference row is predicted by the others; `samples` limits
+            their number.
 
         Returns
         -------
@@ -43,7 +43,7 @@ class PredictionValuer(BaseValuer):
         Raises
         ------
         InputError
-            For data that cannot be fitted: what, where, and what to try.
+            For data that cannot be fitted; the message says what, where and what to try.
         """
         return self._fit(X, y, sample_weight, test)
 
@@ -59,14 +59,14 @@ class PredictionValuer(BaseValuer):
         y : array of shape (n_rows,)
             Their targets.
         m, q : int, optional
-            Other set sizes than those of the fit.
+            Set sizes instead of those of the fit.
         as_frame : bool, default=False
-            Return a frame of the kind of X, with what explains the values.
+            Return a frame of the kind of X, with the parts of the values.
 
         Returns
         -------
         array of shape (n_rows,) or frame
-            In the order of the rows; NaN where a row has no value.
+            In row order; NaN where a row has no value.
         """
         own = self.__dict__
         if (
@@ -76,7 +76,7 @@ class PredictionValuer(BaseValuer):
             and "feature_names_in_" not in own
             and not (as_frame or self.progress or m is not None or q is not None)
         ):
-            # Nothing to be said and nothing to be converted: no table is made.
+            # Nothing to check or convert: no table is made.
             values = own["_fitted"].value_arrays(X, y, self._threads())
             if values is not None:
                 return values
@@ -85,29 +85,28 @@ class PredictionValuer(BaseValuer):
     def explain(
         self, X: Any, y: Any, *, m: int | None = None, q: int | None = None, std_error: bool = False
     ) -> Values:
-        """Value rows, with what explains the values.
+        """Value rows, with the parts of the values.
 
         Parameters
         ----------
         X, y, m, q
             As for `value`.
         std_error : bool, default=False
-            Whether standard errors are wanted as well.
+            Whether to add standard errors.
 
         Returns
         -------
         Values
-            Values, potential and penalty (value = potential − penalty; of
-            `'second-order'` plus the correction), and what they follow from, row by
-            row; notes.
+            Values with potential and penalty (value = potential − penalty, for
+            `'second-order'` plus correction), the quantities they follow from, and notes.
         """
         return self._explain(X, y, m=m, q=q, std_error=std_error)
 
     def standard_errors(self, X: Any, y: Any, *, m: int | None = None, q: int | None = None) -> NDArray[np.float64]:
         """Standard errors of the values of rows.
 
-        They say what the reference being a sample costs; for `'general'` they are
-        those of the draws, for `'knn'` what the test rows being a sample costs.
+        They measure the error from the reference being a sample; for `'general'` the
+        error of the draws, for `'knn'` the error from the test rows being a sample.
 
         Parameters
         ----------
@@ -123,12 +122,12 @@ class PredictionValuer(BaseValuer):
     def _target_of(self, y: Any) -> Target:
         if y is None:
             raise InputError(
-                "a valuer requires y to be passed, but the target y is None: a row is valued with its target"
+                "a valuer requires y to be passed, but the target y is None: rows are valued with their targets"
             )
         return self._read_target(y)
 
     def _read_target(self, y: Any) -> Target:
-        """What y is for the task."""
+        """y as the task needs it."""
         raise NotImplementedError
 
     def __sklearn_tags__(self) -> Any:

@@ -1,4 +1,4 @@
-"""Progress in tqdm's manner."""
+"""Progress bars by tqdm."""
 
 from __future__ import annotations
 
@@ -7,12 +7,12 @@ from typing import Any
 from dshap._errors import DshapError
 
 
-#: What stages are counted in that are no passes over bytes.
+#: Units of stages that are not passes over bytes.
 UNITS = {"drawing sets": "round", "smoothing": "part"}
 
 
 class Bar:
-    """A bar for each pass; the engine says how far it has come."""
+    """A bar for each pass; the engine reports its progress."""
 
     def __init__(self) -> None:
         try:

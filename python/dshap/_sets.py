@@ -1,8 +1,8 @@
-"""What baselines and trials of values have in common: models are fitted to sets of rows."""
+"""What baselines and trials of values share: models are fitted to sets of rows."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from contextlib import nullcontext
 from types import SimpleNamespace
 from typing import Any, NamedTuple
@@ -18,17 +18,18 @@ from dshap._pairs import beside, pair
 from dshap._progress import Bar
 from dshap._warn import warn
 
-__all__ = ["InputError", "bar", "options", "pair", "rows", "tell"]
+__all__ = ["InputError", "bar", "issue", "options", "pair", "rows"]
 
 TASKS = ("regression", "classification", "density")
 
-#: What is said where a function has no keyword for it.
-UNSAID = {
+#: Options of the engine that functions take, with their defaults in Python. None is the default of the method.
+DEFAULTS = {
     "bandwidth": None,
     "dependent": "drop",
     "intercept": True,
     "kernel": None,
     "m": None,
+    "missing": "error",
     "q": None,
     "refit_intercept": False,
     "ridge": None,
@@ -36,13 +37,14 @@ UNSAID = {
     "scale": None,
     "seed": 0,
     "stop": None,
+    "task": None,
     "unseen": "error",
     "utility": None,
 }
 
 
 class Rows(NamedTuple):
-    """Rows, what their columns are called and how their targets are read."""
+    """Rows, the names of their columns and the way their targets are read."""
 
     table: Table
     names: Names | None
@@ -51,14 +53,14 @@ class Rows(NamedTuple):
     index: Any
 
     def beside(self, given: Any, what: str) -> Table | None:
-        """Others with the same columns, if there are any."""
+        """Other rows with the same columns, if there are any."""
         if given is None:
             return None
         return beside(given, what, self.table, self.names, self.target_of, f"`{what}`")
 
 
 def rows(X: Any, y: Any, task: str | None, categorical: Any) -> Rows:
-    """The rows of X, and their targets unless a density is estimated."""
+    """The rows of X, with their targets unless a density is estimated."""
     if task is not None and task not in TASKS:
         raise InputError(f"`task` is {task!r}; expected 'regression', 'classification', 'density' or None")
     if y is None and task not in (None, "density"):
@@ -76,18 +78,17 @@ def rows(X: Any, y: Any, task: str | None, categorical: Any) -> Rows:
     return Rows(table, names, target_of, named_columns(categorical, table.names, names), index)
 
 
-def options(**said: Any) -> SimpleNamespace:
-    """Keywords as attributes, for the engine to check."""
-    said["seed"] = _checks.whole("seed", said.get("seed", 0), 0, 2**64 - 1)
-    return SimpleNamespace(**{**UNSAID, **said})
+def options(given: Mapping[str, Any]) -> SimpleNamespace:
+    """The options among the keywords of a function, as attributes that the engine reads and checks."""
+    return SimpleNamespace(_DEFAULTS=DEFAULTS, **{name: given.get(name, default) for name, default in DEFAULTS.items()})
 
 
 def bar(progress: Any) -> Any:
-    """A bar, if one is wanted."""
+    """A progress bar, if one is wanted."""
     return Bar() if _checks.flag("progress", progress) else nullcontext()
 
 
-def tell(warnings: list[str]) -> None:
-    """Says what is doubtful."""
+def issue(warnings: list[str]) -> None:
+    """Issues the warnings of the engine."""
     for text in warnings:
         warn(text, DshapWarning)

@@ -1,4 +1,4 @@
-"""What trials of values find: curves, detections, agreement; and figures of them."""
+"""Results of trials of values: curves, detections, agreement, and figures of them."""
 
 from __future__ import annotations
 
@@ -13,34 +13,34 @@ from dshap._dshap import drawn
 from dshap._errors import FileError, InputTypeError
 from dshap._frames import Columns
 
-#: What chance is called.
+#: The name of random values.
 CHANCE = "random"
 
 
 class Curves(Columns):
-    """Curves of a trial, one row for each of their points; the columns are those of `dshap evaluate`.
+    """Curves of a trial, one row for each point, with the columns of `dshap evaluate`.
 
     Attributes
     ----------
     experiment : array of str
         `'addition'`, `'removal'` or `'detection'`.
     method : array of str
-        Whose values; `'random'` is chance.
+        The name of the values; `'random'` is chance.
     order : array of str
-        Whether rows of high or of low value come first: `'high'`, `'low'`; `'random'` is the mean of ten random
-        orders. Of a detection `'value'`: low values first.
+        Whether rows of high or low value come first: `'high'`, `'low'`; `'random'` is the mean of ten random orders.
+        For a detection `'value'`: low values first.
     n_rows : array of int
-        How many rows were added, removed or looked at.
+        Number of rows added, removed or inspected.
     utility : array
-        What the set is worth then; NaN of a detection.
+        What the set is worth then; NaN for a detection.
     relative : array
         The same as a share of what all rows are worth.
     found : array
-        Of a detection: the share of wrong rows found; else NaN.
+        For a detection: the share of wrong rows found; else NaN.
     measure : str or None
         What a set is worth: `'squared-error'`, `'accuracy'`, `'log-loss'` or `'integrated-squared-error'`.
     utility_of_all : float
-        What all rows are worth; NaN of a detection.
+        What all rows are worth; NaN for a detection.
     """
 
     __module__ = "dshap.evaluate"
@@ -63,7 +63,7 @@ class Curves(Columns):
         self.found: NDArray[np.float64] = np.where(is_found, height, np.nan)
 
     def means(self) -> dict[str, dict[str, float]]:
-        """The mean of each curve by method and order: of utility as a share of that of all rows, or of what is found."""
+        """The mean of each curve by method and order: utility as a share of that of all rows, or the share found."""
         found: dict[str, dict[str, float]] = {}
         for experiment, method, order, _, height in self._curves:
             unit = 1.0 if experiment == "detection" else self.utility_of_all
@@ -71,14 +71,14 @@ class Curves(Columns):
         return found
 
     def figure(self, path: str | os.PathLike[Any] | None = None, *, title: str = "") -> str:
-        """The curves as SVG, also written to a file if one is named.
+        """The curves as SVG, also written to a file if `path` is given.
 
         Parameters
         ----------
         path : path, optional
             Such as `curves.svg`.
         title : str, optional
-            What stands above the figure.
+            The title above the figure.
 
         Returns
         -------
@@ -109,9 +109,9 @@ class Detections(Columns):
     Attributes
     ----------
     method : array of str
-        Whose values; `'random'` is what chance is expected to do.
+        The name of the values; `'random'` is the expected result of chance.
     auc : array
-        The probability that a wrong row has a lower value than a right one: the area under the ROC curve.
+        The probability that a wrong row has a lower value than a right one, which is the area under the ROC curve.
     f1 : array
         F1 of flagging as many of the lowest rows as there are wrong ones.
     curves : Curves
@@ -138,18 +138,18 @@ class Detections(Columns):
 
 
 class Agreement(Columns):
-    """How much each two columns of values agree.
+    """How much each pair of columns of values agrees.
 
     Attributes
     ----------
     one, other : array of str
-        The two.
+        The two columns.
     spearman, kendall : array
-        Spearman's correlation and Kendall's τ_b; NaN where one of them is all the same.
+        Spearman's correlation and Kendall's τ_b; NaN where a column is constant.
     top_overlap : array
-        The share of the `top` best rows of one that are among those of the other.
+        The share of the `top` best rows of one column that are among those of the other.
     top : int
-        How many rows count as the best.
+        Number of rows counted as best.
     """
 
     __module__ = "dshap.evaluate"
@@ -186,11 +186,11 @@ def figure(
     Parameters
     ----------
     results : Curves or Detections
-        Of `point_addition`, `point_removal` and `noise_detection`. Utilities are shown as shares of that of all rows.
+        From `point_addition`, `point_removal` and `noise_detection`. Utilities are shown as shares of that of all rows.
     path : path, optional
-        Where it is written to as well.
+        A file to write it to as well.
     title : str, optional
-        What stands above the figure.
+        The title above the figure.
 
     Returns
     -------

@@ -1,4 +1,4 @@
-"""Values of rows, with what explains them."""
+"""Values of rows, with their parts."""
 
 from __future__ import annotations
 
@@ -32,47 +32,48 @@ ORDER = (
     "relative",
 )
 
-#: What names of columns about one class begin with.
+#: Prefixes of columns about one class.
 PER_CLASS = ("value_", "prob_")
 
-#: Rows shown by `repr`, and in a notebook.
+#: Number of rows shown by `repr` and in a notebook.
 SHOWN = 8
 
 
 class Values(Columns, np.lib.mixins.NDArrayOperatorsMixin):
-    """Values of rows, in their order, with what explains them.
+    """Values of rows, in row order, with the parts that explain them.
 
-    Made by `explain` and `explain_training`. An array of the values where an array
-    is expected: `np.mean(values)`, `2 * values` and `values > 0` are those of
-    `values.value`, and what comes out are arrays.
+    Returned by `explain` and `explain_training`. Acts as the array `values.value` where
+    an array is expected: `np.mean(values)`, `2 * values` and `values > 0` work, and
+    return plain arrays.
 
     Attributes
     ----------
     value : array
-        Expected to help: positive, but for densities, where the sign has no meaning.
+        Positive where a row is expected to help; for densities the sign has no meaning.
         NaN where a row has no value.
     stderr : array or None
         Standard errors, if asked for.
     potential, penalty : array or None
         What the position of a row can teach, and what its error costs:
-        value = potential − penalty. None for methods that do not tell them apart.
+        value = potential − penalty. None for methods that do not have them.
     correction : array or None
-        Of `'second-order'` values: what the pull of a row on a refitted model brings
-        or costs; value = potential − penalty + correction.
+        For `'second-order'`: the gain or loss from the pull of a row on a refitted
+        model; value = potential − penalty + correction.
     dist_sq : array or None
         Squared distance from the reference mean.
     resid_sq : array or None
-        Of a regression: squared residual.
+        For regression: squared residual.
     prob, weight : array or None
-        Of a classification of two labels: the fitted probability of the positive
-        one, and the weight prob · (1 − prob) of the row in the fit.
+        For classification with two labels: the fitted probability of the positive
+        label, and the weight prob · (1 − prob) of the row in the fit.
     log_density, relative : array or None
-        Of a density: the logarithm of the estimate of the reference at the row, of the
-        scaled columns, and the value without the constant that all rows share.
+        For densities: the logarithm of the density estimate at the row, in scaled
+        columns, and the value without the constant that all rows share.
     per_class : dict of arrays
-        Of a classification of more than two labels: `value_LABEL`, what telling that
-        label from the others contributes to the value (not of one model of all
-        labels), and `prob_LABEL`, how likely it is. Else empty. `pandas.DataFrame(values.per_class)` makes a frame of it.
+        For classification with more than two labels: `value_LABEL`, what telling that
+        label from the others contributes to the value (not with one model of all
+        labels), and `prob_LABEL`, its probability. Otherwise empty.
+        `pandas.DataFrame(values.per_class)` makes a frame of it.
     note : array of object
         Why a row has no value, else None.
     row : array of int
@@ -124,8 +125,7 @@ class Values(Columns, np.lib.mixins.NDArrayOperatorsMixin):
     def ranking(self) -> NDArray[np.int64]:
         """Positions from the highest value to the lowest; rows without a value last.
 
-        Equal values of a density, which all hold the same constant, are told apart by
-        `relative`.
+        Densities with equal values are ranked by `relative`.
         """
         return ranking(self.value, self.relative)
 
@@ -135,7 +135,7 @@ class Values(Columns, np.lib.mixins.NDArrayOperatorsMixin):
 
     def bottom(self, k: int) -> Values:
         """The k rows of lowest value, from the lowest up."""
-        # Rows without a value are neither low nor high.
+        # Rows without a value are neither low nor high, so they come last here too.
         order = ranking(-self.value, None if self.relative is None else -self.relative)
         return self[order[: _checks.whole("k", k, 0, _checks.LARGEST_SIZE)]]
 
@@ -145,9 +145,9 @@ class Values(Columns, np.lib.mixins.NDArrayOperatorsMixin):
         Parameters
         ----------
         owner : array_like of shape (n_rows,)
-            Who each row belongs to: text, numbers or any objects that can be keys of
-            a dict. Owners are one if they are equal, so that 1 and "1" are two. A row
-            without an owner (None, NaN) is an error.
+            The owner of each row: text, numbers or any objects that can be keys of a
+            dict. Equal owners are one, so 1 and "1" are two. A row without an owner
+            (None, NaN) is an error.
 
         Returns
         -------
@@ -175,14 +175,14 @@ class Values(Columns, np.lib.mixins.NDArrayOperatorsMixin):
         return Groups(names[order], total[order], n_rows[order], n_negative[order].astype(np.int64))
 
     def plot(self, ax: Any = None, *, bins: int = 50) -> Any:
-        """A histogram of the values, those below 0 apart where the sign means something (needs matplotlib).
+        """A histogram of the values, with negative values in another colour where the sign has a meaning (needs matplotlib).
 
         Parameters
         ----------
         ax : matplotlib axes, optional
-            Where to draw.
+            The axes to draw on.
         bins : int
-            How many bars, at least 1.
+            Number of bars, at least 1.
 
         Returns
         -------
@@ -221,7 +221,7 @@ class Values(Columns, np.lib.mixins.NDArrayOperatorsMixin):
         return np.array(self.value, dtype=dtype, copy=True if copy is None else copy)
 
     def __array_ufunc__(self, ufunc: Any, method: str, *inputs: Any, **keywords: Any) -> Any:
-        # What is computed from values is no value of a row any more.
+        # What is computed from values is no longer the value of a row.
         arrays = [given.value if isinstance(given, Values) else given for given in inputs]
         return getattr(ufunc, method)(*arrays, **keywords)
 
@@ -290,7 +290,7 @@ class Values(Columns, np.lib.mixins.NDArrayOperatorsMixin):
         return f'<svg width="{width}" height="{height}" role="img" aria-label="histogram of values">{"".join(bars)}</svg>'
 
     def _histogram(self, bins: int) -> tuple[NDArray[Any], NDArray[Any]]:
-        """Counts and edges; 0 is an edge where values lie on both sides of it."""
+        """Counts and edges; 0 is an edge if values lie on both sides of it."""
         known = self.value[np.isfinite(self.value)]
         if not len(known):
             return np.zeros(0), np.zeros(1)
@@ -304,7 +304,7 @@ class Values(Columns, np.lib.mixins.NDArrayOperatorsMixin):
         return np.histogram(known, edges)
 
     def _has_sign(self) -> bool:
-        """Whether rows below 0 are expected to harm; values of densities share a constant that says nothing."""
+        """Whether rows below 0 are expected to harm; values of densities share a constant without meaning."""
         return self.log_density is None
 
     def _colour(self, right: float) -> str:

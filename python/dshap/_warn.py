@@ -1,4 +1,4 @@
-"""Warnings that point at the line of the user."""
+"""Warnings that point at the user's line."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ OURS = os.path.dirname(__file__)
 
 
 def warn(text: str, category: type[Warning]) -> None:
-    """Warns of the line outside of this package that is at it."""
+    """Warns with the line outside of this package that made the call."""
     level, frame = 1, sys._getframe()
     while frame is not None and frame.f_code.co_filename.startswith(OURS):
         level, frame = level + 1, frame.f_back  # type: ignore[assignment]

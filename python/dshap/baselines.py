@@ -1,20 +1,21 @@
-"""What rows were worth before there were closed forms: models are fitted to sets of rows, again and again.
+"""Values before there were closed forms: models are fitted to sets of rows, again and again.
 
-They serve to check closed forms, to compare with, and to value rows for a utility that has no closed form. What a set is
-worth is measured on test rows that have no part in any set: `test=(X_test, y_test)`, or else one row in five, drawn by
-`seed`; those rows then have no value and the note `'test row'`.
+Use baselines to check closed forms, to compare with them, and to value rows for a utility that has no closed form. Test
+rows, which are in no set, measure what a set is worth: give `test=(X_test, y_test)`, or one row in five is drawn with
+`seed`. Rows that are drawn have no value and the note `'test row'`.
 
 ==================  ==========================================================================
-`d_shapley`         expected gain on joining a random set of other rows, as the closed forms have it
+`d_shapley`         expected gain on joining a random set of other rows, as in the closed forms
 `tmc_shapley`       Shapley values of a finite dataset, by random orders
-`exact_shapley`     the same by all sets, of up to 20 rows
+`exact_shapley`     the same by all sets, for up to 20 rows
 `knn_shapley`       the same for nearest neighbours, in closed form
-`leave_one_out`     what all rows lose without each
-`random`            numbers by chance, which any method must beat
+`leave_one_out`     what all rows lose without each row
+`random`            random numbers, which any method must beat
 ==================  ==========================================================================
 
-All of them return `dshap.Values`. Those that draw have the Monte Carlo standard error of each value in `stderr`. The same
-seed gives the same bits on any number of threads, and those of `dshap value --method ...` on the command line.
+All of them return `dshap.Values`. Methods that draw have the Monte Carlo standard error of each value in `stderr`. The
+same seed gives the same bits on any number of threads, and the same bits as `dshap value --method ...` on the command
+line.
 
 >>> import dshap
 >>> X, y = dshap.datasets.gaussian_r(60, 2, seed=1)
@@ -68,45 +69,44 @@ def d_shapley(
 ) -> Values:
     """D-Shapley (Ghorbani, Kim and Zou 2020): the expected gain on joining a random set of other rows.
 
-    It estimates what the closed forms compute, for models that are really refitted on each set, and is the way to check
-    them. That takes thousands of reference rows and of test rows: of few it measures what one of them says about the noise
-    of the others.
+    It estimates what the closed forms compute, for models that are refitted on each set, so it checks them. That takes
+    thousands of reference rows and test rows: with few rows, values measure how each row fits the noise of the others.
 
     Parameters
     ----------
     X : array or frame of shape (n_rows, n_features)
         NumPy, pandas, polars, pyarrow, or anything with the Arrow PyCapsule interface.
     y : array of shape (n_rows,), optional
-        Targets: numbers of a regression, labels of a classification; none of a density.
+        Targets: numbers for regression, labels for classification, None for a density.
     test : pair (X_test, y_test), optional
-        Rows that measure what sets are worth; of a density X_test alone. By default one row in five of the reference.
+        Rows that measure what sets are worth; X_test alone for a density. By default one row in five of the reference.
     reference : pair (X_reference, y_reference), optional
-        Rows that sets are drawn from. By default X itself, each row against the others.
+        Rows that sets are drawn from. By default X itself: each row is valued against the others.
     task : 'regression', 'classification' or 'density', optional
-        By default guessed: a density without y, a classification if y is text, true and false, or has two values.
+        By default guessed: a density without y, classification if y is text, boolean or two-valued, else regression.
     utility : 'accuracy' or 'log-loss', optional
-        What a model of labels is judged by. By default accuracy.
+        What classifiers are judged by. By default accuracy.
     m, q : int, optional
-        Largest set size, the row included, and smallest set whose utility counts. By default as those of the valuers.
+        Largest set size, the row included, and smallest set whose utility counts. Defaults as for the valuers.
     ridge : float, optional
-        Ridge penalty of every fit. By default 0, and 1 in a classification.
+        Ridge penalty of every fit. By default 0, and 1 for classification.
     intercept, refit_intercept, dependent
-        As of `RegressionValuer`.
+        As for `RegressionValuer`.
     kernel, bandwidth, scale : optional
-        As of `DensityValuer`, for densities only.
+        As for `DensityValuer`, for densities only.
     categorical, missing, unseen
-        As of the valuers.
+        As for the valuers.
     samples : int, optional
-        Most iterations. By default 10 000.
+        Maximum number of iterations. By default 10 000.
     stop : float, optional
-        When the means have come to rest: they move by less, on average over rows and relative to themselves, in a
-        hundred iterations. By default 0.05; 0 runs all iterations.
+        Tolerance of the means: iterations stop when the mean relative change over a hundred iterations is smaller. By
+        default 0.05; 0 runs all iterations.
     seed : int, default=0
-        Seed of draws, and of the choice of test rows.
+        Seed of the draws, and of the choice of test rows.
     n_jobs : int, optional
         Number of threads; all cores by default. The result does not depend on it.
     progress : bool, default=False
-        Show bars (needs tqdm).
+        Show progress bars (needs tqdm).
 
     Returns
     -------
@@ -124,12 +124,7 @@ def d_shapley(
     >>> bool(np.corrcoef(drawn, exact)[0, 1] > 0.9)
     True
     """
-    options = _sets.options(
-        task=task, utility=utility, m=m, q=q, ridge=ridge, intercept=intercept, refit_intercept=refit_intercept,
-        dependent=dependent, kernel=kernel, bandwidth=bandwidth, scale=scale, missing=missing, unseen=unseen,
-        samples=samples, stop=stop, seed=seed,
-    )  # fmt: skip
-    return _valued("d-shapley", X, y, options, categorical, test, n_jobs, progress, reference)
+    return _valued("d-shapley", locals())
 
 
 def tmc_shapley(
@@ -157,14 +152,14 @@ def tmc_shapley(
 ) -> Values:
     """TMC-Shapley (Ghorbani and Zou 2019): Shapley values of a finite dataset, by random orders that end early.
 
-    The values add up to what all rows are worth, but for what is left when an order ends because that is nearly reached.
+    The values add up to what all rows are worth, except for what is cut off when an order ends early.
 
     Parameters
     ----------
     X, y, test, task, utility, q, ridge, samples, stop, seed, n_jobs, progress
-        As of `d_shapley`; iterations are orders.
+        As for `d_shapley`; an iteration is one order.
     intercept, refit_intercept, dependent, kernel, bandwidth, scale, categorical, missing
-        As of `d_shapley`.
+        As for `d_shapley`.
 
     Returns
     -------
@@ -180,12 +175,7 @@ def tmc_shapley(
     >>> len(values), bool((values.stderr > 0).all())
     (40, True)
     """
-    options = _sets.options(
-        task=task, utility=utility, q=q, ridge=ridge, intercept=intercept, refit_intercept=refit_intercept,
-        dependent=dependent, kernel=kernel, bandwidth=bandwidth, scale=scale, missing=missing, samples=samples,
-        stop=stop, seed=seed,
-    )  # fmt: skip
-    return _valued("tmc-shapley", X, y, options, categorical, test, n_jobs, progress)
+    return _valued("tmc-shapley", locals())
 
 
 def exact_shapley(
@@ -209,14 +199,14 @@ def exact_shapley(
     n_jobs: int | None = None,
     progress: bool = False,
 ) -> Values:
-    """Shapley values of a finite dataset by all sets: of up to 20 rows, of a density in closed form for any number.
+    """Shapley values of a finite dataset by all sets: for up to 20 rows, and for densities of any size in closed form.
 
     Parameters
     ----------
     X, y, test, task, utility, q, ridge, seed, n_jobs, progress
-        As of `d_shapley`.
+        As for `d_shapley`.
     intercept, refit_intercept, dependent, kernel, bandwidth, scale, categorical, missing
-        As of `d_shapley`.
+        As for `d_shapley`.
 
     Returns
     -------
@@ -230,11 +220,7 @@ def exact_shapley(
     >>> len(baselines.exact_shapley(X, y, test=gaussian_r(300, 2, seed=4)))
     12
     """
-    options = _sets.options(
-        task=task, utility=utility, q=q, ridge=ridge, intercept=intercept, refit_intercept=refit_intercept,
-        dependent=dependent, kernel=kernel, bandwidth=bandwidth, scale=scale, missing=missing, seed=seed,
-    )  # fmt: skip
-    return _valued("exact-shapley", X, y, options, categorical, test, n_jobs, progress)
+    return _valued("exact-shapley", locals())
 
 
 def leave_one_out(
@@ -258,14 +244,14 @@ def leave_one_out(
     n_jobs: int | None = None,
     progress: bool = False,
 ) -> Values:
-    """What all rows lose without each: fast, and weak, since near-twins hide each other.
+    """What all rows lose without each row: fast, but weak, since similar rows replace each other.
 
     Parameters
     ----------
     X, y, test, task, utility, q, ridge, seed, n_jobs, progress
-        As of `d_shapley`.
+        As for `d_shapley`.
     intercept, refit_intercept, dependent, kernel, bandwidth, scale, categorical, missing
-        As of `d_shapley`.
+        As for `d_shapley`.
 
     Returns
     -------
@@ -279,11 +265,7 @@ def leave_one_out(
     >>> len(baselines.leave_one_out(X, y, test=gaussian_r(300, 2, seed=4)))
     100
     """
-    options = _sets.options(
-        task=task, utility=utility, q=q, ridge=ridge, intercept=intercept, refit_intercept=refit_intercept,
-        dependent=dependent, kernel=kernel, bandwidth=bandwidth, scale=scale, missing=missing, seed=seed,
-    )  # fmt: skip
-    return _valued("loo", X, y, options, categorical, test, n_jobs, progress)
+    return _valued("loo", locals())
 
 
 def knn_shapley(
@@ -309,16 +291,16 @@ def knn_shapley(
     Parameters
     ----------
     X, y, task, seed, n_jobs, progress
-        As of `d_shapley`; there is no density.
+        As for `d_shapley`; not for densities.
     test : pair (X_test, y_test), optional
-        Rows that the nearest are to predict. By default the rows themselves, each by the others, or `samples` of them.
+        Rows that the nearest rows predict. By default each row is predicted by the others; `samples` limits their number.
     k, metric, scale, samples, categorical, missing
-        As of `RegressionValuer` and `ClassificationValuer`.
+        As for `RegressionValuer` and `ClassificationValuer`.
 
     Returns
     -------
     Values
-        With standard errors from the test rows being a sample.
+        With standard errors that measure the error from the test rows being a sample.
 
     Examples
     --------
@@ -333,7 +315,7 @@ def knn_shapley(
     kind = RegressionValuer if task == "regression" else ClassificationValuer
     _sets.rows(X, y, task, categorical)
     if task == "density":
-        raise _sets.InputError("nearest neighbours predict, so that there is no density of theirs; give y")
+        raise _sets.InputError("nearest neighbours predict a target, so there is no value for densities; give y")
     valuer = kind(
         method="knn-shapley", k=k, metric=metric, scale=scale, samples=samples, categorical=categorical,
         missing=missing, seed=seed, n_jobs=n_jobs, progress=progress,
@@ -342,14 +324,14 @@ def knn_shapley(
 
 
 def random(X: Any, y: Any = None, *, seed: int = 0) -> Values:
-    """Numbers by chance, from 0 to 1: what any method must beat.
+    """Random numbers from 0 to 1, which any method must beat.
 
     Parameters
     ----------
     X : array or frame of shape (n_rows, n_features)
         Only its number of rows matters.
     y : optional
-        Not looked at.
+        Not used.
     seed : int, default=0
         Seed of the numbers.
 
@@ -371,30 +353,21 @@ def random(X: Any, y: Any = None, *, seed: int = 0) -> Values:
     return Values._of({"value": value, "notes": []}, index=X.index if is_pandas(X) else None)
 
 
-def _valued(
-    name: str,
-    X: Any,
-    y: Any,
-    options: Any,
-    categorical: Any,
-    test: Any,
-    n_jobs: Any,
-    progress: Any,
-    reference: Any = None,
-) -> Values:
-    threads = _checks.threads(n_jobs)
+def _valued(name: str, given: dict[str, Any]) -> Values:
+    """Values by the baseline of that name; `given` holds the arguments of its function."""
+    X, y, test, reference = given["X"], given["y"], given["test"], given.get("reference")
+    options, categorical = _sets.options(given), given["categorical"]
+    threads = _checks.threads(given["n_jobs"])
     if reference is None:
         rows = _sets.rows(X, y, options.task, categorical)
         points, known = rows.table, None
     else:
-        # Columns become numbers as those of the reference do.
+        # Columns become numbers as in the reference.
         rows = _sets.rows(*_sets.pair(reference, "reference", y is not None), options.task, categorical)
-        given = rows.beside((X, y), "point")
-        assert given is not None, "there are points"
-        points, known = given, rows.table
-    with _sets.bar(progress) as bar:
-        found = baseline(
-            name, points, options, rows.categorical, known, rows.beside(test, "test"), threads, bar
-        )
-    _sets.tell(found.pop("warnings"))
+        beside = rows.beside((X, y), "point")
+        assert beside is not None, "there are points"
+        points, known = beside, rows.table
+    with _sets.bar(given["progress"]) as bar:
+        found = baseline(name, points, options, rows.categorical, known, rows.beside(test, "test"), threads, bar)
+    _sets.issue(found.pop("warnings"))
     return Values._of(found, index=X.index if is_pandas(X) else None)

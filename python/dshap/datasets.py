@@ -1,4 +1,4 @@
-"""Data of the paper, made on the spot."""
+"""Data of the paper, generated when asked for."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def gaussian_r(
     n_samples, n_features : int
         Rows and columns of `X`.
     coef : bool
-        Whether the true coefficients are returned as well.
+        Whether to return the true coefficients as well.
     seed : int or numpy.random.Generator
         Source of the draws; the same seed gives the same data.
 
@@ -64,7 +64,7 @@ def gaussian_c(
     n_samples : int
         Rows of `X`.
     coef : bool
-        Whether the true coefficients are returned as well.
+        Whether to return the true coefficients as well.
     seed : int or numpy.random.Generator
         Source of the draws; the same seed gives the same data.
 

@@ -1,21 +1,20 @@
 """How good values are, whoever made them.
 
-Values go in as a dict of names and arrays, one value for each row: those of dshap's valuers and baselines, or anyone
-else's. Chance is always tried beside them, under the name `'random'`.
+Values go in as a dict of names and arrays, one value for each row: from dshap's valuers and baselines, or from any other
+source. Random values are always tried as well, under the name `'random'`.
 
 =====================  =======================================================================
 `point_addition`       what a model is worth as rows are added to a random half of them
-`point_removal`        the same as rows are taken away from all
+`point_removal`        what a model is worth as rows are removed from all of them
 `noise_detection`      how well low values point at rows that are wrong
 `compare`              how much values agree
-`corrupt`              targets of which some are made wrong, to be detected
+`corrupt`              targets, some of which are made wrong, to be detected
 `figure`               curves as SVG
 =====================  =======================================================================
 
-What comes out has columns, and `to_pandas()`, `to_polars()` and `to_arrow()`. The curves are those of `dshap evaluate` on
-the command line, to the last bit, for the same values and the same rows to judge on. The command line splits its test rows
-between methods that value by them and curves; here that is up to the caller: do not judge a baseline on the rows it had as
-`test`.
+Results have columns, and `to_pandas()`, `to_polars()` and `to_arrow()`. For the same values and the same test rows, curves
+have the same bits as those of `dshap evaluate` on the command line. The command line splits its test rows between methods
+that value by them and curves. Here that is up to you: do not judge a baseline on the rows it had as `test`.
 
 >>> import dshap
 >>> X, y = dshap.datasets.gaussian_c(120, seed=1)
@@ -79,31 +78,31 @@ def point_addition(
 ) -> Curves:
     """What a model is worth as rows are added to a random half of them.
 
-    Rows come from the highest value down, from the lowest up, and in random orders. Good values are high for the first
-    and low for the second. A regression without a ridge has no point with fewer than p + max(p, 10) rows.
+    Rows are added from the highest value down, from the lowest up, and in random orders. Good values give a high curve
+    for the first and a low one for the second. Regression without a ridge has no point with fewer than p + max(p, 10) rows.
 
     Parameters
     ----------
     values : dict of arrays, or an array
-        Names, and one value for each row of X; NaN where a row has none, which then comes last. Rows of the same value
-        come in ten random orders, whose mean is the curve.
+        Names, and one value for each row of X. Rows without a value (NaN) come last. Rows of equal value come in ten
+        random orders, and the curve is the mean.
     X : array or frame of shape (n_rows, n_features)
         The rows.
     y : array of shape (n_rows,), optional
-        Their targets; none of a density.
+        Their targets; None for a density.
     test : pair (X_test, y_test)
-        Rows that measure what a model is worth; of a density X_test alone. They must have no part in the values: a
-        baseline looks better than it is on the rows that it had as `test`. Nothing here can tell.
+        Rows that measure what a model is worth; X_test alone for a density. Values must not depend on them: a baseline
+        looks better than it is on the rows it had as `test`, and dshap cannot notice that.
     task, utility, ridge, intercept, refit_intercept, dependent, kernel, bandwidth, scale, categorical, missing
-        The model, as of `dshap.baselines.d_shapley`.
+        The model, as for `dshap.baselines.d_shapley`.
     repeats : int, default=1
-        How many random halves; curves are means. One leaves much to chance.
+        Number of random halves; curves are means. One half depends much on chance.
     seed : int, default=0
-        Seed of halves and random orders.
+        Seed of the halves and the random orders.
     n_jobs : int, optional
         Number of threads; all cores by default. The result does not depend on it.
     progress : bool, default=False
-        Show bars (needs tqdm).
+        Show progress bars (needs tqdm).
 
     Returns
     -------
@@ -121,11 +120,7 @@ def point_addition(
     >>> curves.figure().startswith("<svg")
     True
     """
-    options = _sets.options(
-        task=task, utility=utility, ridge=ridge, intercept=intercept, refit_intercept=refit_intercept,
-        dependent=dependent, kernel=kernel, bandwidth=bandwidth, scale=scale, missing=missing, seed=seed,
-    )  # fmt: skip
-    return _orders("addition", values, X, y, options, categorical, test, repeats, n_jobs, progress)
+    return _orders("addition", locals())
 
 
 def point_removal(
@@ -149,17 +144,17 @@ def point_removal(
     n_jobs: int | None = None,
     progress: bool = False,
 ) -> Curves:
-    """What a model is worth as rows are taken away from all of them.
+    """What a model is worth as rows are removed from all of them.
 
-    Rows go from the highest value down, from the lowest up, and in random orders. Good values are low for the first and
-    high for the second. A regression without a ridge ends with p + max(p, 10) rows left.
+    Rows are removed from the highest value down, from the lowest up, and in random orders. Good values give a low curve
+    for the first and a high one for the second. Regression without a ridge ends with p + max(p, 10) rows left.
 
     Parameters
     ----------
     values, X, y, test, seed, n_jobs, progress
-        As of `point_addition`.
+        As for `point_addition`.
     task, utility, ridge, intercept, refit_intercept, dependent, kernel, bandwidth, scale, categorical, missing
-        The model, as of `dshap.baselines.d_shapley`.
+        The model, as for `dshap.baselines.d_shapley`.
 
     Returns
     -------
@@ -175,11 +170,7 @@ def point_removal(
     >>> bool(np.isclose(curves.relative[0], 1))             # nothing is removed yet
     True
     """
-    options = _sets.options(
-        task=task, utility=utility, ridge=ridge, intercept=intercept, refit_intercept=refit_intercept,
-        dependent=dependent, kernel=kernel, bandwidth=bandwidth, scale=scale, missing=missing, seed=seed,
-    )  # fmt: skip
-    return _orders("removal", values, X, y, options, categorical, test, 1, n_jobs, progress)
+    return _orders("removal", locals())
 
 
 def noise_detection(values: Mapping[str, ArrayLike] | ArrayLike, is_wrong: ArrayLike) -> Detections:
@@ -188,10 +179,10 @@ def noise_detection(values: Mapping[str, ArrayLike] | ArrayLike, is_wrong: Array
     Parameters
     ----------
     values : dict of arrays, or an array
-        Names, and one value for each row; NaN where a row has none, which is left out. To look for large penalties,
-        give them with a minus.
+        Names, and one value for each row. Rows without a value (NaN) are left out. To look for large penalties, give
+        them with a minus sign.
     is_wrong : array of bool
-        Which rows are wrong, such as `corrupt` makes them.
+        Which rows are wrong, for example from `corrupt`.
 
     Returns
     -------
@@ -214,7 +205,7 @@ def noise_detection(values: Mapping[str, ArrayLike] | ArrayLike, is_wrong: Array
     for name, value in columns.items():
         found = detection(value, wrong)
         if found is None:
-            raise InputError(f"of the rows with a value by '{name}', some must be wrong and some right")
+            raise InputError(f"some of the rows with a value in '{name}' must be wrong and some right")
         names.append(name)
         auc.append(found[0])
         f1.append(found[1])
@@ -228,15 +219,15 @@ def noise_detection(values: Mapping[str, ArrayLike] | ArrayLike, is_wrong: Array
 
 
 def compare(values: Mapping[str, ArrayLike], *, top: int | None = None) -> Agreement:
-    """How much values agree, each two of them.
+    """How much values agree, for each pair of columns.
 
     Parameters
     ----------
     values : dict of arrays
-        Names, and one value for each row. A row that lacks one of two values (NaN) is left out of both.
+        Names, and one value for each row. A row that lacks one of the two values (NaN) is left out of the pair.
     top : int, optional
-        How many rows of highest value count as the best. By default a tenth of those that all have a value for. Rows
-        tied for the last places have their share of them.
+        Number of rows counted as best. By default a tenth of the rows that have all values. Rows tied for the last
+        places share them.
 
     Returns
     -------
@@ -268,7 +259,7 @@ def compare(values: Mapping[str, ArrayLike], *, top: int | None = None) -> Agree
 def corrupt(
     y: Any, share: float = 0.1, *, task: str | None = None, seed: int = 0
 ) -> tuple[NDArray[Any], NDArray[np.bool_]]:
-    """Targets of which a share is made wrong: a label becomes another, a number a different one of another row.
+    """Make a share of the targets wrong: a label becomes another, a number becomes that of another row.
 
     Parameters
     ----------
@@ -277,14 +268,14 @@ def corrupt(
     share : float, default=0.1
         Between 0 and 1. At least one target is changed, and at least one is not.
     task : 'regression' or 'classification', optional
-        Whether they are numbers or labels. By default labels if they are text, true and false, or have two values.
+        Whether they are numbers or labels. By default labels if they are text, boolean or two-valued.
     seed : int, default=0
         Seed of the choice.
 
     Returns
     -------
     y : array
-        The targets, of the type they had.
+        The targets, with the same type.
     is_wrong : array of bool
         Which of them were changed.
 
@@ -307,46 +298,37 @@ def corrupt(
             raise InputError("y has missing labels, which cannot be made wrong")
         classes, codes = np.unique(cells, return_inverse=True)
         if len(classes) < 2:
-            raise InputError("y has one label only, so that none can become another (one class)")
+            raise InputError("y has one label only, so none can become another (one class)")
         changed, is_wrong = corrupted(codes.astype(np.float64), float(share), seed, len(classes))
         return classes[changed.astype(np.int64)].astype(target.dtype), is_wrong
     cells = numbers(y, "y")
     if not np.isfinite(cells).all():
         raise InputError("y has cells that are missing or not finite, which cannot be made wrong")
     if len(cells) > 0 and (cells == cells[0]).all():
-        raise InputError("y has one number only, so that none can become another")
+        raise InputError("y has one number only, so none can become another")
     changed, is_wrong = corrupted(np.ascontiguousarray(cells, dtype=np.float64), float(share), seed)
     return changed.astype(cells.dtype), is_wrong
 
 
-def _orders(
-    experiment: str,
-    values: Any,
-    X: Any,
-    y: Any,
-    options: Any,
-    categorical: Any,
-    test: Any,
-    repeats: Any,
-    n_jobs: Any,
-    progress: Any,
-) -> Curves:
-    threads = _checks.threads(n_jobs)
-    repeats = _checks.whole("repeats", repeats, 1, 10**6)
-    rows = _sets.rows(X, y, options.task, categorical)
-    columns = _named(values)
+def _orders(experiment: str, given: dict[str, Any]) -> Curves:
+    """Curves of an experiment; `given` holds the arguments of its function."""
+    options = _sets.options(given)
+    threads = _checks.threads(given["n_jobs"])
+    repeats = _checks.whole("repeats", given.get("repeats", 1), 1, 10**6)
+    rows = _sets.rows(given["X"], given["y"], options.task, given["categorical"])
+    columns = _named(given["values"])
     _same_length(columns, len(rows.table), "X")
-    tests = rows.beside(test, "test")
+    tests = rows.beside(given["test"], "test")
     if tests is None:
         raise InputError(
-            "`test` is None: what a model is worth is measured on rows that have no part in the values, such as "
+            "`test` is None: rows that the values do not depend on measure what a model is worth, such as "
             "test=(X_test, y_test)"
         )
-    with _sets.bar(progress) as bar:
+    with _sets.bar(given["progress"]) as bar:
         found = orders(
             rows.table, tests, options, rows.categorical, experiment, list(columns.items()), repeats, threads, bar
         )
-    _sets.tell(found["warnings"])
+    _sets.issue(found["warnings"])
     return Curves(found["curves"], found["utility"], found["utility_of_all"])
 
 
@@ -361,7 +343,7 @@ def _named(values: Any, *free: str) -> dict[str, NDArray[np.float64]]:
         if not isinstance(name, str):
             raise InputTypeError(f"`values` has the name {name!r}; expected text")
         if name == CHANCE and name not in free:
-            raise InputError("`values` has the name 'random', which is that of chance; give another")
+            raise InputError("`values` has the name 'random', which stands for chance; give another")
         cells = numbers(column.value if isinstance(column, Values) else column, f"values[{name!r}]")
         columns[name] = np.ascontiguousarray(cells, dtype=np.float64)
         if np.isnan(columns[name]).all():
@@ -372,4 +354,4 @@ def _named(values: Any, *free: str) -> dict[str, NDArray[np.float64]]:
 def _same_length(columns: dict[str, NDArray[np.float64]], n_rows: int, whose: str) -> None:
     for name, column in columns.items():
         if len(column) != n_rows:
-            raise InputError(f"values[{name!r}] has {len(column)} values, and {whose} has {n_rows} rows")
+            raise InputError(f"values[{name!r}] has {len(column)} values, but {whose} has {n_rows} rows")

@@ -30,7 +30,7 @@ __all__ = [
 
 
 class Regression(NamedTuple):
-    """What Theorem 2 makes of some numbers; NaN where a form does not exist."""
+    """The forms of Theorem 2; NaN where a form does not exist."""
 
     gain: NDArray[Any]  #: expected drop in squared error (``q >= p + 3``)
     simple: NDArray[Any]  #: with Theorem 2's constant (``q >= p + 2``)
@@ -39,7 +39,7 @@ class Regression(NamedTuple):
 
 
 class Classification(NamedTuple):
-    """What Corollary 4 makes of some numbers; NaN where a form does not exist."""
+    """The forms of Corollary 4; NaN where a form does not exist."""
 
     gain: NDArray[Any]  #: expected drop in squared error on the working variables (``q >= p + 3``)
     potential: NDArray[Any]  #: what the position of the row could bring with a perfect label
@@ -48,7 +48,7 @@ class Classification(NamedTuple):
 
 
 class Bounds(NamedTuple):
-    """What Theorem 3 makes of some numbers; infinite where a bound says nothing."""
+    """The bounds of Theorem 3; infinite where a bound says nothing."""
 
     lower: NDArray[Any]
     upper: NDArray[Any]
@@ -57,7 +57,7 @@ class Bounds(NamedTuple):
 
 
 class Synergy(NamedTuple):
-    """What Examples 1 and 2 make of some numbers."""
+    """The forms of Examples 1 and 2."""
 
     threshold: NDArray[Any]  #: smallest distance of two points with synergy; NaN if none has it, 0 if all have
     probability: NDArray[Any]  #: that two independent points have it
@@ -74,7 +74,7 @@ def regression(
     *,
     n_jobs: int | None = None,
 ) -> Regression:
-    """Theorem 2: values of rows of which only two numbers are known.
+    """Theorem 2: values of rows from their squared distances and residuals.
 
     Parameters
     ----------
@@ -83,7 +83,7 @@ def regression(
     d2, e2, sigma2 : array_like
         Squared Mahalanobis distance, squared residual, noise variance.
     C_lin : array_like, optional
-        The constant of the full value, which is NaN without it.
+        The constant of the full value; without it, `full` is NaN.
     n_jobs : int, optional
         Threads; all cores by default.
 
@@ -95,11 +95,11 @@ def regression(
     Raises
     ------
     InputError
-        For numbers that make no sense, with the number of the case.
+        For numbers that make no sense; the message has the number of the case.
 
     Examples
     --------
-    A row without an error helps, one with a large error harms:
+    A row without an error helps; a row with a large error harms:
 
     >>> from dshap.formula import regression
     >>> forms = regression(p=10, q=50, m=1000, d2=12, e2=[0, 1, 100], sigma2=1)
@@ -122,7 +122,7 @@ def classification(
     *,
     n_jobs: int | None = None,
 ) -> Classification:
-    """Corollary 4: values of labelled rows of which only two numbers are known.
+    """Corollary 4: values of labelled rows from their squared distances and probabilities.
 
     Parameters
     ----------
@@ -233,14 +233,14 @@ def density(
         `'gaussian'`, `'uniform'`, `'epanechnikov'` or `'triangular'`; in several columns
         their product.
     as_set : bool
-        The points are one set, and that is valued.
+        Value all points as one set.
     n_jobs : int, optional
         Threads; all cores by default.
 
     Returns
     -------
     array of shape (n_points,), or float if `as_set`
-        Without the constant that all rows (all sets of one size) share.
+        Without the constant that all rows, or all sets of one size, share.
 
     Examples
     --------
@@ -251,7 +251,7 @@ def density(
     """
     rows, cells = _rows(reference, "reference"), _rows(points, "points")
     if rows.shape[1] != cells.shape[1]:
-        raise InputError(f"points has {cells.shape[1]} columns and reference has {rows.shape[1]}")
+        raise InputError(f"points has {cells.shape[1]} columns, but reference has {rows.shape[1]}")
     if not isinstance(kernel, str):
         raise InputTypeError(f"`kernel` is {kernel!r}; expected a word, such as 'gaussian'")
     try:
@@ -274,7 +274,7 @@ def synergy(
 ) -> Synergy:
     """Examples 1 and 2: when two points are worth more together than apart.
 
-    A uniform kernel on uniform data on [0, 1].
+    For a uniform kernel and uniform data on [0, 1].
 
     Parameters
     ----------
@@ -285,8 +285,8 @@ def synergy(
     c_den : array_like
         The utility of a perfect estimate.
     border : bool
-        Count what the ends of [0, 1] take, for the probability of points near them; as
-        printed, points keep away from the ends.
+        Account for the ends of [0, 1] in the probability; as printed, points keep away
+        from the ends.
     n_jobs : int, optional
         Threads; all cores by default.
 
@@ -312,7 +312,7 @@ def _rows(given: ArrayLike, what: str) -> NDArray[np.float64]:
     try:
         rows = np.ascontiguousarray(given, dtype=np.float64)
     except (TypeError, ValueError) as error:
-        raise InputError(f"{what} holds something that is no number: {error}") from None
+        raise InputError(f"{what} holds something that is not a number: {error}") from None
     if rows.ndim != 2 or 0 in rows.shape:
         raise InputError(f"{what} should have rows and columns, got an array of shape {np.shape(given)} instead")
     if not np.isfinite(rows).all():
@@ -325,5 +325,5 @@ def _flat(given: list[ArrayLike]) -> tuple[list[NDArray[Any]], tuple[int, ...]]:
     try:
         arrays = np.broadcast_arrays(*(np.asarray(column, dtype=np.float64) for column in given))
     except (TypeError, ValueError) as error:
-        raise InputError(f"the arguments are no numbers of one shape: {error}") from None
+        raise InputError(f"the arguments are not numbers of one shape: {error}") from None
     return [np.ascontiguousarray(column).ravel() for column in arrays], arrays[0].shape

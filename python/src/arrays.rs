@@ -1,8 +1,8 @@
-//! Numbers in NumPy arrays, read where they are.
+//! Numbers in NumPy arrays, read in place.
 //!
-//! The one file with `unsafe`: the passes run without the GIL and on several
-//! threads, for which NumPy has no safe view. As with NumPy itself, an array
-//! must not be written to while it is read.
+//! The only file with `unsafe`: passes run without the GIL and on several threads,
+//! and NumPy has no safe view for that. As with NumPy itself, an array must not be
+//! written to while it is read.
 #![allow(unsafe_code)]
 
 use crate::labels::{Words, booleans};
@@ -28,14 +28,14 @@ enum Kind {
     U16,
     U8,
     Bool,
-    /// Text of labels, which is held beside the arrays.
+    /// Labels that are text, which are held beside the arrays.
     Words,
 }
 
 impl Kind {
     fn of(array: &Bound<'_, PyUntypedArray>) -> Option<Self> {
         let dtype = array.dtype();
-        // Of single bytes there is but one order.
+        // Single bytes have only one order.
         if dtype.is_native_byteorder() == Some(false) {
             return None;
         }
@@ -60,7 +60,7 @@ impl Kind {
 #[derive(Debug, Clone, Copy)]
 struct Column {
     first: *const u8,
-    /// Bytes from a cell to the next.
+    /// Bytes from one cell to the next.
     stride: isize,
     kind: Kind,
 }
@@ -70,29 +70,28 @@ struct Column {
 pub(crate) struct Arrays {
     n_rows: usize,
     columns: Vec<Column>,
-    /// If the first so many columns are one array of doubles.
+    /// How many of the first columns are one array of doubles, if any are.
     matrix: Option<(usize, Order, usize)>,
     /// The column whose doubles are true and false.
     boolean: Option<usize>,
-    /// What a column of labels says.
+    /// A column of labels that are text.
     words: Option<Words>,
     _owners: Vec<Py<PyAny>>,
 }
 
-// SAFETY: the pointers lead into arrays whose owners are held, and are only
-// read from.
+// SAFETY: the pointers lead into arrays whose owners are held, and are only read.
 unsafe impl Send for Arrays {}
 // SAFETY: as above.
 unsafe impl Sync for Arrays {}
 
 impl Arrays {
-    /// No columns yet, for arrays of so many rows.
+    /// No columns yet, for arrays of this many rows.
     pub(crate) fn new(n_rows: usize) -> Self {
         Self { n_rows, columns: Vec::new(), matrix: None, boolean: None, words: None, _owners: Vec::new() }
     }
 
-    /// Adds the columns of an array with one or two dimensions; `false` if its
-    /// shape or type is another.
+    /// Adds the columns of an array with one or two dimensions; `false` if its shape
+    /// or type does not fit.
     pub(crate) fn add(&mut self, array: &Bound<'_, PyUntypedArray>) -> bool {
         let (shape, strides) = (array.shape(), array.strides());
         let (n_columns, row_stride, column_stride) = match (shape, strides) {
@@ -126,13 +125,13 @@ impl Arrays {
         fits
     }
 
-    /// Takes the column added last for true and false.
+    /// Treats the column added last as true and false.
     pub(crate) fn last_is_boolean(&mut self) {
         self.boolean = self.columns.len().checked_sub(1);
     }
 }
 
-/// In which order doubles lie, and how far rows or columns are apart.
+/// The order of doubles in memory, and the distance between rows or columns.
 fn order(
     n_rows: usize,
     n_columns: usize,
@@ -147,7 +146,7 @@ fn order(
     if n_rows == 0 || n_columns == 0 {
         return None;
     }
-    // The stride of a dimension of length 1 says nothing.
+    // The stride of a dimension of length 1 means nothing.
     if column_stride == CELL || n_columns == 1 {
         if n_rows == 1 {
             return Some((n_columns, Order::Rows, n_columns));
@@ -183,8 +182,8 @@ impl Numbers for Arrays {
     fn copy(&self, column: usize, start: usize, out: &mut [f64]) {
         assert!(start + out.len() <= self.n_rows, "rows {start} and on of {}", self.n_rows);
         let column = self.columns[column];
-        // SAFETY: the cells are within the array, as was just checked, and of
-        // the type that its dtype says; any byte but 0 is a true boolean.
+        // SAFETY: the cells are within the array, as was just checked, and have the
+        // type of its dtype; any byte but 0 is a true boolean.
         unsafe {
             match column.kind {
                 Kind::F64 => convert(column, start, out, |cell: f64| cell),
@@ -237,7 +236,7 @@ impl Numbers for Arrays {
         let Column { first, stride, kind } = self.columns[column];
         let first = first.cast::<f64>();
         let in_place = kind == Kind::F64 && stride == 8 && first.is_aligned() && self.n_rows > 0;
-        // SAFETY: so many doubles, one after the other, in an array that is held.
+        // SAFETY: this many doubles, one after the other, in an array that is held.
         in_place.then(|| unsafe { std::slice::from_raw_parts(first, self.n_rows) })
     }
 

@@ -1,12 +1,13 @@
 //! Values by fitting models to sets of rows.
 
-use crate::error::{About, input_error, raise_about};
-use crate::params::settled;
-use crate::said::said;
+use crate::error::{input_error, raise_about};
+use crate::params;
 use crate::table::Table;
 use crate::valuer::columns;
+use crate::words::Spelling;
 use crate::work;
-use dshap_run::{Baseline, BaselineRequest, BaselineTables, Resources, guess_task, value_tables_by_baseline};
+use dshap_models::methods;
+use dshap_run::{Tables, Wanted, guess_task, value_tables};
 use numpy::{IntoPyArray, PyArray1};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
@@ -26,28 +27,17 @@ pub(crate) fn baseline<'py>(
     n_jobs: Option<isize>,
     progress: Option<Py<PyAny>>,
 ) -> PyResult<Bound<'py, PyDict>> {
-    let baseline = Baseline::parse(name).ok_or_else(|| input_error(&format!("`{name}` is no baseline")))?;
+    let method = methods::find(name).ok_or_else(|| input_error(&format!("`{name}` is not a baseline")))?;
     let learned_from = reference.unwrap_or(table).get();
-    let (model, choice) = settled(said(options, learned_from, &categorical)?.baseline(baseline))?;
-    let request = BaselineRequest {
-        points: Vec::new(),
-        reference: None,
-        test: Vec::new(),
-        model,
-        choice,
-        std_error: baseline.draws(),
-        digests: false,
-        outputs: Vec::new(),
-        resources: Resources::default(),
-    };
+    let given = params::given(options, None, learned_from, &categorical)?;
     let source = |table: &Bound<'_, Table>| table.get().source().clone();
-    let tables =
-        BaselineTables { points: source(table), reference: reference.map(source), test: test.map(source) };
-    let (mut valued, summary) = work::run(py, learned_from.about(), n_jobs, progress, |observer| {
-        value_tables_by_baseline(&request, &tables, observer)
+    let tables = Tables { points: source(table), reference: reference.map(source), test: test.map(source) };
+    let wanted = Wanted { leave_one_out: false, std_error: method.entry.has_std_errors(), parts: false };
+    let spelling = learned_from.spelling().in_function();
+    let (valued, _) = work::run(py, spelling, n_jobs, progress, |observer| {
+        value_tables(&tables, method, &given, wanted, observer)
     })?;
-    valued.warnings = summary.warnings;
-    columns(py, valued)
+    columns(py, valued, spelling)
 }
 
 /// Numbers by chance.
@@ -62,5 +52,6 @@ pub(crate) fn task_of(py: Python<'_>, table: &Bound<'_, Table>) -> PyResult<&'st
     let table = table.get();
     let Some(target) = table.target() else { return Ok("density") };
     let task = py.detach(|| guess_task(table.source(), target));
-    task.map(|task| task.name()).map_err(|error| raise_about(py, &error, About::default()))
+    let spelling = Spelling::default().in_function();
+    task.map(|task| task.name()).map_err(|error| raise_about(py, &error, spelling))
 }

@@ -1,9 +1,7 @@
 //! Every decision about exceptions.
-//!
-//! The words are those of the engine where they fit; `words.rs` has the others.
 
-use crate::words::{hint, in_python, message};
-use dshap_run::Error;
+use crate::words::Spelling;
+use dshap_models::{Error, Warning};
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
 use pyo3::types::PyType;
@@ -18,23 +16,14 @@ enum Class<'a> {
     File { errno: Option<i32>, file: &'a str },
 }
 
-/// What the columns are in Python that are neither features.
-#[derive(Debug, Clone, Copy, Default)]
-pub(crate) struct About<'a> {
-    /// The name of the column that holds `y`.
-    pub(crate) target: Option<&'a str>,
-    /// The name of the one that holds `sample_weight`.
-    pub(crate) weight: Option<&'a str>,
-}
-
 /// The exception for an error of the engine.
 pub(crate) fn raise(py: Python<'_>, error: &Error) -> PyErr {
-    raise_about(py, error, About::default())
+    raise_about(py, error, Spelling::default())
 }
 
 /// The exception for an error of the engine about a table.
-pub(crate) fn raise_about(py: Python<'_>, error: &Error, about: About<'_>) -> PyErr {
-    let mut text = message(error, about);
+pub(crate) fn raise_about(py: Python<'_>, error: &Error, spelling: Spelling<'_>) -> PyErr {
+    let mut text = dshap_words::error(error, &spelling);
     // scikit-learn looks for these words, and so do people who know it.
     match error {
         Error::Table { error: dshap_table::Error::Missing { .. }, .. } => text += " (NaN, None or null)",
@@ -44,25 +33,25 @@ pub(crate) fn raise_about(py: Python<'_>, error: &Error, about: About<'_>) -> Py
         Error::Table { error: dshap_table::Error::OneLabel { .. }, .. } => text += " (one class)",
         _ => {}
     }
-    if let Some(hint) = hint(error) {
+    if let Some(hint) = dshap_words::hint(error, &spelling) {
         text += &format!("\nhint: {hint}");
     }
     made(py, class(error), &text)
 }
 
-/// An `InputError` that says `message`.
+/// An `InputError` with this message.
 pub(crate) fn input_error(message: &str) -> PyErr {
-    Python::attach(|py| made(py, Class::Input, &in_python(message)))
+    Python::attach(|py| made(py, Class::Input, message))
 }
 
-/// A plain `DshapError` that says `message`.
-pub(crate) fn refusal(py: Python<'_>, message: &str) -> PyErr {
-    made(py, Class::Plain, &in_python(message))
+/// The sentences of warnings.
+pub(crate) fn sentences(warnings: &[Warning], spelling: Spelling<'_>) -> Vec<String> {
+    warnings.iter().map(|warning| dshap_words::warning(warning, &spelling)).collect()
 }
 
 fn class(error: &Error) -> Class<'_> {
     use dshap_io::ContainerError as Container;
-    // Of a folder that is missing the system has not said so itself.
+    // The system itself does not report a missing folder.
     const NO_SUCH_FILE: i32 = 2;
     match error {
         Error::Io(dshap_io::Error::Read { file, reason } | dshap_io::Error::Write { file, reason })
@@ -79,9 +68,7 @@ fn class(error: &Error) -> Class<'_> {
             | Container::Newer { file, .. },
         )
         | Error::BadContents { file, .. } => Class::File { errno: None, file },
-        Error::NoRowsToDraw | Error::FixedReference { .. } | Error::NotAtHand | Error::NotCalibrated => {
-            Class::Plain
-        }
+        Error::Incomplete { .. } | Error::FixedReference { .. } => Class::Plain,
         _ => Class::Input,
     }
 }
@@ -98,7 +85,7 @@ fn made(py: Python<'_>, class: Class<'_>, text: &str) -> PyErr {
         Err(error) => return error,
     };
     match class {
-        // As Python's own: number, words, name of the file.
+        // As Python's own: number, message, name of the file.
         Class::File { errno, file } => {
             PyErr::from_type(class_object, (errno, text.to_owned(), file.to_owned()))
         }

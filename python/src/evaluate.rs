@@ -1,19 +1,19 @@
 //! How good values are: curves by orders, detection, agreement, figures.
 
-use crate::error::input_error;
-use crate::said::said;
+use crate::error::{input_error, sentences};
+use crate::params;
 use crate::table::Table;
-use crate::words::in_python;
 use crate::work;
-use dshap_evaluate::{Curve, Detection, Experiment, Kind, Order, inject, kendall, overlap, spearman};
-use dshap_run::{GivenValues, curves_of};
+use dshap_trials::{
+    Curve, Detection, Experiment, GivenValues, Kind, Order, curves_of, inject, kendall, overlap, spearman,
+};
 use numpy::{IntoPyArray, PyArray1, PyReadonlyArray1};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
 type Column<'py, T> = Bound<'py, PyArray1<T>>;
 
-/// What, whose, in which order, how many rows, and how high.
+/// A curve: experiment, method, order, numbers of rows, heights.
 type Points<'py> = (String, String, String, PyReadonlyArray1<'py, i64>, PyReadonlyArray1<'py, f64>);
 
 /// Curves of point addition or removal by values from either end, and by chance.
@@ -32,14 +32,15 @@ pub(crate) fn orders<'py>(
     progress: Option<Py<PyAny>>,
 ) -> PyResult<Bound<'py, PyDict>> {
     let (table, test) = (table.get(), test.get());
-    let said = said(options, table, &categorical)?;
+    let given = params::given(options, None, table, &categorical)?;
+    let spelling = table.spelling().in_function();
     let experiment = experiment_of(experiment)?;
     let values: Vec<GivenValues> = values
         .into_iter()
         .map(|(name, value)| GivenValues { name, value: value.as_array().to_vec() })
         .collect();
-    let found = work::run(py, table.about(), n_jobs, progress, |observer| {
-        curves_of((table.source(), test.source()), &said, &values, experiment, repeats, observer)
+    let found = work::run(py, spelling, n_jobs, progress, |observer| {
+        curves_of((table.source(), test.source()), &given, &values, experiment, repeats, observer)
     })?;
     let dict = PyDict::new(py);
     dict.set_item("task", found.task)?;
@@ -51,14 +52,13 @@ pub(crate) fn orders<'py>(
         (curve.experiment.word(), curve.method, curve.order.word(), n_rows, height)
     });
     dict.set_item("curves", curves.collect::<Vec<_>>())?;
-    let warnings: Vec<String> = found.warnings.iter().map(|warning| in_python(warning)).collect();
-    dict.set_item("warnings", warnings)?;
+    dict.set_item("warnings", sentences(&found.warnings, spelling))?;
     Ok(dict)
 }
 
 /// How well low values point at wrong rows: area under the ROC curve, F1, and the
-/// share found among the lowest 0, 1, 2, … rows. None unless rows with a value are
-/// of both kinds.
+/// share found among the lowest 0, 1, 2, … rows. None unless there are right and
+/// wrong rows with a value.
 #[pyfunction]
 pub(crate) fn detection<'py>(
     py: Python<'py>,
@@ -70,8 +70,8 @@ pub(crate) fn detection<'py>(
     Ok(found.map(|found| (found.auc, found.f1, found.found.into_pyarray(py))))
 }
 
-/// Targets of which a share is made wrong, and which of them are: numbers, or
-/// labels of so many classes.
+/// Targets with a share of them made wrong, and which ones: numbers, or labels of
+/// `n_classes` classes.
 #[pyfunction]
 #[pyo3(signature = (y, share, seed, n_classes=None))]
 pub(crate) fn corrupted<'py>(
@@ -88,7 +88,7 @@ pub(crate) fn corrupted<'py>(
 }
 
 /// Spearman's and Kendall's correlation of two columns of values, and the share of
-/// their best rows that they have in common.
+/// best rows that they have in common.
 #[pyfunction]
 pub(crate) fn agreement<'py>(
     py: Python<'py>,
@@ -107,16 +107,16 @@ pub(crate) fn drawn(title: &str, curves: Vec<Points<'_>>, whole: f64) -> PyResul
         Ok(Curve {
             experiment: experiment_of(&experiment)?,
             method,
-            order: Order::parse(&order).ok_or_else(|| input_error(&format!("`{order}` is no order")))?,
+            order: Order::parse(&order).ok_or_else(|| input_error(&format!("`{order}` is not an order")))?,
             n_rows: n_rows.as_array().iter().map(|&n| n.max(0) as usize).collect(),
             height: height.as_array().to_vec(),
         })
     };
     let curves: Vec<Curve> = curves.into_iter().map(curve).collect::<PyResult<_>>()?;
-    Ok(dshap_evaluate::figure(title, &curves, whole).to_svg())
+    Ok(dshap_trials::figure(title, &curves, whole).to_svg())
 }
 
 fn experiment_of(word: &str) -> PyResult<Experiment> {
-    let unknown = || input_error(&format!("`{word}` is no experiment"));
+    let unknown = || input_error(&format!("`{word}` is not an experiment"));
     Experiment::ALL.into_iter().find(|experiment| experiment.word() == word).ok_or_else(unknown)
 }

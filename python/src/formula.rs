@@ -1,7 +1,9 @@
 //! The closed forms for arrays of numbers, the order of values and the spelling
 //! of categories.
 
-use crate::error::{About, input_error};
+use crate::error::input_error;
+use crate::params::alternatives;
+use crate::words::Spelling;
 use crate::work;
 use dshap::density::Kernel;
 use dshap::{Part, Values};
@@ -26,7 +28,7 @@ pub(crate) fn regression<'py>(
 ) -> PyResult<Vec<Column<'py>>> {
     let columns = columns.iter().map(|column| column.as_slice()).collect::<Result<Vec<_>, _>>()?;
     let Some((&[p, q, m, d2, e2, sigma2], rest)) = columns.split_first_chunk() else {
-        return Err(input_error("six columns are expected, or seven"));
+        return Err(input_error("expected six or seven columns"));
     };
     let case = |i: usize| {
         let c_lin = rest.first().map(|column| column[i]);
@@ -49,7 +51,7 @@ pub(crate) fn classification<'py>(
 ) -> PyResult<Vec<Column<'py>>> {
     let columns = columns.iter().map(|column| column.as_slice()).collect::<Result<Vec<_>, _>>()?;
     let [p, q, m, d2, prob, y]: [&[f64]; 6] =
-        columns.try_into().map_err(|_| input_error("six columns are expected"))?;
+        columns.try_into().map_err(|_| input_error("expected six columns"))?;
     let case = |i: usize| ClassificationCase::new(p[i], q[i], m[i], d2[i], prob[i], y[i]);
     evaluate(py, n_jobs, p.len(), case, |case| {
         let forms = case.evaluate();
@@ -67,7 +69,7 @@ pub(crate) fn bounds<'py>(
     n_jobs: Option<isize>,
 ) -> PyResult<Vec<Column<'py>>> {
     let columns = columns.iter().map(|column| column.as_slice()).collect::<Result<Vec<_>, _>>()?;
-    let columns: [&[f64]; 11] = columns.try_into().map_err(|_| input_error("eleven columns are expected"))?;
+    let columns: [&[f64]; 11] = columns.try_into().map_err(|_| input_error("expected eleven columns"))?;
     let case = |i: usize| BoundCase::new(columns.map(|column| column[i]));
     evaluate(py, n_jobs, columns[0].len(), case, |case| {
         let forms = case.evaluate();
@@ -90,15 +92,15 @@ pub(crate) fn density<'py>(
     n_jobs: Option<isize>,
 ) -> PyResult<Column<'py>> {
     let Some(kernel) = Kernel::ALL.into_iter().find(|have| have.name() == kernel) else {
-        let names = Kernel::ALL.map(|kernel| format!("'{}'", kernel.name())).join(" or ");
+        let names = alternatives(&Kernel::ALL.map(Kernel::name), None);
         return Err(input_error(&format!("`kernel` is '{kernel}'; expected {names}")));
     };
     let case = DensityCase::new(kernel, bandwidth, m).map_err(|reason| input_error(&reason))?;
     let (dim, cells, rows) = (reference.shape()[1], points.as_slice()?, reference.as_slice()?);
     if points.shape()[1] != dim || dim == 0 {
-        return Err(input_error("the points need the columns of the reference"));
+        return Err(input_error("points and reference need the same columns"));
     }
-    let found = work::run(py, About::default(), n_jobs, None, |observer| {
+    let found = work::run(py, Spelling::default(), n_jobs, None, |observer| {
         let value = |members: &[f64]| case.value(members, rows, dim, observer);
         Ok(if as_set {
             value(cells).map(|value| vec![value])
@@ -120,8 +122,7 @@ pub(crate) fn synergy<'py>(
     n_jobs: Option<isize>,
 ) -> PyResult<Vec<Column<'py>>> {
     let columns = columns.iter().map(|column| column.as_slice()).collect::<Result<Vec<_>, _>>()?;
-    let [h, m, c_den]: [&[f64]; 3] =
-        columns.try_into().map_err(|_| input_error("three columns are expected"))?;
+    let [h, m, c_den]: [&[f64]; 3] = columns.try_into().map_err(|_| input_error("expected three columns"))?;
     let case = |i: usize| match m[i] {
         m if m.fract() == 0.0 && (1.0..=1e15).contains(&m) => {
             SynergyForms::new(h[i], m as usize, c_den[i], border)
@@ -161,17 +162,17 @@ fn evaluate<'py, C: Send, const N: usize>(
     case: impl Fn(usize) -> Result<C, String> + Sync,
     forms: impl Fn(&C) -> [f64; N] + Sync,
 ) -> PyResult<Vec<Column<'py>>> {
-    let found = work::run(py, About::default(), n_jobs, None, |observer| {
+    let found = work::run(py, Spelling::default(), n_jobs, None, |observer| {
         let mut found: Vec<[f64; N]> = Vec::with_capacity(n);
         for start in (0..n).step_by(SLICE) {
             if observer.is_interrupted() {
-                return Err(dshap_run::Error::Interrupted);
+                return Err(dshap_models::Error::Interrupted);
             }
             let evaluated = (start..n.min(start + SLICE)).into_par_iter().map(|i| {
                 let case = case(i).map_err(|reason| (i, reason))?;
                 Ok(forms(&case))
             });
-            // The first case that makes no sense is the one to be told.
+            // The first case that makes no sense is reported.
             for forms in evaluated.collect::<Vec<_>>() {
                 match forms {
                     Ok(forms) => found.push(forms),

@@ -25,7 +25,7 @@ impl TargetKind {
             None | Some("numbers") => Ok(TargetKind::Numbers),
             Some("booleans") => Ok(TargetKind::Booleans),
             Some("words") => Ok(TargetKind::Words),
-            Some(other) => Err(input_error(&format!("labels are no `{other}`"))),
+            Some(other) => Err(input_error(&format!("`{other}` is not a kind of labels"))),
         }
     }
 }
@@ -34,12 +34,12 @@ impl TargetKind {
 #[derive(Debug, Default)]
 pub(crate) struct Words {
     words: Vec<String>,
-    /// Nothing where the cell is missing.
+    /// None where the cell is missing.
     codes: Vec<Option<u32>>,
 }
 
 impl Words {
-    /// The text in an array of objects, of which None is a missing cell.
+    /// The text in an array of objects, where None is a missing cell.
     pub(crate) fn of(objects: &Bound<'_, PyAny>) -> PyResult<Self> {
         let mut found = Self::default();
         let mut known: HashMap<String, u32> = HashMap::new();
@@ -49,7 +49,7 @@ impl Words {
                 found.codes.push(None);
                 continue;
             }
-            let text = cell.cast::<PyString>().map_err(|_| input_error("a label is no text"))?.to_cow()?;
+            let text = cell.cast::<PyString>().map_err(|_| input_error("a label is not text"))?.to_cow()?;
             let code = match known.get(text.as_ref()) {
                 Some(&code) => code,
                 None => {

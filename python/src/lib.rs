@@ -1,39 +1,35 @@
 //! dshap for Python: the private module `dshap._dshap`.
 //!
-//! Everything is computed by `dshap-run`, as for the command line; here NumPy
-//! arrays and Arrow tables become sources, errors exceptions, and long work is
-//! done without the GIL while Ctrl-C is listened for. The names that users see
-//! are made in `python/dshap`.
+//! `dshap-run` computes everything, as for the command line. Here NumPy arrays and
+//! Arrow tables become sources, and errors become exceptions; long work releases
+//! the GIL and listens for Ctrl-C. The names that users see are made in
+//! `python/dshap`.
 //!
 //! | file | holds |
 //! |---|---|
-//! | `arrays.rs` | numbers in NumPy arrays, read where they are |
+//! | `arrays.rs` | numbers in NumPy arrays, read in place |
 //! | `labels.rs` | labels that are text or booleans |
-//! | `table.rs` | `Table`: features, target and weights of whatever kind |
-//! | `params.rs` | the parameters of an estimator, checked |
-//! | `density.rs` | what only densities have: their parameters, and what is learned |
-//! | `neighbours.rs` | the same of nearest neighbours |
+//! | `table.rs` | `Table`: features, target and weights of any kind |
+//! | `params.rs` | parameters of Python as options of the catalogue, and back |
 //! | `valuer.rs` | `Valuer`: fitted, valuing, merged, saved |
 //! | `facts.rs` | what a valuer has learned |
-//! | `said.rs` | keywords of functions, turned into what the engine asks for |
+//! | `catalogue.rs` | every method and every option, as JSON |
 //! | `baselines.rs` | values by fitting models to sets of rows |
 //! | `evaluate.rs` | how good values are: curves, detection, agreement, figures |
 //! | `formula.rs` | the closed forms for arrays of numbers |
 //! | `work.rs` | threads, progress, interruption |
 //! | `error.rs` | every decision about exceptions |
-//! | `words.rs` | what the engine says about files and flags, in words for Python |
+//! | `words.rs` | how sentences of the engine are spelled in Python |
 
 mod arrays;
 mod baselines;
-mod density;
+mod catalogue;
 mod error;
 mod evaluate;
 mod facts;
 mod formula;
 mod labels;
-mod neighbours;
 mod params;
-mod said;
 mod table;
 mod valuer;
 mod words;
@@ -48,6 +44,8 @@ mod _dshap {
 
     #[pymodule_export]
     use crate::baselines::{baseline, chance, task_of};
+    #[pymodule_export]
+    use crate::catalogue::catalogue;
     #[pymodule_export]
     use crate::evaluate::{agreement, corrupted, detection, drawn, orders};
     #[pymodule_export]

@@ -1,244 +1,191 @@
-//! The parameters of an estimator, checked and turned into what the engine asks
-//! for.
+//! Parameters of Python as options of the catalogue, and back.
+//!
+//! An estimator has its parameters as attributes, a function hands over its
+//! keywords as those of an object; both have their defaults in `_DEFAULTS`. What
+//! values an option takes is known from the catalogue, and nowhere else.
 
-use crate::density;
 use crate::error::input_error;
-use crate::neighbours;
 use crate::table::Table;
-use dshap::linear::{self, Constant, Convention};
-use dshap::second_order::{Spread, Utility};
-use dshap_run::{
-    Method, MethodChoice, MethodName, Model, SPREADS, SavedValuer, SecondOrderSaid, Shift, SizeChoice, Task,
-    UTILITIES, parse_constant,
-};
+use dshap_catalogue::options::{self, CATEGORICAL, M, NO_INTERCEPT, POSITIVE, Q, TARGET, TASK, WEIGHT};
+use dshap_catalogue::{Given, Kind, OptionEntry, Task, Value, Word};
+use dshap_models::{FittedValuer, Method, SizeChoice, methods};
 use dshap_table::{Design, Labels, Missing, Unseen};
 use pyo3::prelude::*;
 use pyo3::types::{PyBool, PyDict};
 
-/// The model that an estimator describes: its attributes are named like its
-/// parameters, and `_TASK` says what it is for.
-pub(crate) fn model(
-    estimator: &Bound<'_, PyAny>,
+/// The options that an estimator or a function gives for the rows of a table.
+/// Parameters that have their default are not given.
+pub(crate) fn given(
+    object: &Bound<'_, PyAny>,
+    task: Option<Task>,
     table: &Table,
-    categorical: Vec<String>,
-) -> PyResult<Model> {
-    let read = Reader { estimator };
-    let tasks = [Task::Regression, Task::Classification, Task::Density].map(|task| (task.name(), task));
-    let task = read.word("_TASK", &tasks)?;
-    let mut model = Model::density();
-    model.task = Some(task);
-    model.selection.target = table.target().map(String::from);
-    model.selection.weight = table.weight().map(String::from);
-    model.selection.categorical = categorical;
-    model.missing =
-        read.word("missing", &[("error", Missing::Error), ("drop", Missing::Drop), ("mean", Missing::Mean)])?;
-    model.unseen = read.word("unseen", &[("error", Unseen::Error), ("zero", Unseen::Zero)])?;
-    model.sizes.max = read.size("m")?;
-    model.n_components = read.size("pca")?;
-    if task != Task::Density {
-        model.sizes.min = read.size("q")?;
-        model.fit.intercept = read.get("intercept", "True or False")?;
-        model.fit.allow_dependent = read.word("dependent", &[("drop", true), ("error", false)])?;
-    }
-    match task {
-        Task::Density => {
-            if table.__len__() == 1 {
-                // Otherwise each of its columns would be left out, because nothing varies in it.
-                return Err(input_error(
-                    "one reference row is too few, since nothing varies (n_samples = 1)",
-                ));
-            }
-            (model.method, model.density) = density::choice(&read)?;
+    categorical: &[String],
+) -> PyResult<Given> {
+    let defaults = object.getattr("_DEFAULTS")?;
+    let mut given = Given::new();
+    // Columns are named in the words of a table, not in those of the user.
+    for option in options::all().filter(|option| option.name != CATEGORICAL.name) {
+        let name = parameter(option);
+        if !defaults.contains(name)? {
+            continue;
         }
-        Task::Regression => {
-            model.fit.refit_intercept = read.get("refit_intercept", "True or False")?;
-            if model.fit.refit_intercept && !model.fit.intercept {
-                return Err(input_error(
-                    "`--refit-intercept` needs an intercept; leave `intercept=False` out",
-                ));
-            }
-            let (choice, neighbours) = neighbours::choice(
-                &read,
-                read.choice(&MethodName::ALL.into_iter().filter(is_of_numbers).collect::<Vec<_>>())?,
-            )?;
-            let choice = MethodChoice {
-                stop_draws: read.number("stop_draws")?,
-                refit_intercept: model.fit.refit_intercept,
-                ..choice
-            };
-            model.method = settled(choice.settle())?.unwrap_or_default();
-            model.neighbours = neighbours;
-        }
-        Task::Classification => {
-            let names: Vec<_> =
-                MethodName::ALL.into_iter().filter(|name| *name != MethodName::Algorithm3).collect();
-            let (choice, neighbours) = neighbours::choice(&read, read.choice(&names)?)?;
-            let choice = MethodChoice { second_order: read.second_order()?, ..choice };
-            model.neighbours = neighbours;
-            let (method, ridge) = settled(choice.settle_beside_ridge())?;
-            (model.method, model.ridge) = (method.unwrap_or_default(), ridge);
-            let positive = estimator.getattr("positive")?;
-            if !positive.is_none() {
-                model.positive = Some(positive.str()?.to_string());
-            }
+        let value = read(option, &object.getattr(name)?)?;
+        if value != read(option, &defaults.get_item(name)?)?
+            && let Some(value) = value
+        {
+            given = given.with(option, value);
         }
     }
-    Ok(model)
-}
-
-/// Whether a method predicts numbers.
-fn is_of_numbers(name: &MethodName) -> bool {
-    *name != MethodName::SecondOrder
-}
-
-/// What goes together, or an exception that says why not.
-pub(crate) fn settled<T>(choice: Result<T, String>) -> PyResult<T> {
-    choice.map_err(|message| input_error(&message))
-}
-
-/// Set sizes as they are said where rows are valued.
-pub(crate) fn sizes(m: Option<i64>, q: Option<i64>) -> PyResult<SizeChoice> {
-    Ok(SizeChoice { min: checked_size("q", q)?, max: checked_size("m", m)? })
-}
-
-fn checked_size(name: &str, size: Option<i64>) -> PyResult<Option<usize>> {
-    match size {
-        None => Ok(None),
-        // Beyond this, sums of set sizes no longer fit the numbers they are counted with.
-        Some(size @ 1..=1_000_000_000_000_000) => Ok(Some(size as usize)),
-        Some(size) => {
-            Err(input_error(&format!("`{name}` is {size}; expected a whole number from 1 to 1e15, or None")))
-        }
+    let word = |word: &str| Value::Word(word.into());
+    if let Some(target) = table.target() {
+        given = given.with(&TARGET, word(target));
+    }
+    if let Some(weight) = table.weight() {
+        given = given.with(&WEIGHT, word(weight));
+    }
+    let categorical = table.categorical(categorical)?;
+    if !categorical.is_empty() {
+        given = given.with(&CATEGORICAL, Value::List(categorical));
+    }
+    let nothing_to_predict = table.target().is_none().then_some(Task::Density);
+    match task.or(nothing_to_predict) {
+        Some(task) => Ok(given.with(&TASK, word(task.name()))),
+        None => Ok(given),
     }
 }
 
-/// The attributes of an estimator, one by one.
-pub(crate) struct Reader<'a, 'py> {
-    pub(crate) estimator: &'a Bound<'py, PyAny>,
-}
-
-impl<'py> Reader<'_, 'py> {
-    pub(crate) fn get<T>(&self, name: &str, expected: &str) -> PyResult<T>
-    where
-        T: for<'a> FromPyObject<'a, 'py>,
-    {
-        let value = self.estimator.getattr(name)?;
-        match value.extract::<T>() {
-            Ok(found) => Ok(found),
-            Err(_) => Err(input_error(&format!("`{name}` is {}; expected {expected}", value.repr()?))),
-        }
-    }
-
-    pub(crate) fn word<T: Copy>(&self, name: &str, words: &[(&str, T)]) -> PyResult<T> {
-        let listed = || words.iter().map(|(word, _)| format!("'{word}'")).collect::<Vec<_>>().join(" or ");
-        let word: String = self.get(name, &listed())?;
-        match words.iter().find(|(have, _)| *have == word) {
-            Some((_, value)) => Ok(*value),
-            None => Err(input_error(&format!("`{name}` is '{word}'; expected {}", listed()))),
-        }
-    }
-
-    /// One of some words, or None.
-    pub(crate) fn word_or_none<T: Copy>(&self, name: &str, words: &[(&str, T)]) -> PyResult<Option<T>> {
-        match self.estimator.getattr(name)?.is_none() {
-            true => Ok(None),
-            false => self.word(name, words).map(Some),
-        }
-    }
-
-    pub(crate) fn size(&self, name: &str) -> PyResult<Option<usize>> {
-        checked_size(name, self.get(name, "a whole number, or None")?)
-    }
-
-    /// A number that is left out when it is the default, whatever the method.
-    pub(crate) fn number(&self, name: &str) -> PyResult<Option<f64>> {
-        self.get(name, "a number, or None")
-    }
-
-    /// What was said about second-order values; defaults go with every method.
-    fn second_order(&self) -> PyResult<SecondOrderSaid> {
-        let utility = self.word("utility", &UTILITIES)?;
-        let spread = self.word("spread", &SPREADS)?;
-        let shift = self.estimator.getattr("shift")?;
-        // Python takes True for 1, which is no number of rows.
-        let number = shift.extract::<Option<f64>>().ok().filter(|_| !shift.is_instance_of::<PyBool>());
-        let shift = match number {
-            Some(number) => number.map(Shift::Given),
-            None if shift.extract::<String>().is_ok_and(|word| word == "measured") => Some(Shift::Measured),
-            None => {
-                let message = format!("`shift` is {}; expected a number, 'measured', or None", shift.repr()?);
-                return Err(input_error(&message));
-            }
-        };
-        Ok(SecondOrderSaid {
-            utility: Some(utility).filter(|utility| *utility != Utility::default()),
-            spread: Some(spread).filter(|spread| *spread != Spread::default()),
-            small_ridge: self.number("small_ridge")?.filter(|ridge| *ridge != 0.0),
-            shift,
-        })
-    }
-
-    /// What was said about the method, as far as all tasks have it.
-    fn choice(&self, names: &[MethodName]) -> PyResult<MethodChoice> {
-        let names: Vec<_> = names.iter().map(|name| (name.word(), *name)).collect();
-        let name: MethodName = self.word("method", &names)?;
-        let word: String = self.get("constant", "'gain', 'theorem' or 'full:C'")?;
-        let constant = parse_constant(&word)
-            .map_err(|expected| input_error(&format!("`constant` is '{word}'; {expected}")))?;
-        let convention = self.word(
-            "convention",
-            &[("definition", Convention::Definition), ("printed", Convention::Printed)],
-        )?;
-        Ok(MethodChoice {
-            name: Some(name),
-            ridge: self.number("ridge")?.filter(|ridge| *ridge != 0.0),
-            bound_c: self.number("bound_c")?,
-            bound_edge: self.number("bound_C")?,
-            constant: Some(constant).filter(|constant| *constant != Constant::default()),
-            convention: Some(convention).filter(|convention| *convention != Convention::default()),
-            stop: self.number("stop")?,
-            samples: self.get("samples", "a whole number, or None")?,
-            seed: Some(self.get("seed", "a whole number from 0 on")?),
-            ..MethodChoice::default()
-        })
-    }
-}
-
-/// The parameters of the estimator that would fit such a valuer.
-pub(crate) fn of_valuer<'py>(py: Python<'py>, valuer: &SavedValuer) -> PyResult<Bound<'py, PyDict>> {
-    let params = PyDict::new(py);
-    let parts = valuer.design().parts();
-    params.set_item("method", valuer.method().name())?;
-    params.set_item("m", valuer.choice().max)?;
-    params.set_item("pca", parts.projection.as_ref().map(|projection| projection.axes.len()))?;
-    match valuer.task() {
-        Task::Regression => params.set_item("refit_intercept", valuer.options().refit_intercept)?,
-        Task::Classification => {
-            params.set_item("positive", positive(py, valuer.design())?)?;
-        }
-        Task::Density => {}
-    }
-    match valuer.density_choice() {
-        Some(choice) => density::add_params(&params, choice)?,
+/// The method of an estimator, which must leave something fitted.
+pub(crate) fn method(estimator: &Bound<'_, PyAny>, task: Task) -> PyResult<&'static Method> {
+    let is_possible = |method: &&Method| method.entry.is_for(task) && method.baseline().is_none();
+    let possible: Vec<&'static Method> = methods::METHODS.iter().copied().filter(is_possible).collect();
+    let value = estimator.getattr("method")?;
+    let name: Option<String> = value.extract().ok();
+    match possible.iter().find(|method| name.as_deref() == Some(method.name())) {
+        Some(&method) => Ok(method),
         None => {
-            params.set_item("q", valuer.choice().min)?;
-            params.set_item("intercept", valuer.options().intercept)?;
-            params.set_item("dependent", if valuer.options().allow_dependent { "drop" } else { "error" })?;
+            let names: Vec<&str> = possible.iter().map(|method| method.name()).collect();
+            Err(refused("method", &value, &alternatives(&names, None)))
         }
     }
-    // Labels that are text are named among the categories too; they are no parameter.
-    let is_feature = |name: &&String| valuer.design().target() != Some(name.as_str());
-    let features = || valuer.categorical().iter().filter(is_feature);
-    let categorical = if features().next().is_none() {
-        None
-    } else if valuer.has_names() {
-        Some(features().collect::<Vec<_>>().into_pyobject(py)?.into_any())
-    } else {
-        // Columns without names are numbered.
-        let number = |name: &String| valuer.design().features().position(|have| have == name);
-        Some(features().filter_map(number).collect::<Vec<_>>().into_pyobject(py)?.into_any())
+}
+
+/// What an estimator is for.
+pub(crate) fn task(estimator: &Bound<'_, PyAny>) -> PyResult<Task> {
+    let name: String = estimator.getattr("_TASK")?.extract()?;
+    Task::parse(&name).ok_or_else(|| input_error(&format!("`{name}` is not a task")))
+}
+
+/// Set sizes in place of those of a fit.
+pub(crate) fn sizes(m: Option<usize>, q: Option<usize>) -> SizeChoice {
+    SizeChoice { min: q, max: m }
+}
+
+/// The same as options.
+pub(crate) fn given_sizes(sizes: SizeChoice) -> Given {
+    let each = [(&M, sizes.max), (&Q, sizes.min)];
+    let known = each.into_iter().filter_map(|(option, size)| Some((option, size?)));
+    known.fold(Given::new(), |given, (option, size)| given.with(option, Value::Count(size as u64)))
+}
+
+/// What Python calls an option.
+pub(crate) fn parameter(option: &OptionEntry) -> &'static str {
+    if option.name == NO_INTERCEPT.name { "intercept" } else { option.name }
+}
+
+/// The value of an option, or nothing: None, and a switch that is off.
+fn read(option: &OptionEntry, value: &Bound<'_, PyAny>) -> PyResult<Option<Value>> {
+    if value.is_none() {
+        return Ok(None);
+    }
+    let is_boolean = boolean(value).is_some();
+    let found = match option.takes {
+        Kind::Switch => match boolean(value) {
+            // The one parameter that is on by default.
+            Some(is_on) if is_on == (option.name == NO_INTERCEPT.name) => return Ok(None),
+            Some(_) => Some(Value::On),
+            None => None,
+        },
+        Kind::Number { .. } if !is_boolean => number(value),
+        Kind::Count { .. } if !is_boolean => value.extract().ok().map(Value::Count),
+        Kind::WordOrNumber { .. } if !is_boolean => number(value).or_else(|| word(value)),
+        Kind::Choice { .. } | Kind::Constant => word(value),
+        // A label may be anything that can be written down.
+        Kind::Text => Some(Value::Word(value.str()?.to_string())),
+        _ => None,
     };
-    params.set_item("categorical", categorical)?;
+    match found.filter(|found| option.takes.accepts(found)) {
+        Some(found) => Ok(Some(found)),
+        None => Err(refused(parameter(option), value, &expected(option.takes))),
+    }
+}
+
+/// A number; text that holds one is a slip.
+fn number(value: &Bound<'_, PyAny>) -> Option<Value> {
+    value.extract().ok().map(Value::Number)
+}
+
+fn word(value: &Bound<'_, PyAny>) -> Option<Value> {
+    value.extract().ok().map(Value::Word)
+}
+
+/// True or false, of Python or of NumPy.
+fn boolean(value: &Bound<'_, PyAny>) -> Option<bool> {
+    let is_numpy = || value.get_type().name().is_ok_and(|name| name == "bool" || name == "bool_");
+    (value.is_instance_of::<PyBool>() || is_numpy()).then(|| value.is_truthy().ok())?
+}
+
+fn refused(name: &str, value: &Bound<'_, PyAny>, expected: &str) -> PyErr {
+    match value.repr() {
+        Ok(shown) => input_error(&format!("`{name}` is {shown}; expected {expected}")),
+        Err(error) => error,
+    }
+}
+
+/// What a value has to be, in words for Python.
+fn expected(kind: Kind) -> String {
+    let listed = |words: &[Word], or: Option<String>| {
+        alternatives(&words.iter().map(|word| word.word).collect::<Vec<_>>(), or)
+    };
+    match kind {
+        Kind::Switch => "True or False".into(),
+        Kind::Choice { words } => listed(words, None),
+        Kind::WordOrNumber { words, least, most } if most < f64::MAX => {
+            listed(words, Some(format!("a number from {least:e} to {most:e}")))
+        }
+        Kind::WordOrNumber { words, .. } => listed(words, Some("a number".into())),
+        other => other.expected(),
+    }
+}
+
+/// Words in quotes, and what else is possible: `'a', 'b' or a number`.
+pub(crate) fn alternatives(words: &[&str], or: Option<String>) -> String {
+    let all: Vec<String> = words.iter().map(|word| format!("'{word}'")).chain(or).collect();
+    match all.split_last() {
+        Some((last, rest)) if !rest.is_empty() => format!("{} or {last}", rest.join(", ")),
+        _ => all.concat(),
+    }
+}
+
+/// The parameters of the estimator that would fit such a valuer; those that have
+/// their default are left out.
+pub(crate) fn of_valuer<'py>(py: Python<'py>, valuer: &FittedValuer) -> PyResult<Bound<'py, PyDict>> {
+    let params = PyDict::new(py);
+    let how = &valuer.how;
+    for option in how.given.options() {
+        let name = parameter(option);
+        match how.given.value(option) {
+            Some(Value::On) => params.set_item(name, option.name != NO_INTERCEPT.name)?,
+            Some(Value::Number(number)) => params.set_item(name, number)?,
+            Some(Value::Count(count)) => params.set_item(name, count)?,
+            Some(Value::Word(word)) => params.set_item(name, word)?,
+            Some(Value::List(_)) | None => {}
+        }
+    }
+    params.set_item("method", how.method.name())?;
+    let parts = valuer.design.parts();
+    params.set_item("pca", parts.projection.as_ref().map(|projection| projection.axes.len()))?;
+    params.set_item("categorical", categorical(py, valuer)?)?;
+    params.set_item(POSITIVE.name, positive(py, &valuer.design)?)?;
     params.set_item(
         "missing",
         match parts.missing {
@@ -254,66 +201,23 @@ pub(crate) fn of_valuer<'py>(py: Python<'py>, valuer: &SavedValuer) -> PyResult<
             Unseen::Zero => "zero",
         },
     )?;
-    let convention = |convention| match convention {
-        Convention::Definition => "definition",
-        Convention::Printed => "printed",
-    };
-    match valuer.method() {
-        Method::Gaussian { constant, convention: said } => {
-            params.set_item(
-                "constant",
-                match constant {
-                    Constant::Gain => "gain".to_owned(),
-                    Constant::Theorem => "theorem".to_owned(),
-                    Constant::Full(c) => format!("full:{c:?}"),
-                },
-            )?;
-            params.set_item("convention", convention(said))?;
-        }
-        // What else there is to say about a density, it was asked for.
-        Method::Calibrated | Method::Closed | Method::MonteCarlo(_) => {}
-        Method::Knn { k } | Method::KnnShapley { k } => params.set_item("k", k)?,
-        Method::SecondOrder(choice) => {
-            let utility = UTILITIES.iter().find(|(_, utility)| *utility == choice.utility);
-            let spread = SPREADS.iter().find(|(_, spread)| *spread == choice.spread);
-            params.set_item("utility", utility.map(|(word, _)| *word))?;
-            params.set_item("spread", spread.map(|(word, _)| *word))?;
-            params.set_item("small_ridge", choice.small_ridge)?;
-            match choice.shift {
-                Shift::Default => params.set_item("shift", py.None())?,
-                Shift::Given(shift) => params.set_item("shift", shift)?,
-                Shift::Measured => params.set_item("shift", "measured")?,
-            }
-            params.set_item("seed", choice.seed)?;
-        }
-        Method::General(options) => {
-            params.set_item("ridge", options.ridge)?;
-            params.set_item("stop", options.tolerance)?;
-            params.set_item("samples", options.max_rounds)?;
-            params.set_item("seed", options.seed)?;
-        }
-        Method::Algorithm3(options) => {
-            params.set_item("stop", options.outer_tolerance)?;
-            params.set_item("stop_draws", options.inner_tolerance)?;
-            params.set_item("samples", options.max_draws)?;
-            params.set_item("seed", options.seed)?;
-        }
-        Method::Bound(linear::Bound { convention: said, tail, edge, ridge, stop, .. }) => {
-            params.set_item("convention", convention(said))?;
-            params.set_item("bound_c", tail)?;
-            params.set_item("bound_C", edge)?;
-            params.set_item("ridge", ridge)?;
-            params.set_item("stop", stop)?;
-        }
-    }
-    if let Some(choice) = valuer.neighbour_choice() {
-        neighbours::add_params(&params, choice)?;
-    }
-    if let [fit, ..] = valuer.logistic_fits() {
-        // Of the fit, whatever the method.
-        params.set_item("ridge", fit.ridge())?;
-    }
     Ok(params)
+}
+
+/// The features that were named as categories: by name, or by number where columns
+/// have no names.
+fn categorical<'py>(py: Python<'py>, valuer: &FittedValuer) -> PyResult<Option<Bound<'py, PyAny>>> {
+    // Labels that are text are named among the categories too; they are no parameter.
+    let is_feature = |name: &&String| valuer.design.target() != Some(name.as_str());
+    let features: Vec<&String> = valuer.categorical.iter().filter(is_feature).collect();
+    Ok(if features.is_empty() {
+        None
+    } else if valuer.has_names() {
+        Some(features.into_pyobject(py)?.into_any())
+    } else {
+        let number = |name: &String| valuer.design.features().position(|have| have == name);
+        Some(features.into_iter().filter_map(number).collect::<Vec<_>>().into_pyobject(py)?.into_any())
+    })
 }
 
 /// The label that counts as 1, where it is not the later one.

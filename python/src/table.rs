@@ -1,8 +1,9 @@
-//! Features, target and weights of whatever kind, as a table of the engine.
+//! Features, target and weights of any kind, as a table of the engine.
 
 use crate::arrays::Arrays;
-use crate::error::{About, input_error, raise};
+use crate::error::{input_error, raise};
 use crate::labels::{TargetKind, Words, booleans};
+use crate::words::Spelling;
 use arrow_array::{Array, ArrayRef, Float64Array, RecordBatch, RecordBatchOptions};
 use arrow_schema::{DataType, Field, FieldRef, Fields, Schema, SchemaRef};
 use dshap_io::{Numbers, Source};
@@ -18,7 +19,7 @@ const NAME: &str = "X";
 /// Rows in memory: features, then a target and weights if there are any.
 #[pyclass(frozen, module = "dshap._dshap")]
 pub(crate) struct Table {
-    /// If all columns are numbers in arrays.
+    /// The columns, if all are numbers in arrays.
     numbers: Option<Arc<Arrays>>,
     names: Vec<String>,
     target: Option<String>,
@@ -124,7 +125,7 @@ impl Table {
             let batch = batch.map_err(|error| input_error(&format!("X cannot be read: {error}")))?;
             let len = batch.num_rows();
             if let Some(n_rows) = expected.filter(|n_rows| start + len > *n_rows) {
-                return Err(input_error(&format!("y has {n_rows} rows, and X has more")));
+                return Err(input_error(&format!("X has more rows than y, which has {n_rows}")));
             }
             let mut columns = batch.columns().to_vec();
             columns.extend(more.iter().map(|(_, cells)| cells.slice(start, len)));
@@ -169,26 +170,26 @@ impl Table {
         &self.source
     }
 
-    /// Refuses text where a design has learned numbers. Text of a file may be
-    /// numbers; here it is a column of another type than it was.
+    /// Refuses text where a design has learned numbers. Text in a file may be
+    /// numbers; here it is a column of another type than before.
     pub(crate) fn refuse_text(&self, design: &Design) -> PyResult<()> {
         let is_number = |wanted: &&Wanted| matches!(wanted.read_as, ReadAs::Number | ReadAs::Boolean);
         let is_text = |name: &str| self.source.schema().column(name).is_some_and(|c| c.kind == Kind::Text);
         if design.parts().target.iter().any(|target| is_number(&target)) && self.target_is_text() {
-            return Err(input_error("y holds text, and held numbers when the reference was fitted"));
+            return Err(input_error("y holds text, but held numbers when the reference was fitted"));
         }
         match design.parts().features.iter().filter(is_number).find(|wanted| is_text(&wanted.name)) {
             None => Ok(()),
             Some(Wanted { name, .. }) => Err(input_error(&format!(
-                "column `{name}` of X holds text, and held numbers when the reference was fitted\n\
+                "column `{name}` of X holds text, but held numbers when the reference was fitted\n\
                  hint: give numbers, such as `X[{name:?}].astype(float)`"
             ))),
         }
     }
 
-    /// What its last columns are in Python.
-    pub(crate) fn about(&self) -> About<'_> {
-        About { target: self.target.as_deref(), weight: self.weight.as_deref() }
+    /// How sentences about it are spelled.
+    pub(crate) fn spelling(&self) -> Spelling<'_> {
+        Spelling { target: self.target(), weight: self.weight(), in_function: false }
     }
 
     pub(crate) fn target(&self) -> Option<&str> {
@@ -211,10 +212,10 @@ impl Table {
     /// Features that are categories by their type, and those that were named.
     pub(crate) fn categorical(&self, named: &[String]) -> PyResult<Vec<String>> {
         if let Some(unknown) = named.iter().find(|name| !self.names.contains(name)) {
-            return Err(input_error(&format!("`categorical` names '{unknown}', which is no column of X")));
+            return Err(input_error(&format!("`categorical` names '{unknown}', which is not a column of X")));
         }
         let mut all = self.categorical.clone();
-        // Text of labels may look like numbers; it is text all the same.
+        // Labels that are text may look like numbers; they are text all the same.
         all.extend(self.target.clone().filter(|_| self.target_is_text()));
         all.extend(named.iter().filter(|name| !self.categorical.contains(name)).cloned());
         Ok(all)

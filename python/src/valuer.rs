@@ -1,24 +1,28 @@
 //! `Valuer`: what an estimator has learned.
 
 use crate::arrays::Arrays;
-use crate::error::{About, input_error, raise, refusal};
+use crate::error::{input_error, raise, sentences};
 use crate::facts;
 use crate::params;
 use crate::table::Table;
-use crate::words::in_python;
+use crate::words::Spelling;
 use crate::work;
+use dshap_catalogue::options::REFERENCE;
+use dshap_catalogue::{Given, Task};
 use dshap_io::{AtomicFile, Numbers};
+use dshap_models::linear::LinearModel;
+use dshap_models::{Error, FittedValuer, SizeChoice, Unwatched, Warning};
 use dshap_run::{
-    Fitted, How, Method, Overrides, Ready, Resources, SavedValuer, SizeChoice, Unwatched, Valued, fit_source,
-    fit_with_test, merge_valuers, update_valuer,
+    Fitted, ReadyValuer, Resources, Tables, Valued, Wanted, fit_tables, merge_valuers, update_valuer,
 };
+use dshap_words::Speech;
 use numpy::{IntoPyArray, PyArray1, PyUntypedArray, PyUntypedArrayMethods};
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 
-/// So few rows are valued by the thread that asks for them.
+/// Up to this many rows are valued by the thread that asks for them.
 const FEW_ROWS: usize = 256;
 
 /// What the valuer is called in messages.
@@ -27,20 +31,19 @@ const NAME: &str = "the estimator";
 /// A fitted valuer. It does not change; what changes it makes another.
 #[pyclass(frozen, module = "dshap._dshap")]
 pub(crate) struct Valuer {
-    ready: Arc<Ready>,
+    ready: Arc<ReadyValuer>,
     warnings: Vec<String>,
-    /// What tells whether a table is the reference still, where the fit does not.
+    /// A mark of the reference rows, where the fit itself does not know them again.
     mark: Option<u64>,
-    /// With the set sizes that were last asked for instead of its own.
-    other_sizes: Mutex<Option<(SizeChoice, Arc<Ready>)>>,
+    /// The valuer with the set sizes that were last given instead of its own.
+    other_sizes: Mutex<Option<(SizeChoice, Arc<ReadyValuer>)>>,
 }
 
 #[pymethods]
 impl Valuer {
-    /// Fits a table as the parameters of `estimator` say. Columns without names
-    /// of their own are remembered to have none, and a table that is kept is
-    /// marked where the fit itself does not tell whether it is the same. `test` are
-    /// rows that nearest neighbours are to predict.
+    /// Fits a table with the parameters of `estimator`. Whether columns have names of
+    /// their own is remembered. A table that is kept is marked where the fit itself does
+    /// not know it again. `test` holds the rows that nearest neighbours predict.
     #[staticmethod]
     #[pyo3(signature = (table, estimator, categorical, has_names, is_kept, n_jobs=None, progress=None, test=None))]
     fn fit(
@@ -55,71 +58,63 @@ impl Valuer {
         test: Option<&Bound<'_, Table>>,
     ) -> PyResult<Self> {
         let table = table.get();
-        let test = test.map(|test| test.get().source().clone());
-        let categorical = table.categorical(&categorical)?;
-        let model = params::model(estimator, table, categorical)?;
-        let source = table.source();
-        if matches!(model.method, Method::General(_)) && table.weight().is_some() {
-            return Err(input_error(
-                "method `general` draws sets of rows and knows no weights; leave `--weight` out, or use \
-                 `--method calibrated`",
-            ));
+        let task = params::task(estimator)?;
+        let method = params::method(estimator, task)?;
+        let given = params::given(estimator, Some(task), table, &categorical)?;
+        if task == Task::Density && table.__len__() == 1 {
+            // Otherwise the error would be that no column varies.
+            return Err(input_error("one reference row is too few, since nothing varies (n_samples = 1)"));
         }
-        let ((ready, warnings), mark) = work::run(py, table.about(), n_jobs, progress, |observer| {
-            let resources = Resources::default();
-            let mut fitted = match test {
-                None => fit_source(source, &model, &resources, observer)?,
-                Some(test) => fit_with_test(source, test, &model, &resources, observer)?,
-            };
-            fitted.valuer = fitted.valuer.with_names(has_names);
+        let test = test.map(|test| test.get().source().clone());
+        let tables = Tables { points: table.source().clone(), reference: None, test };
+        let spelling = table.spelling();
+        let ((ready, warnings), mark) = work::run(py, spelling, n_jobs, progress, |observer| {
+            let mut fitted = fit_tables(&tables, method, &given, observer)?;
+            fitted.valuer.has_names = Some(has_names);
             let (ready, warnings) = ready_again(fitted)?;
-            let tells_itself = ready.valuer().fit().is_some();
-            let mark = (is_kept && !tells_itself).then(|| ready.mark_of(source, observer)).transpose()?;
+            let knows_its_rows = ready.valuer().model.of::<LinearModel>().is_some();
+            let mark =
+                (is_kept && !knows_its_rows).then(|| ready.mark_of(&tables.points, observer)).transpose()?;
             Ok(((ready, warnings), mark))
         })?;
-        Ok(Self { mark, ..Self::new(ready, warnings) })
+        Ok(Self { mark, ..Self::new(ready, &warnings, spelling) })
     }
 
-    /// The same with further rows, and set sizes as they are asked for now.
+    /// The same with further rows and these set sizes.
     #[pyo3(signature = (table, m=None, q=None, n_jobs=None, progress=None))]
     fn updated(
         &self,
         py: Python<'_>,
         table: &Bound<'_, Table>,
-        m: Option<i64>,
-        q: Option<i64>,
+        m: Option<usize>,
+        q: Option<usize>,
         n_jobs: Option<isize>,
         progress: Option<Py<PyAny>>,
     ) -> PyResult<Self> {
         let table = table.get();
         table.refuse_text(self.ready.design())?;
-        let before = self.ready.valuer().clone().with_choice(params::sizes(m, q)?);
-        match (table.weight(), before.design().weight()) {
+        let mut before = self.ready.valuer().clone();
+        before.how = before.how.with_sizes(params::sizes(m, q));
+        match (table.weight(), before.design.weight()) {
             (Some(_), None) => {
                 return Err(input_error(
-                    "the first rows had no weights, so further ones cannot; give `--weight` from the start",
+                    "the first rows had no weights, so further rows cannot have any; give `sample_weight` from the \
+                     start",
                 ));
             }
             (None, Some(_)) => {
-                return Err(input_error("the first rows had weights, so further ones need `--weight`"));
+                return Err(input_error("the first rows had weights, so further rows need `sample_weight`"));
             }
             _ => {}
         }
-        let (ready, warnings) = work::run(py, table.about(), n_jobs, progress, |observer| {
+        let spelling = table.spelling();
+        let (ready, warnings) = work::run(py, spelling, n_jobs, progress, |observer| {
+            let (add, sizes) = (Some(table.source()), SizeChoice::default());
             let resources = Resources::default();
-            let add = Some(table.source());
-            let fitted = update_valuer(
-                before,
-                Path::new(NAME),
-                add,
-                None,
-                SizeChoice::default(),
-                &resources,
-                observer,
-            )?;
+            let fitted = update_valuer(before, Path::new(NAME), add, None, sizes, &resources, observer)?;
             ready_again(fitted)
         })?;
-        Ok(Self::new(ready, warnings))
+        Ok(Self::new(ready, &warnings, spelling))
     }
 
     /// One valuer of several whose references have no row in common.
@@ -131,25 +126,18 @@ impl Valuer {
         n_jobs: Option<isize>,
         progress: Option<Py<PyAny>>,
     ) -> PyResult<Self> {
-        let draws = |valuer: &Valuer| matches!(valuer.ready.valuer().method(), Method::General(_));
-        if draws(self) || others.iter().any(|other| draws(other.get())) {
-            return Err(refusal(
-                py,
-                "valuers by `--method general` hold their rows and cannot be merged; fit all rows together",
-            ));
-        }
         let names: Vec<PathBuf> = (1..=others.len() + 1).map(|i| format!("estimator {i}").into()).collect();
         let valuers = std::iter::once(self.ready.valuer().clone())
             .chain(others.iter().map(|other| other.get().ready.valuer().clone()));
         let parts = names.iter().map(PathBuf::as_path).zip(valuers).collect();
-        let (ready, warnings) = work::run(py, About::default(), n_jobs, progress, |observer| {
+        let (ready, warnings) = work::run(py, Spelling::default(), n_jobs, progress, |observer| {
             merge_valuers(parts, SizeChoice::default(), observer).and_then(ready_again)
         })?;
-        Ok(Self::new(ready, warnings))
+        Ok(Self::new(ready, &warnings, Spelling::default()))
     }
 
-    /// Values rows of arrays in place. `None` if that cannot be done; a table
-    /// can then be valued, or says why not.
+    /// Values rows of arrays in place. `None` if that cannot be done; a table can then
+    /// be valued, or reports why not.
     #[pyo3(signature = (features, y, n_jobs=None))]
     fn value_arrays<'py>(
         &self,
@@ -166,8 +154,9 @@ impl Valuer {
         if !(numbers.add(features) && numbers.add(y)) {
             return Ok(None);
         }
-        let valued = value_numbers(py, &self.ready, &numbers, How::default(), n_jobs, None)?;
-        // What is to be warned of is said by the longer way.
+        self.refuse_unseen(false)?;
+        let valued = value_numbers(py, &self.ready, &numbers, Wanted::default(), n_jobs, None)?;
+        // Warnings are given on the longer way.
         let valued = valued.filter(|valued| valued.warnings.is_empty());
         Ok(valued.map(|valued| valued.value.into_pyarray(py)))
     }
@@ -178,8 +167,8 @@ impl Valuer {
         &self,
         py: Python<'py>,
         table: &Bound<'py, Table>,
-        m: Option<i64>,
-        q: Option<i64>,
+        m: Option<usize>,
+        q: Option<usize>,
         leave_one_out: bool,
         std_error: bool,
         parts: bool,
@@ -187,42 +176,44 @@ impl Valuer {
         progress: Option<Py<PyAny>>,
     ) -> PyResult<Bound<'py, PyDict>> {
         let table = table.get();
+        self.refuse_unseen(leave_one_out)?;
         table.refuse_text(self.ready.design())?;
-        let ready = self.with_sizes(py, params::sizes(m, q)?)?;
+        let ready = self.with_sizes(py, params::sizes(m, q))?;
+        let spelling = table.spelling();
         if std_error && !ready.has_std_error() {
-            let method = ready.valuer().method().name();
-            return Err(input_error(&format!("values by `--method {method}` have no standard errors")));
+            let method = spelling.method(ready.how().method.name());
+            return Err(input_error(&format!("values by {method} have no standard errors")));
         }
-        let how = How { leave_one_out, std_error, parts };
+        let wanted = Wanted { leave_one_out, std_error, parts };
         if leave_one_out {
             let source = table.source();
-            let same = work::run(py, table.about(), n_jobs, None, |observer| match self.mark {
+            let same = work::run(py, spelling, n_jobs, None, |observer| match self.mark {
                 Some(mark) => Ok(ready.mark_of(source, observer)? == mark),
                 None => ready.was_fitted_to(source, observer),
             })?;
             if !same {
                 return Err(input_error(
-                    "the rows have changed since they were fitted, so that they are not the reference any \
-                     more; fit them again, or give `fit` a copy",
+                    "the rows have changed since they were fitted, so they are no longer the reference; fit them \
+                     again, or give `fit` a copy",
                 ));
             }
         }
-        // Names are checked by the longer way; here columns go by their order.
+        // Columns go by their order here; the longer way checks their names.
         let in_order = table.names_of_features().iter().map(String::as_str).eq(ready.design().features());
         let in_place = match table.numbers().filter(|_| in_order) {
             Some(numbers) => {
                 let progress = progress.as_ref().map(|progress| progress.clone_ref(py));
-                value_numbers(py, &ready, numbers.as_ref(), how, n_jobs, progress)?
+                value_numbers(py, &ready, numbers.as_ref(), wanted, n_jobs, progress)?
             }
             None => None,
         };
         let valued = match in_place {
             Some(valued) => valued,
-            None => work::run(py, table.about(), n_jobs, progress, |observer| {
-                ready.value(table.source(), how, observer)
+            None => work::run(py, spelling, n_jobs, progress, |observer| {
+                ready.value(table.source(), wanted, observer)
             })?,
         };
-        columns(py, valued)
+        columns(py, valued, spelling)
     }
 
     /// What was learned.
@@ -242,7 +233,8 @@ impl Valuer {
         self.warnings.clone()
     }
 
-    /// The parameters of the estimator that would fit such a valuer.
+    /// The parameters of the estimator that would fit such a valuer; those that have
+    /// their default are left out.
     fn params<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
         params::of_valuer(py, self.ready.valuer())
     }
@@ -256,8 +248,7 @@ impl Valuer {
     /// A valuer from the bytes of its file.
     #[staticmethod]
     fn from_bytes(py: Python<'_>, bytes: &[u8]) -> PyResult<Self> {
-        let read = || Ready::new(SavedValuer::from_bytes(bytes, "the pickle")?, &Overrides::default());
-        Ok(Self::new(py.detach(read).map_err(|error| raise(py, &error))?, Vec::new()))
+        Self::read(py, || FittedValuer::from_bytes(bytes, "the pickle"))
     }
 
     /// Writes the valuer file, which appears whole or not at all.
@@ -269,19 +260,39 @@ impl Valuer {
     /// Reads a valuer file.
     #[staticmethod]
     fn load(py: Python<'_>, path: PathBuf) -> PyResult<Self> {
-        let read = || Ready::new(SavedValuer::load(&path)?, &Overrides::default());
-        Ok(Self::new(py.detach(read).map_err(|error| raise(py, &error))?, Vec::new()))
+        Self::read(py, || FittedValuer::load(&path))
     }
 }
 
 impl Valuer {
-    fn new(ready: Ready, warnings: Vec<String>) -> Self {
-        let warnings = warnings.iter().map(|warning| in_python(warning)).collect();
+    fn new(ready: ReadyValuer, warnings: &[Warning], spelling: Spelling<'_>) -> Self {
+        let warnings = sentences(warnings, spelling);
         Self { ready: Arc::new(ready), warnings, mark: None, other_sizes: Mutex::new(None) }
     }
 
+    fn read(py: Python<'_>, read: impl FnOnce() -> Result<FittedValuer, Error> + Send) -> PyResult<Self> {
+        let ready = py.detach(|| ReadyValuer::new(read()?, None, &Given::new()));
+        Ok(Self::new(ready.map_err(|error| raise(py, &error))?, &[], Spelling::default()))
+    }
+
+    /// Refuses rows outside of the reference where a method values only the rows of one
+    /// finite dataset.
+    fn refuse_unseen(&self, in_reference: bool) -> PyResult<()> {
+        let method = self.ready.how().method;
+        if in_reference || method.entry.takes(&REFERENCE, None).is_some() {
+            return Ok(());
+        }
+        let spelling = Spelling::default();
+        Err(input_error(&format!(
+            "{} values the rows of one finite dataset, so other rows have no such value; `value_training` values the \
+             rows that were fitted, {} values any row",
+            spelling.method(method.name()),
+            spelling.method("knn")
+        )))
+    }
+
     /// Ready with other set sizes than those of the fit.
-    fn with_sizes(&self, py: Python<'_>, sizes: SizeChoice) -> PyResult<Arc<Ready>> {
+    fn with_sizes(&self, py: Python<'_>, sizes: SizeChoice) -> PyResult<Arc<ReadyValuer>> {
         if sizes == SizeChoice::default() {
             return Ok(Arc::clone(&self.ready));
         }
@@ -289,8 +300,7 @@ impl Valuer {
         match &*last {
             Some((have, ready)) if *have == sizes => Ok(Arc::clone(ready)),
             _ => {
-                let overrides = Overrides { sizes, ..Overrides::default() };
-                let ready = Ready::new(self.ready.valuer().clone(), &overrides);
+                let ready = ReadyValuer::new(self.ready.valuer().clone(), None, &params::given_sizes(sizes));
                 let ready = Arc::new(ready.map_err(|error| raise(py, &error))?);
                 *last = Some((sizes, Arc::clone(&ready)));
                 Ok(ready)
@@ -299,28 +309,35 @@ impl Valuer {
     }
 }
 
-fn ready_again(fitted: Fitted) -> Result<(Ready, Vec<String>), dshap_run::Error> {
-    let ready = Ready::new(fitted.valuer, &Overrides::default())?;
+fn ready_again(fitted: Fitted) -> Result<(ReadyValuer, Vec<Warning>), Error> {
+    let ready = ReadyValuer::new(fitted.valuer, None, &Given::new())?;
     Ok((ready, fitted.summary.warnings))
 }
 
-/// Values rows in place: a few at once, many by all threads.
+/// Values rows in place: a few on this thread, many on all threads.
 fn value_numbers(
     py: Python<'_>,
-    ready: &Ready,
+    ready: &ReadyValuer,
     numbers: &Arrays,
-    how: How,
+    wanted: Wanted,
     n_jobs: Option<isize>,
     progress: Option<Py<PyAny>>,
 ) -> PyResult<Option<Valued>> {
     if numbers.n_rows() <= FEW_ROWS {
-        let valued = py.detach(|| ready.value_numbers(numbers, how, &Unwatched));
+        let valued = py.detach(|| ready.value_numbers(numbers, wanted, &Unwatched));
         return valued.map_err(|error| raise(py, &error));
     }
-    work::run(py, About::default(), n_jobs, progress, |observer| ready.value_numbers(numbers, how, observer))
+    work::run(py, Spelling::default(), n_jobs, progress, |observer| {
+        ready.value_numbers(numbers, wanted, observer)
+    })
 }
 
-pub(crate) fn columns(py: Python<'_>, valued: Valued) -> PyResult<Bound<'_, PyDict>> {
+/// Values and what comes with them, as columns.
+pub(crate) fn columns<'py>(
+    py: Python<'py>,
+    valued: Valued,
+    spelling: Spelling<'_>,
+) -> PyResult<Bound<'py, PyDict>> {
     let Valued { value, std_error, parts, notes, warnings } = valued;
     let dict = PyDict::new(py);
     dict.set_item("value", value.into_pyarray(py))?;
@@ -331,7 +348,6 @@ pub(crate) fn columns(py: Python<'_>, valued: Valued) -> PyResult<Bound<'_, PyDi
         dict.set_item(name, column.into_pyarray(py))?;
     }
     dict.set_item("notes", notes)?;
-    let warnings: Vec<String> = warnings.iter().map(|warning| in_python(warning)).collect();
-    dict.set_item("warnings", warnings)?;
+    dict.set_item("warnings", sentences(&warnings, spelling))?;
     Ok(dict)
 }

@@ -1,173 +1,170 @@
-//! What the engine says about files and flags, in words about arrays, frames
-//! and parameters.
+//! Sentences of the engine in the words of Python: arrays, frames and parameters.
 
-use crate::error::About;
 use dshap_io::{Location, Place};
-use dshap_run::Error;
-use dshap_table::Kind;
+use dshap_models::methods;
+use dshap_words::Speech;
 
-/// What is wrong. Cells of `y` and `sample_weight` are called so, whatever the
-/// engine calls their columns.
-pub(crate) fn message(error: &Error, about: About<'_>) -> String {
-    match cell_at_fault(error) {
-        Some((row, column, what)) if about.target == Some(column) => format!("`y` row {row} {what}"),
-        Some((row, column, what)) if about.weight == Some(column) => {
-            format!("`sample_weight` row {row} {what}")
-        }
-        _ => in_python(&error.to_string()),
+/// How Python spells what a user can change.
+#[derive(Debug, Clone, Copy, Default)]
+pub(crate) struct Spelling<'a> {
+    /// The name of the column that holds `y`.
+    pub(crate) target: Option<&'a str>,
+    /// The name of the one that holds `sample_weight`.
+    pub(crate) weight: Option<&'a str>,
+    /// Whether a function was called, which has a parameter `task`; else an estimator
+    /// stands for its task.
+    pub(crate) in_function: bool,
+}
+
+impl Spelling<'_> {
+    /// The same for a function.
+    pub(crate) fn in_function(self) -> Self {
+        Self { in_function: true, ..self }
     }
 }
 
-/// Row, column and what is wrong with the cell.
-fn cell_at_fault(error: &Error) -> Option<(u64, &str, String)> {
-    use dshap_io::Error as Io;
-    use dshap_table::Error as Table;
-    let row = |at: &Location| match at.place {
-        Place::Row(row) | Place::Line(row) => row,
-    };
-    match error {
-        Error::Table { location: Some(at), error } => {
-            let (name, what) = match error {
-                Table::Missing { name, .. } => (name, "is missing".into()),
-                Table::NotFinite { name, .. } => (name, "is not a finite number".into()),
-                Table::UnknownLabel { unknown, .. } => {
-                    let labels = unknown.labels.iter().map(|label| format!("`{label}`")).collect::<Vec<_>>();
-                    let what = format!(
-                        "is `{}`, none of the labels of the reference: {}",
-                        unknown.label,
-                        labels.join(", ")
-                    );
-                    (&unknown.name, what)
-                }
-                Table::BadWeight { name, weight, .. } => {
-                    (name, format!("is {weight:?}; weights are 0 or from 1e-100 to 1e100"))
-                }
-                _ => return None,
-            };
-            Some((row(at), name, what))
+impl Speech for Spelling<'_> {
+    fn option(&self, name: &str) -> String {
+        let name = match name {
+            "no_intercept" => "intercept=False",
+            "output" => "path",
+            "stderr" => "std_error",
+            "strict" => "warnings.simplefilter('error')",
+            "target" => "y",
+            "threads" => "n_jobs",
+            "weight" => "sample_weight",
+            other => other,
+        };
+        format!("`{name}`")
+    }
+
+    fn set(&self, name: &str, value: &str) -> String {
+        match name {
+            "method" => self.method(value),
+            "task" => self.task(value),
+            "categorical" => format!("`categorical=['{value}']`"),
+            "no_intercept" | "target" | "weight" => self.option(name),
+            _ if value.parse::<f64>().is_ok() => format!("`{name}={value}`"),
+            _ => format!("`{name}='{value}'`"),
         }
-        Error::Io(Io::NotFinite { at, column, text }) => {
-            Some((row(at), column, format!("is `{text}`, which is not finite")))
+    }
+
+    fn method(&self, name: &str) -> String {
+        match name {
+            "loo" => "`leave_one_out`".into(),
+            _ if methods::find(name).is_some_and(|method| method.baseline().is_some()) => {
+                format!("`{}`", name.replace('-', "_"))
+            }
+            _ => format!("`method='{name}'`"),
         }
-        Error::Io(Io::NotANumber { at, column, text }) => {
-            Some((row(at), column, format!("is `{text}`, which is not a number")))
+    }
+
+    fn task(&self, name: &str) -> String {
+        if self.in_function {
+            return format!("`task='{name}'`");
         }
-        _ => None,
+        match name {
+            "regression" => "`RegressionValuer`".into(),
+            "classification" => "`ClassificationValuer`".into(),
+            _ => "`DensityValuer`".into(),
+        }
+    }
+
+    fn leave_out(&self, _column: &str) -> String {
+        self.leave_columns_out()
+    }
+
+    fn leave_columns_out(&self) -> String {
+        "leave it out of X".into()
+    }
+
+    fn fewer_columns(&self) -> String {
+        "fewer columns".into()
+    }
+
+    fn check_features(&self) -> String {
+        "check the columns of X".into()
+    }
+
+    fn other_target(&self) -> String {
+        "give another y".into()
+    }
+
+    fn name_target(&self) -> String {
+        "give y".into()
+    }
+
+    fn numeric_target(&self) -> String {
+        "give numbers as y".into()
+    }
+
+    fn labels_as_text(&self, _target: &str) -> String {
+        "give the labels as text".into()
+    }
+
+    fn name_rows_by(&self, _column: &str) -> Option<String> {
+        None
+    }
+
+    fn test_rows(&self) -> String {
+        "`test=(X_test, y_test)`".into()
+    }
+
+    fn missing_cell(&self) -> String {
+        "make it None or NaN".into()
+    }
+
+    fn cell(&self, at: Option<&Location>, column: &str) -> String {
+        let array = match column {
+            _ if self.target == Some(column) => "y",
+            _ if self.weight == Some(column) => "sample_weight",
+            _ => {
+                let place = at.map_or("a cell of `X`".to_string(), ToString::to_string);
+                return format!("{place}, column `{column}`");
+            }
+        };
+        match at.map(|at| at.place) {
+            Some(Place::Row(row) | Place::Line(row)) => format!("`{array}` row {row}"),
+            None => format!("a cell of `{array}`"),
+        }
+    }
+
+    fn name_a_file(&self) -> String {
+        "give the name of a file in it".into()
+    }
+
+    fn working_folder(&self) -> String {
+        "the working directory, `os.getcwd()`".into()
+    }
+
+    fn make_folder(&self, folder: &str) -> String {
+        format!("`os.makedirs({folder:?})`")
+    }
+
+    fn command(&self, arguments: &str) -> String {
+        match arguments {
+            "merge" => "`merge`".into(),
+            _ => format!("`dshap {arguments}`"),
+        }
+    }
+
+    fn against_each_other(&self, _option: &str) -> String {
+        "use `value_training` to value each row against the others".into()
+    }
+
+    fn separate_reference(&self) -> String {
+        "fit other rows and value these with `value`".into()
+    }
+
+    fn standard_errors(&self) -> String {
+        "`values.stderr`".into()
+    }
+
+    fn columns_of(&self, _valuer: &str) -> String {
+        "`feature_names_in_` lists the columns it needs".into()
+    }
+
+    fn as_numbers(&self, column: &str) -> String {
+        format!("give numbers, such as `X[{column:?}].astype(float)`")
     }
 }
-
-/// What to try instead.
-pub(crate) fn hint(error: &Error) -> Option<String> {
-    use dshap_io::Error as Io;
-    use dshap_table::Error as Table;
-    use std::io::ErrorKind;
-    match error {
-        Error::Io(Io::Read { reason, .. } | Io::Write { reason, .. })
-        | Error::Container(dshap_io::ContainerError::Read { reason, .. }) => match reason.kind() {
-            ErrorKind::NotFound => Some("check the name, and the working directory, `os.getcwd()`".into()),
-            ErrorKind::IsADirectory => Some("give the name of a file in it".into()),
-            ErrorKind::PermissionDenied => Some("check who may read and write there".into()),
-            _ => None,
-        },
-        Error::Io(Io::NoFolder { folder, .. }) => Some(format!("make it with `os.makedirs({folder:?})`")),
-        Error::Io(Io::NoRows { .. }) => None,
-        Error::Io(Io::DuplicateColumn { .. }) => Some("give each column a name of its own".into()),
-        Error::Io(Io::NotFinite { .. }) => Some("put NaN where a value is unknown; see `missing`".into()),
-        Error::Io(Io::NotANumber { column, .. }) => Some(format!(
-            "`{column}` was fitted as numbers; give numbers, and NaN or None where a value is unknown"
-        )),
-        Error::Io(Io::WrongKind { .. }) => Some(
-            "leave it out of X, or give it as text or numbers, as it was when the reference was fitted"
-                .into(),
-        ),
-        Error::NumbersAsText { name, .. } => Some(format!(
-            "give numbers, such as `X[{name:?}].astype(float)`, or `categorical=[{name:?}]` if the column holds categories"
-        )),
-        Error::MixedColumn { name, .. } => Some(format!(
-            "correct the cell, make it None if it is missing, or say `categorical=[{name:?}]` if the column holds categories"
-        )),
-        Error::Table { error: Table::TooManyLevels { .. } | Table::AllMissing { .. }, .. } => {
-            Some("leave it out of X".into())
-        }
-        Error::Table { error: Table::UnusableKind { kind, .. }, .. } => Some(match kind {
-            Kind::Date => "leave it out of X, or give numbers, such as days since a fixed date".into(),
-            Kind::Duration => "leave it out of X, or give numbers, such as hours".into(),
-            _ => "leave it out of X".into(),
-        }),
-        Error::FixedReference { what } if what == "principal components" => {
-            Some("fit the whole reference anew, or leave `pca` out".into())
-        }
-        Error::FixedReference { .. } => {
-            Some("fit the whole reference anew, or use `method='gaussian'`".into())
-        }
-        Error::OtherColumns { suggestion: None, .. } => None,
-        Error::CannotMerge { .. } => Some("fit the parts with the same columns and parameters".into()),
-        other => other.hint().map(|hint| in_python(&hint)),
-    }
-}
-
-/// Says in parameters of Python what the engine says in flags.
-pub(crate) fn in_python(text: &str) -> String {
-    let mut said = text.to_owned();
-    for (flags, words) in PHRASES {
-        said = said.replace(flags, words);
-    }
-    let mut out = String::with_capacity(said.len());
-    let mut rest = said.as_str();
-    while let Some(start) = rest.find("`--") {
-        let (before, flag) = rest.split_at(start);
-        out += before;
-        let Some(end) = flag[3..].find('`') else { break };
-        out += &parameter(&flag[3..3 + end]);
-        rest = &flag[3 + end + 1..];
-    }
-    out + rest
-}
-
-/// `missing drop` as `` `missing='drop'` ``, `ridge 1` as `` `ridge=1` ``.
-fn parameter(flag: &str) -> String {
-    let (name, word) = match flag.split_once(' ') {
-        Some((name, word)) => (name, Some(word)),
-        None => (flag, None),
-    };
-    let keyword = name.replace('-', "_");
-    match (name, word) {
-        ("categorical", Some(column)) => format!("`categorical=['{column}']`"),
-        ("weight", _) => "`sample_weight`".into(),
-        ("target", _) => "`y`".into(),
-        ("no-intercept", _) => "`intercept=False`".into(),
-        (_, None) => format!("`{keyword}`"),
-        (_, Some(word)) if word.parse::<f64>().is_ok() => format!("`{keyword}={word}`"),
-        (_, Some(word)) => format!("`{keyword}='{word}'`"),
-    }
-}
-
-/// Where a flag has no counterpart.
-const PHRASES: &[(&str, &str)] = &[
-    (", or fewer columns: `--features`, `--exclude`", ", or fewer columns"),
-    ("check `--features` and `--exclude`", "check the columns of X"),
-    ("leave them out with `--exclude`", "leave them out of X"),
-    ("`--exclude` leaves a column out", "leave it out of X"),
-    ("numbers are for `--task regression`; or name another `--target`", "numbers are for `RegressionValuer`"),
-    ("text is for `--task classification`; or name", "text is for `ClassificationValuer`; or name"),
-    ("name another `--target`", "give another y"),
-    ("`--samples N` says how many", "`samples` says how many"),
-    (", `d-shapley`, `tmc-shapley` and `--task density` only", " and `DensityValuer` only"),
-    (
-        "Leave `--reference` out to value rows against each other, or say",
-        "`value_training` values the rows that were fitted; or say",
-    ),
-    ("; `--exclude` leaves a feature out", ""),
-    ("`--method tmc-shapley` estimates", "`tmc_shapley` estimates"),
-    ("`--stderr` shows how far off they may be", "`values.stderr` shows how far off they may be"),
-    ("`--test FILE` gives rows for that", "`test=(X_test, y_test)` gives rows for that"),
-    ("`--test FILE` takes other rows", "`fit(X, y, test=(X_test, y_test))` takes other rows"),
-    ("with `--test` all rows of that file are", "with `test` all of its rows are"),
-    ("; or give a `--reference`", "; or give `value` other rows"),
-    ("name a column of numbers with `--target`", "give numbers as y"),
-    ("`--task regression` takes the two values as numbers", "give numbers as y"),
-    (
-        ", or leave out `--dependent error` to have them dropped",
-        ", or have them dropped with `--dependent drop`",
-    ),
-];

@@ -1,7 +1,8 @@
 //! Long work without the GIL: threads, progress, and Ctrl-C.
 
-use crate::error::{About, input_error, raise_about};
-use dshap_run::{Observer, Stage};
+use crate::error::{input_error, raise_about};
+use crate::words::Spelling;
+use dshap_models::{Error, Observer, Stage};
 use pyo3::prelude::*;
 use rayon::{ThreadPool, ThreadPoolBuilder};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -12,7 +13,7 @@ use std::time::Duration;
 /// How often signals are looked for.
 const PULSE: Duration = Duration::from_millis(50);
 
-/// How far the work has come, for the thread that waits.
+/// The progress of the work, for the thread that waits.
 #[derive(Default)]
 struct Watch {
     stage: Mutex<Option<(Stage, u64)>>,
@@ -38,7 +39,7 @@ impl Observer for Watch {
 }
 
 impl Watch {
-    /// Tells `progress(stage, done, total)`.
+    /// Calls `progress(stage, done, total)`.
     fn tell(&self, py: Python<'_>, progress: &Py<PyAny>) -> PyResult<()> {
         let stage = *self.stage.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some((stage, total)) = stage {
@@ -48,13 +49,13 @@ impl Watch {
     }
 }
 
-/// Does some work on `n_jobs` threads while this one listens for signals.
+/// Does some work on `n_jobs` threads while this thread listens for signals.
 pub(crate) fn run<T: Send>(
     py: Python<'_>,
-    about: About<'_>,
+    spelling: Spelling<'_>,
     n_jobs: Option<isize>,
     progress: Option<Py<PyAny>>,
-    work: impl FnOnce(&dyn Observer) -> Result<T, dshap_run::Error> + Send,
+    work: impl FnOnce(&dyn Observer) -> Result<T, Error> + Send,
 ) -> PyResult<T> {
     let pool = pool(n_threads(n_jobs)?)?;
     let watch = Watch::default();
@@ -64,7 +65,7 @@ pub(crate) fn run<T: Send>(
         pool.in_place_scope(|scope| {
             let watch = &watch;
             scope.spawn(move |_| {
-                // Nobody listens any more only if this thread has panicked.
+                // The channel is closed only if this thread has panicked.
                 let _ = done.send(work(watch));
             });
             loop {
@@ -92,20 +93,20 @@ pub(crate) fn run<T: Send>(
     if let Some(progress) = &progress {
         watch.tell(py, progress)?;
     }
-    // Without an outcome the worker has panicked, and the scope has passed that on.
+    // Without an outcome the worker has panicked, and the scope has passed the panic on.
     let outcome = outcome.expect("a worker ends with an outcome or a panic");
-    outcome.map_err(|error| raise_about(py, &error, about))
+    outcome.map_err(|error| raise_about(py, &error, spelling))
 }
 
-/// More threads than this, or than there are cores, do no work faster; starting
-/// a million of them would take for ever.
+/// More threads than this, or than there are cores, are no faster; starting a
+/// million of them would take very long.
 const MOST_THREADS: usize = 256;
 
 /// `n_jobs` as in joblib: none or −1 are all cores, −2 all but one.
 fn n_threads(n_jobs: Option<isize>) -> PyResult<usize> {
     let cores = || std::thread::available_parallelism().map_or(1, usize::from);
     match n_jobs {
-        // What rayon takes for all, `RAYON_NUM_THREADS` included.
+        // Rayon takes 0 for all cores, or for `RAYON_NUM_THREADS`.
         None | Some(-1) => Ok(0),
         Some(0) => Err(input_error("`n_jobs` is 0; expected a number of threads, or None for all cores")),
         Some(n) if n > 0 => Ok((n as usize).min(MOST_THREADS.max(cores()))),
@@ -133,7 +134,7 @@ fn pool(n_threads: usize) -> PyResult<Arc<ThreadPool>> {
             .map_err(|error| input_error(&format!("cannot start {n_threads} threads: {error}")))?;
         Ok(Arc::new(pool))
     };
-    // After a fork the lock may be held by a thread that does not exist any more.
+    // After a fork the lock may be held by a thread that no longer exists.
     let Ok(mut pools) = POOLS.try_lock() else { return start() };
     if let Some((_, pool)) = pools.iter().find(|(have, _)| *have == key) {
         return Ok(Arc::clone(pool));
@@ -142,7 +143,7 @@ fn pool(n_threads: usize) -> PyResult<Arc<ThreadPool>> {
     if pools.len() == KEPT_POOLS {
         let ((process, _), oldest) = pools.remove(0);
         if process != key.0 {
-            // Its threads are those of the parent, and nobody answers here.
+            // Its threads belong to the parent, and none of them answers here.
             std::mem::forget(oldest);
         }
     }

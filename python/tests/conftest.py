@@ -18,7 +18,7 @@ ROOT = Path(__file__).resolve().parents[2]
 
 @pytest.fixture(scope="session")
 def command():
-    """Runs `dshap` with these words; returns the output table, or fails."""
+    """Runs `dshap` with these arguments; fails unless it succeeds."""
     target = Path(os.environ.get("CARGO_TARGET_DIR", ROOT / "target"))
     binary = Path(os.environ.get("DSHAP_BINARY", target / "debug" / "dshap"))
     if not binary.exists():
@@ -34,7 +34,7 @@ def command():
 
 @pytest.fixture
 def values_by_command(command, tmp_path):
-    """Values that `dshap value` gives, as columns of doubles."""
+    """Values by `dshap value`, as columns of doubles."""
 
     def run(*words):
         out = tmp_path / "out.parquet"
@@ -72,7 +72,7 @@ def mixed():
 
 
 def column(table, name):
-    """A column of a pyarrow table as NumPy has it: NaN where it is null."""
+    """A column of a pyarrow table as a NumPy array, with NaN for null."""
     return table[name].to_numpy(zero_copy_only=False).astype(float)
 
 

@@ -1,4 +1,4 @@
-"""Baselines: the values and the bits of the command line."""
+"""Baselines: the same values as the command line, to the last bit."""
 
 import numpy as np
 import pandas as pd
@@ -29,7 +29,7 @@ def goods(tmp_path):
 
 FEATURES = ["size", "city"]
 
-#: Name, keywords, and the flags that say the same.
+#: Function, keywords, and the same as flags.
 NUMBERS = {
     "d-shapley": (baselines.d_shapley, {"m": 30, "samples": 120, "seed": 3}, ["--m", 30, "--samples", 120, "--seed", 3]),
     "ridge": (
@@ -121,7 +121,7 @@ def test_every_kind_of_table_gives_the_same(goods):
 
 
 def test_shares_add_up_to_what_all_rows_save():
-    """Least squares without an intercept, by NumPy: all rows save what the mean of the test rows does not."""
+    """Values add up to what all rows save, by least squares in NumPy without an intercept."""
     rng = np.random.default_rng(5)
     X, X_test = rng.standard_normal((11, 2)), rng.standard_normal((50, 2))
     y, y_test = X @ [1.0, 2.0] + rng.standard_normal(11), X_test @ [1.0, 2.0] + rng.standard_normal(50)
@@ -134,25 +134,25 @@ def test_shares_add_up_to_what_all_rows_save():
 def test_doubts_are_warnings(goods):
     points, test, _, _ = goods
     given = {"test": (test[["size"]], test["price"])}
-    with pytest.warns(DshapWarning, match=r"after 2 iterations nobody can tell .*; `values.stderr` shows how far off"):
+    with pytest.warns(DshapWarning, match=r"2 iterations are too few to judge convergence, .*; `values.stderr` shows how far off"):
         baselines.d_shapley(points[["size"]], points["price"], samples=2, **given)
     with pytest.warns(DshapWarning, match=r"`samples` allows more, `values.stderr` shows how far off"):
         baselines.d_shapley(points[["size"]], points["price"], samples=200, stop=1e-9, **given)
-    with pytest.warns(DshapWarning, match=r"1 of the rows measures .* `test=\(X_test, y_test\)` gives rows for that"):
+    with pytest.warns(DshapWarning, match=r"1 of the rows measures .* `test=\(X_test, y_test\)` gives other rows for that"):
         baselines.leave_one_out(points[["size"]][:9], points["price"][:9])
 
 
 @pytest.mark.parametrize("function, keywords, words", [
-    (baselines.leave_one_out, {"utility": "accuracy"}, "`utility` is for classification"),
-    (baselines.leave_one_out, {"utility": "brier"}, "`utility='brier'` does not go with"),
+    (baselines.leave_one_out, {"utility": "accuracy"}, "`utility` does not go with `leave_one_out`: numbers and densities have one utility each"),
+    (baselines.leave_one_out, {"utility": "brier"}, "`utility='brier'` is not possible: classifiers of sets are judged by accuracy or log-loss"),
     (baselines.leave_one_out, {"task": "clustering"}, "`task` is 'clustering'"),
     (baselines.leave_one_out, {"ridge": -1.0}, "`ridge` is -1"),
-    (baselines.leave_one_out, {"kernel": "gaussian"}, "`kernel` goes with `task='density'` only"),
+    (baselines.leave_one_out, {"kernel": "gaussian"}, r"`kernel` is for densities \(`task='density'`\)"),
     (baselines.leave_one_out, {"test": 3}, "pair of rows and their targets"),
     (baselines.leave_one_out, {"test": (np.zeros((4, 3)), np.zeros(4))}, "the test rows have 3 features"),
     (baselines.d_shapley, {"m": 0}, "`m` is 0"),
-    (baselines.d_shapley, {"m": 61}, "allows m"),
-    (baselines.d_shapley, {"samples": 1}, "`samples` must be 2 at least"),
+    (baselines.d_shapley, {"m": 61}, "so m is at most"),
+    (baselines.d_shapley, {"samples": 1}, "`samples=1` is not possible: at least 2 iterations"),
     (baselines.d_shapley, {"stop": 1.0}, "`stop` is 1"),
     (baselines.d_shapley, {"seed": -1}, "`seed` is -1"),
     (baselines.d_shapley, {"n_jobs": 0}, "`n_jobs` is 0"),

@@ -1,4 +1,4 @@
-"""A category is the same level by whatever route it comes, files included."""
+"""A category is the same level however it is given, also in files."""
 
 import numpy as np
 import pandas as pd
@@ -49,7 +49,7 @@ def cells():
 
 
 def meet(routes, cells):
-    """Fits by the first route and values by each of them."""
+    """Fits with the first form and values with each of them."""
     *columns, y = cells
     first = next(iter(routes.values()))(*columns)
     for unseen in ("error", "zero"):
@@ -133,7 +133,7 @@ def test_missing_categories_are_missing(cells):
     size, area, y = cells
     X = np.column_stack([size, area]).astype(float)
     X[3, 0] = np.nan
-    with pytest.raises(InputError, match="`X` row 3, the cell of column `column_0` is missing"):
+    with pytest.raises(InputError, match="`X` row 3, column `column_0` has no value"):
         RegressionValuer(categorical=[0]).fit(X, y)
     filled = RegressionValuer(categorical=[0], missing="mean").fit(X, y)
     assert filled.columns_ == ["column_0=2", "column_0=3", "column_1"]

@@ -1,4 +1,4 @@
-"""Rows with labels: the bits of the command line, labels of any kind."""
+"""Rows with labels: the same bits as the command line, for labels of any kind."""
 
 import pickle
 import warnings
@@ -22,7 +22,7 @@ pytestmark = pytest.mark.filterwarnings("ignore::dshap.DshapWarning")
 NAMES = ["a", "b", "c"]
 PARTS = ["value", "potential", "penalty", "correction", "dist_sq", "prob", "weight"]
 
-#: Parameters, and the flags that say the same.
+#: Parameters, and the same as flags.
 METHODS = {
     "gaussian": ({}, []),
     "sizes": ({"m": 300, "q": 9}, ["--m", 300, "--q", 9]),
@@ -148,11 +148,11 @@ def test_weights(case, n_classes, tmp_path, values_by_command):
     found = ClassificationValuer(**params).fit(X, y, sample_weight=weights)
     assert_same_bits(found.value_training(), column(values_by_command(*words), "value"))
     assert found.effective_rows_ < found.n_rows_ == 580
-    with pytest.raises(InputError, match="knows no weights"):
+    with pytest.raises(InputError, match="sets of rows have no weights"):
         ClassificationValuer("general").fit(X, y, sample_weight=weights)
 
 
-#: The same labels, as people have them; and what `classes_` then is.
+#: The same labels in several forms, and `classes_` for each.
 WORDS = {
     "NumPy text": lambda y: np.array(["no", "yes"])[y],
     "objects": lambda y: np.array(["no", "yes"], dtype=object)[y],
@@ -251,7 +251,7 @@ def test_the_positive_label():
     assert ClassificationValuer(positive=False).fit(X, y == 1).classes_.tolist() == [True, False]
     with pytest.raises(InputError, match="did you mean `yes`"):
         ClassificationValuer(positive="yess").fit(X, words)
-    with pytest.raises(InputError, match="has 3 labels.*\n.*leave `positive` out"):
+    with pytest.raises(InputError, match="has 3 labels.*\n.*leave out `positive`"):
         ClassificationValuer(positive=1).fit(*labelled(3))
 
 
@@ -310,7 +310,7 @@ def test_columns_are_reduced_to_components(tmp_path):
     again = ClassificationValuer.load(tmp_path / "v.dshap")
     assert again.pca == 2
     assert_same_bits(again.value(X, y), valuer.value(X, y))
-    with pytest.raises(InputError, match=r"`pca` goes from 1 to 12"):
+    with pytest.raises(InputError, match=r"set `pca` to a number between 1 and 12"):
         ClassificationValuer(pca=13).fit(X, y)
     reduced = dshap.RegressionValuer(pca=3).fit(X, X[:, 1] + rng.normal(size=500))
     assert not hasattr(reduced, "partial_fit")
@@ -330,19 +330,19 @@ def test_wrong_labels_are_found():
 @pytest.mark.parametrize(
     ("given", "words"),
     [
-        (lambda X, y: (X, np.zeros(600)), "every usable reference row has the label `0` in target `y`.*two labels at least"),
+        (lambda X, y: (X, np.zeros(600)), "every usable reference row has the label `0` in target `y`.*at least two labels"),
         (lambda X, y: (X, ["yes"] * 600), "every usable reference row has the label `yes`"),
-        (lambda X, y: (X, X[:, 0]), "more than 256 different labels\nhint: numbers are for `RegressionValuer`"),
+        (lambda X, y: (X, X[:, 0]), "more than 256 different labels\nhint: use `RegressionValuer` for numbers"),
         (lambda X, y: (X, [1, "a"] * 300), r"several kinds \(int, str\)"),
         (lambda X, y: (X, [{"a": 1}] * 600), r"several kinds \(dict\)"),
         (lambda X, y: (X, np.full(600, np.datetime64("2020-01-01"))), "y holds dates or times"),
         (lambda X, y: (X, pd.Series(pd.date_range("2020-01-01", periods=600, tz="UTC"))), "y holds dates or times"),
-        (lambda X, y: (X, ["a", "b", None] * 200), "`y` row 2 is missing"),
-        (lambda X, y: (X, np.where(np.arange(600) == 7, np.nan, y)), "`y` row 7 is missing"),
-        (lambda X, y: (X, np.where(np.arange(600) == 7, np.inf, y)), "`y` row 7 is `inf`"),
+        (lambda X, y: (X, ["a", "b", None] * 200), "`y` row 2 has no value"),
+        (lambda X, y: (X, np.where(np.arange(600) == 7, np.nan, y)), "`y` row 7 has no value"),
+        (lambda X, y: (X, np.where(np.arange(600) == 7, np.inf, y)), "`y` row 7 holds `inf`"),
         (lambda X, y: (X, None), "the target y is None"),
         (lambda X, y: (X, np.column_stack([y, y])), "1d array"),
-        (lambda X, y: (X, X[:, 0] > 0), r"\(separation\).*\n.*`ridge=1` \(or another penalty\) keeps the coefficients finite"),
+        (lambda X, y: (X, X[:, 0] > 0), r"perfectly separated by the features.*\n.*`ridge=1` \(or another penalty\) keeps the coefficients finite"),
     ],
 )
 def test_labels_that_are_none(given, words):
@@ -369,9 +369,9 @@ def test_labels_that_the_reference_does_not_have():
         strange[5] = other
         for features in (X, pl.DataFrame(X, schema=NAMES)):
             valuer = ClassificationValuer().fit(features, labels)
-            with pytest.raises(InputError, match=f"^`y` row 5 is `{other}`, none of the labels of the reference: `"):
+            with pytest.raises(InputError, match=f"^`y` row 5 holds the label `{other}`, which no reference row has; the labels are `"):
                 valuer.value(features, strange)
-    with pytest.raises(InputError, match="y holds text, and held numbers"):
+    with pytest.raises(InputError, match="y holds text, but held numbers"):
         ClassificationValuer().fit(X, y).value(X, WORDS["list"](y))
 
 
@@ -431,17 +431,17 @@ def test_the_number_of_threads_does_not_matter(n_classes, method):
 @pytest.mark.parametrize(
     ("params", "words"),
     [
-        ({"method": "algorithm-3"}, "`method` is 'algorithm-3'; expected 'gaussian' or"),
+        ({"method": "algorithm-3"}, "`method` is 'algorithm-3'; expected 'gaussian', 'calibrated'"),
         ({"ridge": -1.0}, "`ridge` is -1"),
         ({"bound_c": 1.0}, "`bound_c` goes with"),
         ({"method": "general", "samples": 0}, "`samples` is 0"),
         ({"m": 5}, "set sizes q = 7, m = 5 are impossible"),
         ({"stop": 0.1}, "`stop` goes with"),
-        ({"utility": "brier"}, "`utility` goes with `method='second-order'` only"),
-        ({"method": "second-order", "utility": "hinge"}, "`utility` is 'hinge'; expected 'log-loss' or"),
-        ({"method": "second-order", "shift": "soon"}, "`shift` is 'soon'; expected a number, 'measured', or None"),
+        ({"utility": "brier"}, "`utility` goes with `second-order`"),
+        ({"method": "second-order", "utility": "hinge"}, "`utility` is 'hinge'; expected 'log-loss', 'accuracy' or 'brier'"),
+        ({"method": "second-order", "shift": "soon"}, "`shift` is 'soon'; expected 'measured' or a number"),
         ({"method": "second-order", "shift": 100, "q": 50}, "101 ≤ q ≤ m is needed"),
-        ({"method": "second-order", "ridge": 1.0, "spread": "model"}, "leave `spread` out"),
+        ({"method": "second-order", "ridge": 1.0, "spread": "model"}, "leave out `spread`"),
         ({"method": "second-order", "small_ridge": -1.0}, "`small_ridge` is -1"),
     ],
 )

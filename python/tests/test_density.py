@@ -1,4 +1,4 @@
-"""Rows without a target: the bits of the command line, and what Theorem 5 says."""
+"""Rows without a target: the same bits as the command line, and the values of Theorem 5."""
 
 import pickle
 import warnings
@@ -20,7 +20,7 @@ from dshap import DensityValuer, DshapError, DshapWarning, InputError, InputType
 NAMES = ["a", "b", "c"]
 PARTS = ["value", "log_density", "relative"]
 
-#: Parameters, and the flags that say the same.
+#: Parameters, and the same as flags.
 CASES = {
     "default": ({}, []),
     "m": ({"m": 50}, ["--m", 50]),
@@ -112,13 +112,13 @@ def test_frames_with_text_and_missing_cells(missing, mixed, tmp_path, values_by_
     path = saved(frame, tmp_path / "mixed.parquet")
     expected = values_by_command(path, "--task", "density", "--missing", missing)
     for X in (frame, pl.from_pandas(frame), pa.Table.from_pandas(frame)):
-        with warnings.catch_warnings(record=True) as said:
+        with warnings.catch_warnings(record=True) as caught:
             warnings.simplefilter("always")
             valuer = DensityValuer(missing=missing).fit(X)
             found = valuer.explain_training()
         assert_same_parts(found, expected)
         if missing == "drop":
-            assert any("missing cell" in str(warning.message) for warning in said)
+            assert any("missing cell" in str(warning.message) for warning in caught)
             assert found.note[5] == "missing cell" and np.isnan(found.value).sum() == 2 and valuer.n_rows_ == 598
     # Distances need every level, the first included.
     assert [name for name in valuer.columns_ if name.startswith("city")] == ["city=Lima", "city=Oslo", "city=Rome"]
@@ -160,13 +160,13 @@ def test_every_kind_of_table_has_the_same_values(cells):
         has_names = not isinstance(X, (list, np.ndarray))
         assert valuer.n_features_in_ == 3 and hasattr(valuer, "feature_names_in_") == has_names
     frame = kinds[3].set_index(np.arange(400) + 1000)
-    said = DensityValuer(bandwidth=0.5).fit(frame).value(frame[:50], as_frame=True)
-    assert list(said.columns) == ["row", *PARTS, "note"] and said.index[0] == 1000
+    found = DensityValuer(bandwidth=0.5).fit(frame).value(frame[:50], as_frame=True)
+    assert list(found.columns) == ["row", *PARTS, "note"] and found.index[0] == 1000
     assert isinstance(DensityValuer(bandwidth=0.5).fit(kinds[4]).value_training(as_frame=True), pl.DataFrame)
 
 
 def by_hand(reference, points, h, m):
-    """Theorem 5 with a Gaussian kernel, as it stands: −A(k*k)(0) + (2A + B) mean k − B mean k*k."""
+    """Theorem 5 with a Gaussian kernel, term by term: −A(k*k)(0) + (2A + B) mean k − B mean k*k."""
     j = np.arange(1, m + 1)
     A, B = (1 / j**2).sum() / m, (2 * (j - 1) / j**2).sum() / m
     d = reference.shape[1]
@@ -187,7 +187,7 @@ def test_values_are_those_of_theorem_5(scale, cells):
     valuer = DensityValuer(bandwidth=0.6, m=77, scale=scale).fit(X)
     found = valuer.explain(X[:40])
     value, relative, log_density = by_hand(scaled, scaled[:40], 0.6, 77)
-    # Sums of 400 terms: some hundred units in the last place, and 1e-12 that the tree may leave out.
+    # Sums of 400 terms: about a hundred units in the last place, and 1e-12 that the tree may leave out.
     np.testing.assert_allclose(found.value, value, rtol=1e-10, atol=1e-12 * abs(value).max())
     np.testing.assert_allclose(found.relative, relative, rtol=1e-10, atol=1e-12 * abs(relative).max())
     np.testing.assert_allclose(found.log_density, log_density, rtol=1e-10)
@@ -261,7 +261,7 @@ def test_parts_are_merged(cells, tmp_path, command, values_by_command):
         whole.value_training()
     with pytest.raises(InputError, match="kernels are `uniform` and `gaussian`"):
         whole.merge(DensityValuer().fit(frame))
-    with pytest.raises(DshapError, match="principal components.*\n.*leave `pca` out"):
+    with pytest.raises(DshapError, match="principal components.*\n.*leave out `pca`"):
         DensityValuer(pca=1).fit(frame).merge(DensityValuer(pca=1).fit(frame))
     with pytest.raises(InputTypeError, match="a RegressionValuer cannot be merged with a DensityValuer"):
         whole.merge(RegressionValuer().fit(*dshap.datasets.gaussian_r(100, 3)))
@@ -307,7 +307,7 @@ def test_rows_that_were_changed_are_noticed(cells):
     ("params", "words"),
     [
         ({"method": "gaussian"}, "`method` is 'gaussian'; expected 'closed' or 'monte-carlo'"),
-        ({"kernel": "box"}, "`kernel` is 'box'; expected 'gaussian' or 'uniform' or"),
+        ({"kernel": "box"}, "`kernel` is 'box'; expected 'gaussian', 'uniform', 'epanechnikov' or"),
         ({"bandwidth": "0.3"}, "`bandwidth` is '0.3'; expected 'auto', 'scott', 'silverman' or a number"),
         ({"bandwidth": True}, "`bandwidth` is True; expected"),
         ({"bandwidth": 0}, "`bandwidth` is 0; expected"),
@@ -315,10 +315,10 @@ def test_rows_that_were_changed_are_noticed(cells):
         ({"bandwidth": 1e-6}, "no reference row is near another"),
         ({"scale": "max"}, "`scale` is 'max'; expected 'std' or 'none'"),
         ({"every_row": 3}, "`every_row` is 3; expected True or False"),
-        ({"samples": 0}, "`samples` is 0; expected a whole number from 1"),
-        ({"seed": -1}, "`seed` is -1; expected a whole number from 0 on"),
+        ({"samples": 0}, "`samples` is 0; expected a whole number of at least 1"),
+        ({"seed": -1}, "`seed` is -1; expected a whole number of at least 0"),
         ({"m": 0}, "`m` is 0; expected a whole number from 1"),
-        ({"pca": 9}, "`pca` goes from 1 to 3 here"),
+        ({"pca": 9}, "set `pca` to a number between 1 and 3"),
         ({"missing": "zero"}, "`missing` is 'zero'; expected"),
     ],
 )
@@ -334,7 +334,7 @@ def test_parameters_that_make_no_sense(params, words, cells):
         (np.ones((9, 2)), "no usable feature is left"),
         (np.ones((1, 2)), "one reference row is too few"),
         (np.arange(6.0).reshape(3, 2), "3 reference rows are too few.*\n.*`bandwidth='scott'`"),
-        ([[1.0, np.nan]] * 9, "`X` row 0, the cell of column `column_1` is missing"),
+        ([[1.0, np.nan]] * 9, "`X` row 0, column `column_1` has no value"),
         ([[1.0, np.inf]] * 9, "`X` row 0.*not finite"),
         (np.zeros((0, 2)), "0 sample"),
         (np.zeros(5), "Expected 2D array"),
@@ -347,9 +347,9 @@ def test_rows_that_cannot_be_smoothed(X, words):
     assert "--" not in str(caught.value)
 
 
-def test_large_references_are_sampled_and_that_is_said():
+def test_large_references_are_sampled_with_a_warning():
     X = np.random.default_rng(0).normal(size=(20_500, 1))
-    with pytest.warns(DshapWarning, match="20500 rows.*against 20000 of them.*`samples` says how many"):
+    with pytest.warns(DshapWarning, match="20500 rows.*against 20000 of them.*`samples` sets their number"):
         valuer = DensityValuer(bandwidth="scott").fit(X)
     assert (valuer.n_rows_, valuer.rows_used_, valuer.m_) == (20_500, 20_000, 20_500)
 

@@ -1,4 +1,4 @@
-"""The guide is run, examples in docstrings are run, types are checked."""
+"""Runs the guide and the examples in docstrings, and checks types."""
 
 import doctest
 import re
@@ -49,7 +49,7 @@ def test_the_guide(monkeypatch, tmp_path):
     ids=lambda module: module.__name__,
 )
 def test_examples_in_docstrings(module):
-    # Public classes call themselves members of `dshap`, so they are looked for by hand.
+    # Public classes name `dshap` as their module, so they are collected by hand.
     finder, runner = doctest.DocTestFinder(), doctest.DocTestRunner()
     found = finder.find(module, extraglobs={"np": np})
     for value in vars(module).values():

@@ -20,7 +20,7 @@ from dshap import ClassificationValuer, DensityValuer, DshapError, DshapWarning,
 
 
 def does_not_apply(estimator):
-    """Checks of scikit-learn that cannot hold, and why."""
+    """Checks of scikit-learn that cannot pass, and why."""
     reasons = {
         "check_sample_weight_equivalence_on_dense_data": (
             "a weight is a share in the reference, not a number of copies: three copies of a row tell more about "
@@ -45,7 +45,7 @@ def does_not_apply(estimator):
         RegressionValuer("general", samples=8),
         RegressionValuer(missing="mean"),
         RegressionValuer("lower", q=5),
-        # The labels of the checks are told apart without an error, which has no fit without a ridge.
+        # The features of the checks separate the labels, so there is no fit without a ridge.
         ClassificationValuer(ridge=1.0),
         ClassificationValuer("calibrated", ridge=1.0),
         ClassificationValuer("general", samples=8, ridge=1.0),
@@ -171,31 +171,31 @@ def test_partial_fit_with_new_levels(mixed):
 @pytest.mark.parametrize(
     ("params", "words"),
     [
-        ({"method": "best"}, "`method` is 'best'; expected 'gaussian' or"),
+        ({"method": "best"}, "`method` is 'best'; expected 'gaussian', 'calibrated'"),
         ({"method": 3}, "`method` is 3"),
         ({"m": 1.5}, "`m` is 1.5; expected a whole number"),
         ({"m": 0}, "`m` is 0; expected a whole number from 1"),
         ({"q": -4}, "`q` is -4"),
         ({"m": 5}, "set sizes q = 7, m = 5 are impossible for 4 design columns"),
-        ({"ridge": 1.0}, "the closed form has no ridge; `ridge` goes with `method='general'`"),
+        ({"ridge": 1.0}, "`ridge` does not go with `method='gaussian'`: the closed form of a regression has no ridge"),
         ({"method": "lower", "ridge": -1.0}, "`ridge` is -1"),
-        ({"constant": "all"}, "`constant` is 'all'; expected gain, theorem or full:C"),
-        ({"convention": "printed", "constant": "full:1"}, "`convention='printed'` is Theorem 2 as printed"),
+        ({"constant": "all"}, "`constant` is 'all'; expected gain, theorem, or full:C"),
+        ({"convention": "printed", "constant": "full:1"}, "`constant='full:1'` and `convention='printed'` do not go together"),
         ({"convention": "spoken"}, "`convention` is 'spoken'"),
-        ({"bound_c": 1.0}, "`bound_c` goes with `method='lower'` and `method='upper'` only"),
+        ({"bound_c": 1.0}, "`bound_c` goes with `lower` and `upper` only"),
         ({"stop_draws": 0.1}, "`stop_draws` goes with"),
         ({"method": "general", "samples": 0}, "`samples` is 0"),
         ({"seed": -1}, "`seed` is -1"),
-        ({"missing": "zero"}, "`missing` is 'zero'; expected 'error' or 'drop' or 'mean'"),
+        ({"missing": "zero"}, "`missing` is 'zero'; expected 'error', 'drop' or 'mean'"),
         ({"dependent": "keep"}, "`dependent` is 'keep'"),
         ({"intercept": "yes"}, "`intercept` is 'yes'"),
-        ({"intercept": False, "refit_intercept": True}, "`refit_intercept` needs an intercept"),
+        ({"intercept": False, "refit_intercept": True}, "`refit_intercept` and `intercept=False` do not go together: there is no intercept to refit"),
         ({"n_jobs": 0}, "`n_jobs` is 0"),
         ({"n_jobs": "x"}, "`n_jobs` is 'x'; expected a number of threads"),
         ({"n_jobs": 1.5}, "`n_jobs` is 1.5"),
         ({"categorical": 3}, "`categorical` is 3; expected a list of columns"),
         ({"categorical": "a"}, "`categorical` is 'a'; expected a list of columns"),
-        ({"categorical": [9]}, "`categorical` names 9, which is no column of X"),
+        ({"categorical": [9]}, "`categorical` names 9, which is not a column of X"),
         ({"m": 10**30}, "`m` is 1000000000000000000000000000000; expected a whole number"),
         ({"progress": "yes"}, "`progress` is 'yes'; expected True or False"),
         ({"keep_training": 2}, "`keep_training` is 2; expected True or False"),
@@ -214,7 +214,7 @@ def test_errors_have_the_classes_people_catch(rows):
     assert issubclass(FileError, DshapError) and issubclass(FileError, OSError)
     with pytest.raises(InputError, match="target `y` is constant"):
         RegressionValuer().fit(X, np.ones(len(y)))
-    with pytest.raises(InputError, match="no noise to value rows against"):
+    with pytest.raises(InputError, match="linear function of the features, up to rounding; values need some noise"):
         RegressionValuer().fit(X, X[:, 0])
     with pytest.raises(InputError, match="have no standard errors"):
         RegressionValuer("lower", q=300).fit(X, y).standard_errors(X, y)
@@ -288,11 +288,11 @@ def test_further_rows_are_fitted_as_the_parameters_say_now(rows):
     whole = RegressionValuer(m=200, q=20).fit(X, y)
     np.testing.assert_allclose(valuer.value(X, y), whole.value(X, y), rtol=1e-9)
     assert valuer.set_params(m=None, q=None).partial_fit(X, y).m_ == 1400
-    with pytest.raises(InputError, match="`method` is 'lower', and was 'gaussian' when the first rows were fitted"):
+    with pytest.raises(InputError, match="`method` is 'lower', but was 'gaussian' when the first rows were fitted"):
         valuer.set_params(method="lower").partial_fit(X, y)
     valuer.set_params(method="gaussian", n_jobs=1).partial_fit(X, y)
     again = pickle.loads(pickle.dumps(valuer)).set_params(missing="mean")
-    with pytest.raises(InputError, match="`missing` is 'mean', and was 'error'"):
+    with pytest.raises(InputError, match="`missing` is 'mean', but was 'error'"):
         again.partial_fit(X, y)
 
 
@@ -324,12 +324,12 @@ def test_every_message_speaks_of_parameters(rows, mixed):
 
 def test_warnings_point_at_the_line_of_the_user(rows):
     X, y = rows
-    with warnings.catch_warnings(record=True) as said:
+    with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         RegressionValuer().fit(np.column_stack([X, X[:, 0]]), y)
         RegressionValuer().fit(X, y[:, None])
-    assert [warning.filename for warning in said] == [__file__, __file__]
-    assert issubclass(said[1].category, DataConversionWarning)
+    assert [warning.filename for warning in caught] == [__file__, __file__]
+    assert issubclass(caught[1].category, DataConversionWarning)
 
 
 def test_arguments_that_make_no_sense(rows):
@@ -353,7 +353,7 @@ def test_weights_are_shares(rows):
     X, y = rows
     ones = RegressionValuer().fit(X, y, sample_weight=np.full(len(y), 3.0))
     np.testing.assert_allclose(ones.value(X, y), RegressionValuer().fit(X, y).value(X, y), rtol=1e-12)
-    with pytest.raises(InputError, match="knows no weights"):
+    with pytest.raises(InputError, match="`sample_weight` does not go with `method='general'`: sets of rows have no weights"):
         RegressionValuer("general").fit(X, y, sample_weight=np.ones(len(y)))
     with pytest.raises(InputError, match="sample_weight"):
         RegressionValuer().fit(X, y).partial_fit(X, y, sample_weight=np.ones(len(y)))

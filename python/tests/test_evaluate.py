@@ -15,7 +15,7 @@ from dshap import InputError, baselines, evaluate
 
 pytestmark = pytest.mark.filterwarnings("ignore::dshap.DshapWarning")
 
-#: What the command line keeps the seeds of its streams apart by.
+#: The numbers by which the command line separates the seeds of its streams.
 APART = 1_000_003
 
 
@@ -210,8 +210,8 @@ def test_frames(trial):
 
 
 @pytest.mark.parametrize("call, words", [
-    (lambda X, y, test: evaluate.point_addition(np.zeros(3), X, y, test=test), "has 3 values, and X has 40 rows"),
-    (lambda X, y, test: evaluate.point_addition({"random": y}, X, y, test=test), "which is that of chance"),
+    (lambda X, y, test: evaluate.point_addition(np.zeros(3), X, y, test=test), "has 3 values, but X has 40 rows"),
+    (lambda X, y, test: evaluate.point_addition({"random": y}, X, y, test=test), "which stands for chance"),
     (lambda X, y, test: evaluate.point_addition({}, X, y, test=test), "`values` is empty"),
     (lambda X, y, test: evaluate.point_addition({1: y}, X, y, test=test), "expected text"),
     (lambda X, y, test: evaluate.point_addition({"a": y * np.nan}, X, y, test=test), "no value for any row"),

@@ -1,4 +1,4 @@
-"""The closed forms against tables made by something else."""
+"""The closed forms against tables from other programs."""
 
 import io
 
@@ -53,7 +53,7 @@ def test_bounds_against_the_reference_table():
         known = [i for i, case in enumerate(cases) if side in case.get(table, {})]
         expected = [float(cases[i][table][side]) for i in known]
         n_compared += len(known)
-        # As in the tests of core: terms of both signs, so that the sum may be small against them.
+        # As in the tests of core: terms have both signs, so the sum may be much smaller than they are.
         np.testing.assert_allclose(getattr(found, form)[known], expected, rtol=1e-10)
     assert n_compared >= 50
 
@@ -85,9 +85,9 @@ def test_numbers_that_make_no_sense(change, words):
         regression(**{**dict(p=5, q=20, m=500, d2=1.0, e2=1.0, sigma2=1.0), **change})
     with pytest.raises(InputError, match="case 1: e2 = -1"):
         regression(5, 20, 500, 1.0, [1.0, -1.0], 1.0)
-    with pytest.raises(InputError, match="no numbers of one shape"):
+    with pytest.raises(InputError, match="not numbers of one shape"):
         regression(5, 20, 500, [1.0, 2.0], [1.0, 2.0, 3.0], 1.0)
-    with pytest.raises(InputError, match="no numbers of one shape"):
+    with pytest.raises(InputError, match="not numbers of one shape"):
         regression("x", 20, 500, 1.0, 1.0, 1.0)
     with pytest.raises(InputError, match="`n_jobs` is 'x'"):
         regression(5, 20, 500, 1.0, 1.0, 1.0, n_jobs="x")
@@ -123,7 +123,7 @@ def test_densities_by_the_command_line(kernel, command, tmp_path):
     assert_same_bits([density(rows, points, 0.7, 40, kernel, as_set=True)], by_command("--as-set"))
     assert density(rows, points[:1], 0.7, 40, kernel, as_set=True) == density(rows, points[:1], 0.7, 40, kernel)[0]
     valuer = DensityValuer(kernel=kernel, bandwidth=0.7, m=40, scale="none").fit(rows)
-    # The valuer may leave out what is less than 1e-12 of a sum, and adds up in another order.
+    # The valuer may leave out less than 1e-12 of a sum, and adds in another order.
     np.testing.assert_allclose(density(rows, points, 0.7, 40, kernel), valuer.value(points), rtol=1e-10, atol=1e-13)
 
 
@@ -145,13 +145,13 @@ def test_synergy_by_the_command_line(command, tmp_path):
 @pytest.mark.parametrize(
     ("call", "kind", "words"),
     [
-        (lambda: density([[0.0]], [[0.0, 1.0]], 0.5, 10), InputError, "points has 2 columns and reference has 1"),
+        (lambda: density([[0.0]], [[0.0, 1.0]], 0.5, 10), InputError, "points has 2 columns, but reference has 1"),
         (lambda: density([[0.0]], [0.0], 0.5, 10), InputError, "points should have rows and columns"),
         (lambda: density([[0.0]], [[np.nan]], 0.5, 10), InputError, r"points\[0, 0\] is nan"),
-        (lambda: density([["a"]], [[0.0]], 0.5, 10), InputError, "reference holds something that is no number"),
+        (lambda: density([["a"]], [[0.0]], 0.5, 10), InputError, "reference holds something that is not a number"),
         (lambda: density([[0.0]], [[0.0]], -1.0, 10), InputError, "from 1e-30 to 1e30, got -1"),
         (lambda: density([[0.0]], [[0.0]], "wide", 10), InputTypeError, "`bandwidth` is 'wide'"),
-        (lambda: density([[0.0]], [[0.0]], 0.5, 10, "box"), InputError, "`kernel` is 'box'; expected 'gaussian' or"),
+        (lambda: density([[0.0]], [[0.0]], 0.5, 10, "box"), InputError, "`kernel` is 'box'; expected 'gaussian', 'uniform', 'epanechnikov' or"),
         (lambda: density([[0.0]], [[0.0]], 0.5, 10, 3), InputTypeError, "`kernel` is 3"),
         (lambda: density([[0.0]], [[0.0]], 0.5, 0), InputError, "`m` is 0"),
         (lambda: density([[0.0]], [[0.0]], 0.5, 10, as_set="yes"), InputTypeError, "`as_set` is 'yes'"),

@@ -1,4 +1,4 @@
-"""Every kind of input gives the values of the array it stands for."""
+"""Every kind of input gives the same values as the array."""
 
 import tempfile
 import warnings
@@ -61,7 +61,7 @@ FRAMES = {
 
 
 class Capsule:
-    """Nothing but the Arrow PyCapsule interface."""
+    """An object with only the Arrow PyCapsule interface."""
 
     def __init__(self, table):
         self._table = table
@@ -162,16 +162,16 @@ def test_categories_that_are_numbers(mixed):
 def test_missing_cells_are_an_error_with_a_place(rows, mixed):
     X, y = rows
     X[3, 2] = np.nan
-    with pytest.raises(InputError, match=r"`X` row 3, the cell of column `column_2` is missing") as caught:
+    with pytest.raises(InputError, match=r"`X` row 3, column `column_2` has no value") as caught:
         RegressionValuer().fit(X, y)
     assert "missing='drop'" in str(caught.value)
     frame, target = mixed
-    with pytest.raises(InputError, match=r"`X` row 5, the cell of column `area` is missing"):
+    with pytest.raises(InputError, match=r"`X` row 5, column `area` has no value"):
         RegressionValuer().fit(frame, target)
-    with pytest.raises(InputError, match=r"`X` row 5, the cell of column `area` is missing"):
+    with pytest.raises(InputError, match=r"`X` row 5, column `area` has no value"):
         RegressionValuer().fit(pl.from_pandas(frame), target)
     nullable = pd.DataFrame({"a": pd.array([1, 2, None] * 5, dtype="Int64"), "b": np.arange(15.0) ** 2})
-    with pytest.raises(InputError, match="`X` row 2, the cell of column `a` is missing"):
+    with pytest.raises(InputError, match="`X` row 2, column `a` has no value"):
         RegressionValuer().fit(nullable, np.arange(15.0) ** 3)
 
 
@@ -226,7 +226,7 @@ def test_names_are_checked_between_fit_and_value(rows):
 def test_the_target_may_not_be_a_feature_too(rows):
     X, y = rows
     frame = FRAMES["pandas"](X)
-    with pytest.raises(InputError, match="X has a column 'a', and y is called so too"):
+    with pytest.raises(InputError, match="X has a column 'a', and y has the same name"):
         RegressionValuer().fit(frame, frame["a"])
     assert RegressionValuer().fit(frame.rename(columns={"a": "y"}), y).n_features_in_ == 4
 
@@ -258,7 +258,7 @@ def test_masked_cells_are_missing(rows):
     X, y = rows
     high = X > np.quantile(X, 0.98)
     masked = np.ma.masked_array(np.where(high, 1e6, X), mask=high)
-    with pytest.raises(InputError, match="is missing"):
+    with pytest.raises(InputError, match="has no value"):
         RegressionValuer().fit(masked, y)
     filled = np.where(high, np.nan, X)
     expected = RegressionValuer(missing="drop").fit(filled, y).value(filled, y)
@@ -285,7 +285,7 @@ def test_labels_in_another_order_are_refused(rows):
         RegressionValuer().fit(frame, target.sort_values())
     with pytest.raises(InputError, match="sample_weight"):
         RegressionValuer().fit(frame, target, sample_weight=pd.Series(np.ones(len(y))).iloc[::-1])
-    # The same rows of both, and labels that have nothing to do with each other, go by position.
+    # Equal labels, and labels that have nothing in common, go by position.
     shuffled = frame.sample(frac=1, random_state=1)
     RegressionValuer().fit(shuffled, target[shuffled.index])
     RegressionValuer().fit(shuffled, target.set_axis(np.arange(len(y)) + 10_000))
@@ -301,7 +301,7 @@ def test_labels_of_columns_that_are_numbers_tell_columns_apart(rows):
     with pytest.raises(InputError, match="unseen at fit time:\n- 9"):
         valuer.value(frame.rename(columns={1: 9}), y)
     expected = valuer.value(frame, y)
-    # Numbers from 0 on are what any columns have.
+    # The numbers 0, 1, 2 and so on do not count as names.
     assert_same_bits(valuer.value(pd.DataFrame(X), y), expected)
     assert_same_bits(valuer.value(X, y), expected)
     plain = RegressionValuer().fit(pd.DataFrame(X), y)
@@ -325,7 +325,7 @@ def test_categories_are_named_by_label_where_there_are_labels(mixed):
     X = X.dropna()[["area", "floor"]].set_axis([5, 0], axis=1)
     y = y[X.index]
     assert "5" in RegressionValuer(categorical=[0]).fit(X, y).columns_
-    with pytest.raises(InputError, match="names 1, which is no column"):
+    with pytest.raises(InputError, match="names 1, which is not a column"):
         RegressionValuer(categorical=[1]).fit(X, y)
 
 

@@ -1,4 +1,4 @@
-"""Nearest neighbours: the bits of the command line, and what the definition says."""
+"""Nearest neighbours: the same bits as the command line, and the values of the definition."""
 
 import itertools
 import pickle
@@ -15,7 +15,7 @@ from dshap import ClassificationValuer, DshapError, InputError, RegressionValuer
 
 NAMES = ["a", "b", "c"]
 
-#: Parameters, and the flags that say the same.
+#: Parameters, and the same as flags.
 CASES = {
     "default": ({}, []),
     "k and sizes": ({"k": 3, "m": 60, "q": 9}, ["--k", 3, "--m", 60, "--q", 9]),
@@ -121,7 +121,7 @@ def test_threads_do_not_matter(setting):
 
 
 def test_values_are_the_mean_gain_over_all_sets():
-    """Enumerated for six reference rows and two test rows, without any of the engine's arithmetic."""
+    """All sets of six reference rows and two test rows, enumerated without the engine."""
     rng = np.random.default_rng(2)
     X, y = rng.normal(size=(6, 2)), rng.normal(size=6)
     tests, (x, target) = rng.normal(size=(2, 2)), (rng.normal(size=2), 0.3)
@@ -166,12 +166,12 @@ def test_refusals_say_what_to_do(setting):
         with pytest.raises(InputError, match=match):
             Valuer(**params).fit(X, y, **more)
 
-    refused("`k` goes with `method='knn'`", {"k": 3})
-    refused("`metric` goes with `method='knn'`", {"metric": "cosine"})
-    refused("`test` goes with `method='knn'`", {}, test=tables["test"])
-    refused("with `test` all of its rows are", {"method": "knn", "samples": 5}, test=tables["test"])
+    refused("`k` goes with `knn` and `knn-shapley` only", {"k": 3})
+    refused("`metric` goes with `knn` and `knn-shapley` only", {"metric": "cosine"})
+    refused("`test` goes with `knn`,", {}, test=tables["test"])
+    refused("with `test` all test rows are given", {"method": "knn", "samples": 5}, test=tables["test"])
     refused("pair of rows and their targets", {"method": "knn"}, test=X)
-    refused("test rows have 2 features, and the reference has 3", {"method": "knn"}, test=(X[:, :2], y))
+    refused("test rows have 2 features, but the reference has 3", {"method": "knn"}, test=(X[:, :2], y))
     refused("too few for the 120 nearest rows", {"method": "knn", "k": 120})
     refused("`k` is 0", {"method": "knn", "k": 0})
     refused("`metric` is 'chebyshev'", {"method": "knn", "metric": "chebyshev"})
@@ -181,5 +181,5 @@ def test_refusals_say_what_to_do(setting):
     one, other = (Valuer("knn").fit(X, y) for _ in range(2))
     if Valuer is RegressionValuer:
         assert not hasattr(one, "partial_fit")
-        with pytest.raises(DshapError, match="cannot be changed"):
+        with pytest.raises(DshapError, match="cannot change"):
             one.merge(other)

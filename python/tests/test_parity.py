@@ -7,7 +7,7 @@ from conftest import assert_same_bits, column
 
 from dshap import RegressionValuer
 
-#: Parameters, and the flags that say the same.
+#: Parameters, and the same as flags.
 METHODS = {
     "gaussian": ({}, []),
     "sizes": ({"m": 300, "q": 9}, ["--m", 300, "--q", 9]),
@@ -155,7 +155,7 @@ def test_valuers_saved_there_are_used_here(case, rows, files, tmp_path, command,
     loaded = valuer.get_params()
     for name in params:
         assert loaded[name] == asked[name], name
-    # The same file as a fit here would write, but for where its rows came from.
+    # The same file as a fit here would write, except for the history of its rows.
     again = RegressionValuer(**params).fit(frame[:500], pd.Series(y[:500], name="t"))
     assert_same_bits(again.value(frame, y), valuer.value(frame, y))
 
@@ -188,5 +188,5 @@ def test_hard_designs(late, tmp_path, values_by_command):
     expected = column(values_by_command(tmp_path / "all.parquet", "--target", "t"), "value")
     for array in (X, np.asfortranarray(X), pd.DataFrame(X)):
         assert_same_bits(RegressionValuer().fit(array, y).value_training(), expected)
-    # Where sums of products leave a few digits: y is a difference of 1e-6 of the columns.
+    # Sums of products would leave few digits: y is a difference of 1e-6 of the columns.
     assert RegressionValuer().fit(X, y).noise_var_ == pytest.approx(1, rel=0.1)

@@ -1,4 +1,4 @@
-"""What is no table of numbers and categories is refused, with advice."""
+"""Inputs that are not a table of numbers and categories are refused, with advice."""
 
 import datetime
 import warnings
@@ -27,7 +27,7 @@ def y(frame):
 
 DAYS = pd.date_range("2024-01-01", periods=N)
 
-#: Columns of time: what they hold, and how they come.
+#: Columns of dates and durations, in several types.
 TIMES = {
     "dates": DAYS.to_series(index=range(N)),
     "dates with a zone": DAYS.tz_localize("Europe/Rome").to_series(index=range(N)),
@@ -81,17 +81,17 @@ def test_time_of_polars(column, frame, y):
         (lambda f: pa.chunked_array([f["a"].to_numpy()]), r"2-dimensional container.*pa.table"),
         (lambda f: pl.from_pandas(f).lazy(), r"X.collect\(\)"),
         (lambda f: [[1.0, 2.0], [3.0]] * (N // 2), "rows of different lengths"),
-        (lambda f: [[1.0, {"a": 1}]] * N, "X holds something that is no number: .*dict"),
+        (lambda f: [[1.0, {"a": 1}]] * N, "X holds something that is not a number: .*dict"),
         (lambda f: f.set_axis(["a", 1], axis=1), "all input features have string names"),
         (lambda f: f.to_numpy().astype(str), "X holds text.*astype"),
         (lambda f: f.to_numpy().astype(str).astype(object), r"X\[0, 0\] is text.*astype"),
-        (lambda f: f.astype(str), "numbers, but as text"),
-        (lambda f: pl.from_pandas(f.astype(str)), "numbers, but as text"),
+        (lambda f: f.astype(str), "holds the number `.*` as text"),
+        (lambda f: pl.from_pandas(f.astype(str)), "holds the number `.*` as text"),
         (lambda f: pl.DataFrame(), r"0 feature\(s\) \(shape=\(0, 0\)\)"),
         (lambda f: f[[]], r"0 feature\(s\)"),
         (lambda f: f.to_numpy() + 1j, "Complex data not supported"),
         (lambda f: None, "Expected 2D array, got 0D"),
-        (lambda f: pa.Table.from_pandas(f).append_column("a", [f["a"].to_numpy()]), "give each column a name of its own$"),
+        (lambda f: pa.Table.from_pandas(f).append_column("a", [f["a"].to_numpy()]), "give each column a different name$"),
         (lambda f: f.assign(c=[object()] * N), "X cannot be read"),
         (lambda f: f.assign(c=pd.cut(f["a"], 3)), r"X\['c'\] holds intervals.*astype\(str\)"),
         (lambda f: pl.from_pandas(f).with_columns(c=pl.lit(None)), "column `c` of X has no value at all; leave it out"),
@@ -121,7 +121,7 @@ def test_no_rows(empty, y):
         (lambda y: y.astype(str).astype(object), r"y\[0\] is text"),
         (lambda y: pd.Series(y).astype("string"), r"y\[0\] is text"),
         (lambda y: pl.Series(y).cast(pl.String), "y holds text, such as '"),
-        (lambda y: [{"a": 1}] * N, "y holds something that is no number"),
+        (lambda y: [{"a": 1}] * N, "y holds something that is not a number"),
         (lambda y: [[1.0], [1.0, 2.0]] * (N // 2), "y should be a 1d array"),
         (lambda y: pl.LazyFrame({"y": y}), r"y.collect\(\)"),
         (lambda y: y + 1j, "Complex data not supported"),
@@ -133,7 +133,7 @@ def test_what_is_no_target(given, words, frame, y):
 
 
 @pytest.mark.parametrize("kind", ["pandas", "polars", "NumPy"])
-@pytest.mark.parametrize(("cell", "words"), [(np.nan, "is missing"), (np.inf, "is `inf`, which is not finite")])
+@pytest.mark.parametrize(("cell", "words"), [(np.nan, "has no value"), (np.inf, "holds `inf`, which is not finite")])
 def test_bad_cells_are_placed_where_they_are(cell, words, kind, frame, y):
     X = {"pandas": frame, "polars": pl.from_pandas(frame), "NumPy": frame.to_numpy()}[kind]
     bad = y.copy()
@@ -148,7 +148,7 @@ def test_bad_cells_are_placed_where_they_are(cell, words, kind, frame, y):
     with pytest.raises(InputError, match=f"^`sample_weight` row 5 {words}"):
         RegressionValuer().fit(X, y, sample_weight=weights)
     weights[5] = -2
-    with pytest.raises(InputError, match="^`sample_weight` row 5 is -2.0; weights are 0 or from"):
+    with pytest.raises(InputError, match="^`sample_weight` row 5 holds -2.0; a weight is 0 or between"):
         RegressionValuer().fit(X, y, sample_weight=weights)
 
 
@@ -171,8 +171,8 @@ def test_words_of_the_command_line_stay_there(frame, y, tmp_path):
     for act in acts:
         with pytest.raises(DshapError) as caught:
             act()
-        said = str(caught.value)
+        message = str(caught.value)
         for word in ("--", "id='", "header", "Parquet", "mkdir -p", "file cut short", "the command", "text column", "ls -l"):
-            assert word not in said, said
+            assert word not in message, message
         if not isinstance(caught.value, FileError):
-            assert "hint" in said, said
+            assert "hint" in message, message

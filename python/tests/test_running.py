@@ -20,7 +20,7 @@ from dshap import DensityValuer, RegressionValuer
 
 
 def in_a_process(script, *words):
-    """Runs a script in a process of its own; returns what it prints."""
+    """Runs a script in another process; returns what it prints."""
     done = subprocess.run(
         [sys.executable, "-c", textwrap.dedent(script), *map(str, words)], capture_output=True, text=True, timeout=600
     )
@@ -231,7 +231,7 @@ def test_ctrl_c_is_answered(work):
     finally:
         child.kill()
         child.wait()
-    # Within a second on an idle machine; tests run on busy ones.
+    # Within a second on an idle machine; tests also run on busy ones.
     assert took < 5, f"{took:.1f} s"
 
 

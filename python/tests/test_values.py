@@ -1,4 +1,4 @@
-"""What `explain` returns, and frames of the kind that came in."""
+"""The results of `explain`, and frames of the kind that was given."""
 
 import numpy as np
 import pandas as pd
@@ -203,7 +203,7 @@ def test_the_index_is_shown(rows):
 
 
 class Homes(pd.DataFrame):
-    """A frame of a class of one's own."""
+    """A user's own class of frames."""
 
     @property
     def _constructor(self):

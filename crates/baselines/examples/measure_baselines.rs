@@ -5,7 +5,7 @@
 //! measure_baselines knn-shapley-all ROWS COLUMNS        every row a test row
 //! ```
 //!
-//! Runs on as many threads as `RAYON_NUM_THREADS` says; seconds are the best of three.
+//! Runs on `RAYON_NUM_THREADS` threads; seconds are the best of three.
 
 use dshap::neighbours::{NeighbourOptions, NeighbourTask, NeighbourValuer, TestRows};
 use dshap::{Rows, Sizes};
@@ -37,7 +37,7 @@ fn main() -> Outcome<()> {
     Ok(())
 }
 
-/// Uniform features, and a label that leans on the first.
+/// Uniform features, and a label that depends on the first.
 fn table(seed: u64, n: usize, p: usize) -> (Mat<f64>, Vec<f64>) {
     let cells = random(n * (p + 1), seed).value;
     let x = Mat::from_fn(n, p, |i, j| cells[i * (p + 1) + j]);

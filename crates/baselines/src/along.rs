@@ -1,14 +1,13 @@
-//! What sets of rows are worth as they grow along an order.
+//! The utility of sets that grow along an order.
 
 use crate::utility::{Noted, Utility, check_finite};
 use crate::{Error, worth_of_all};
-use dshap::Rows;
+use dshap::{Rows, Watch};
 
-/// What the rows `start` are worth, and then what they are worth with each row of
-/// `order` added in turn: one number more than `order` is long.
+/// The utility of the rows `start`, and then with each row of `order` added in turn: one
+/// more number than `order` has rows.
 ///
-/// Backwards it is what is left when rows are taken away, at the cost of adding
-/// them.
+/// Read backwards, it is the utility as rows are removed, at the cost of adding them.
 ///
 /// # Errors
 ///
@@ -18,29 +17,27 @@ pub fn utility_along<U: Utility>(
     rows: Rows<'_>,
     start: &[usize],
     order: &[usize],
-    watch: &(dyn Fn(usize, usize) -> bool + Sync),
+    watch: Watch<'_>,
 ) -> Result<Vec<f64>, Error> {
     let marks: Vec<usize> = (0..=order.len()).collect();
     utility_at(utility, rows, start, order, &marks, watch)
 }
 
-/// What the rows `start` are worth with the first so many rows of `order` added,
-/// for each of the ascending numbers in `marks`. Models are fitted at the marks
-/// only.
+/// The utility of the rows `start` with the first rows of `order` added, for each of the
+/// ascending numbers in `marks`. Models are fitted only at the marks.
 ///
 /// # Errors
 ///
-/// [`Error::NoSuchRow`] for a number that is no row or there twice,
-/// [`dshap::Error::BadOption`] for marks that are not ascending or beyond the end,
-/// what is wrong with the rows, [`dshap::Error::TooLarge`],
-/// [`dshap::Error::Interrupted`].
+/// [`Error::NoSuchRow`] for a number that is not a row or comes twice,
+/// [`dshap::Error::BadOption`] for marks that are not ascending or beyond the end, errors
+/// about the rows, [`dshap::Error::TooLarge`], [`dshap::Error::Interrupted`].
 pub fn utility_at<U: Utility>(
     utility: &U,
     rows: Rows<'_>,
     start: &[usize],
     order: &[usize],
     marks: &[usize],
-    watch: &(dyn Fn(usize, usize) -> bool + Sync),
+    watch: Watch<'_>,
 ) -> Result<Vec<f64>, Error> {
     let rows = Noted::new(rows, utility)?;
     let mut is_in = vec![false; rows.len()];
@@ -50,7 +47,7 @@ pub fn utility_at<U: Utility>(
         }
     }
     if !marks.is_sorted() || marks.last().is_some_and(|&last| last > order.len()) {
-        return Err(Error::option("marks must be ascending, and no more than the order is long"));
+        return Err(Error::option("marks must be ascending and at most the length of the order"));
     }
     let mut x = rows.scratch();
     let mut set = utility.empty();
@@ -73,11 +70,11 @@ pub fn utility_at<U: Utility>(
     Ok(worth)
 }
 
-/// What all rows are worth.
+/// The utility of all rows.
 ///
 /// # Errors
 ///
-/// What is wrong with the rows, [`dshap::Error::TooLarge`].
+/// Errors about the rows, [`dshap::Error::TooLarge`].
 pub fn utility_of<U: Utility>(utility: &U, rows: Rows<'_>) -> Result<f64, Error> {
     let worth = worth_of_all(utility, &Noted::new(rows, utility)?);
     check_finite(&[worth])?;

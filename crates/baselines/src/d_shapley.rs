@@ -14,28 +14,27 @@ use crate::Error;
 use crate::monte_carlo::{self, Iteration, MonteCarlo, Stopping};
 use crate::population::{Population, ReferenceRows, below, sample, stream};
 use crate::utility::{Noted, Utility};
-use dshap::{Rows, Sizes};
+use dshap::{Rows, Sizes, Watch};
 
-/// Rows that join a set together, between two looks at whether to go on.
+/// Rows that join a set between two calls of `watch`.
 const PATIENCE: usize = 256;
 
 /// Values unseen `points` by sets of a population.
 ///
-/// `watch` is told iterations done and iterations at most, now and then from
-/// several threads, and ends it by returning `false`.
+/// `watch` gets the iterations done and their maximum, perhaps from several threads, and
+/// stops the work by returning `false`.
 ///
 /// # Errors
 ///
-/// [`Error::SetSizes`] unless `1 ≤ q ≤ m`, [`dshap::Error::SetsTooLarge`],
-/// what is wrong with the points, [`dshap::Error::TooLarge`],
-/// [`dshap::Error::Interrupted`].
+/// [`Error::SetSizes`] unless `1 ≤ q ≤ m`, [`dshap::Error::SetsTooLarge`], errors about
+/// the points, [`dshap::Error::TooLarge`], [`dshap::Error::Interrupted`].
 pub fn d_shapley<U: Utility, P: Population>(
     utility: &U,
     population: &P,
     points: Rows<'_>,
     sizes: Sizes,
     stopping: Stopping,
-    watch: &(dyn Fn(usize, usize) -> bool + Sync),
+    watch: Watch<'_>,
 ) -> Result<MonteCarlo, Error> {
     check(sizes, population.largest_set().saturating_add(1))?;
     let points = Noted::new(points, utility)?;
@@ -56,9 +55,9 @@ pub fn d_shapley<U: Utility, P: Population>(
 
 /// Values every reference row by sets of the others.
 ///
-/// Of a random order the first `s` rows are the set for the rows behind them. A
-/// row among the first `s` is valued by what the first `s + 1` lose without it:
-/// either way its set is `s` of the other rows, each as likely.
+/// The first `s` rows of a random order are the set for the rows after them. A row among
+/// the first `s` is valued by what the first `s + 1` lose without it: either way its set
+/// is `s` of the other rows, each equally likely.
 ///
 /// # Errors
 ///
@@ -68,7 +67,7 @@ pub fn d_shapley_of_reference<U: Utility>(
     reference: &ReferenceRows<'_>,
     sizes: Sizes,
     stopping: Stopping,
-    watch: &(dyn Fn(usize, usize) -> bool + Sync),
+    watch: Watch<'_>,
 ) -> Result<MonteCarlo, Error> {
     let rows = &reference.noted;
     check(sizes, rows.len())?;
@@ -87,7 +86,7 @@ pub fn d_shapley_of_reference<U: Utility>(
         let mut gains = vec![0.0; rows.len()];
         add_gains(utility, &set, rows, outside, share, &mut gains, go_on)?;
         let mut n_undetermined = usize::from(utility.is_undetermined(&set));
-        // There is a row outside, since m is at most the number of rows.
+        // There is a row outside, because m is at most the number of rows.
         utility.push(&mut set, rows.row(outside[0], &mut x));
         utility.value(&mut set);
         for (index, &row) in inside.iter().enumerate() {
@@ -101,7 +100,8 @@ pub fn d_shapley_of_reference<U: Utility>(
     })
 }
 
-/// Writes down what some rows bring to `set`, times `share`, unless it is to end.
+/// Stores the gains of some rows on joining `set`, times `share`, unless the work is
+/// stopped.
 fn add_gains<U: Utility>(
     utility: &U,
     set: &U::Set,

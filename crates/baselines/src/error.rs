@@ -4,11 +4,11 @@
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
-    /// What the closed forms would say as well.
+    /// An error of the closed forms.
     #[error(transparent)]
     Core(#[from] dshap::Error),
 
-    /// No set is both large and small enough.
+    /// No set size is left.
     #[error("set sizes must satisfy 1 ≤ q ≤ m, got q = {min}, m = {max}")]
     SetSizes {
         /// `q`, the smallest set whose utility counts.
@@ -17,18 +17,18 @@ pub enum Error {
         max: usize,
     },
 
-    /// More rows than all sets of them can be written out for.
-    #[error("{n_rows} rows have too many sets to visit all of them; {most} rows are the limit")]
+    /// Too many rows to visit all of their sets.
+    #[error("{n_rows} rows have too many sets to visit all of them; the limit is {most} rows")]
     TooManySets {
         /// Rows given.
         n_rows: usize,
-        /// Rows that would do.
+        /// The largest possible number of rows.
         most: usize,
     },
 
     /// A kernel so narrow or wide, in so many dimensions, that its peak is not
     /// a number.
-    #[error("a kernel of bandwidth {bandwidth} in {dim} dimensions is beyond what doubles hold")]
+    #[error("a kernel of bandwidth {bandwidth} in {dim} dimensions is out of the range of doubles")]
     KernelRange {
         /// The bandwidth.
         bandwidth: f64,
@@ -36,28 +36,28 @@ pub enum Error {
         dim: usize,
     },
 
-    /// A row that is not there.
-    #[error("row {row} is none of the {n_rows} rows, or is named twice")]
+    /// A row that does not exist.
+    #[error("row {row} is not one of the {n_rows} rows, or is given twice")]
     NoSuchRow {
         /// The number given.
         row: usize,
-        /// Rows there are.
+        /// Number of rows.
         n_rows: usize,
     },
 }
 
 impl Error {
-    /// A setting that makes no sense.
+    /// An option out of range.
     pub(crate) fn option(what: &'static str) -> Self {
         Error::Core(dshap::Error::BadOption { what })
     }
 
-    /// The caller wanted no more.
+    /// The caller stopped the work.
     pub(crate) fn interrupted() -> Self {
         Error::Core(dshap::Error::Interrupted)
     }
 
-    /// What is wrong with a row that utility is measured on.
+    /// An error about a row that utility is measured on.
     pub(crate) fn in_test(error: dshap::Error) -> Self {
         Error::Core(dshap::Error::InTest { error: Box::new(error) })
     }

@@ -3,14 +3,14 @@
 use crate::Error;
 use crate::kernel_density::KernelDensity;
 use crate::utility::{Noted, Utility, check_finite};
-use dshap::{Rows, Values};
+use dshap::{Rows, Values, Watch};
 use rayon::prelude::*;
 
 /// More rows than this have more than a million sets.
 pub const MOST_ROWS: usize = 20;
 
-/// Rows whose sets are shared out among threads; the sets of the others are
-/// visited one after the other.
+/// Rows whose sets are distributed over threads; the sets of the others are visited one
+/// after the other.
 const SHARED: usize = 8;
 
 /// Shapley values of `rows` as one finite dataset, by visiting all of their sets:
@@ -19,19 +19,14 @@ const SHARED: usize = 8;
 /// φ_i = (1/n) Σ_{S ∌ i} [ U(S ∪ i) − U(S) ] / C(n − 1, |S|)
 /// ```
 ///
-/// `2ⁿ` models are fitted and `8·2ⁿ` bytes held. [`exact_shapley_counted`] also says
-/// how many of them there were not.
+/// `2ⁿ` models are fitted and `8·2ⁿ` bytes held. [`exact_shapley_counted`] also counts
+/// the sets without a model.
 ///
 /// # Errors
 ///
-/// [`Error::TooManySets`] above [`MOST_ROWS`] rows, [`dshap::Error::NoRows`], what
-/// is wrong with the rows, [`dshap::Error::TooLarge`],
-/// [`dshap::Error::Interrupted`].
-pub fn exact_shapley<U: Utility>(
-    utility: &U,
-    rows: Rows<'_>,
-    watch: &(dyn Fn(usize, usize) -> bool + Sync),
-) -> Result<Values, Error> {
+/// [`Error::TooManySets`] above [`MOST_ROWS`] rows, [`dshap::Error::NoRows`], errors
+/// about the rows, [`dshap::Error::TooLarge`], [`dshap::Error::Interrupted`].
+pub fn exact_shapley<U: Utility>(utility: &U, rows: Rows<'_>, watch: Watch<'_>) -> Result<Values, Error> {
     Ok(exact_shapley_counted(utility, rows, watch)?.0)
 }
 
@@ -44,7 +39,7 @@ pub fn exact_shapley<U: Utility>(
 pub fn exact_shapley_counted<U: Utility>(
     utility: &U,
     rows: Rows<'_>,
-    watch: &(dyn Fn(usize, usize) -> bool + Sync),
+    watch: Watch<'_>,
 ) -> Result<(Values, f64), Error> {
     let n = rows.len();
     if n == 0 {
@@ -59,8 +54,8 @@ pub fn exact_shapley_counted<U: Utility>(
     let mut worth = vec![0.0; 1 << n];
     let done = std::sync::atomic::AtomicUsize::new(0);
     let n_undetermined = std::sync::atomic::AtomicUsize::new(0);
-    // Set number b holds row i if bit i of b is set. The last rows, whose bits are
-    // the highest, are those shared out: each combination of them has its own
+    // Set number b holds row i if bit i of b is set. The last rows, whose bits are the
+    // highest, are those distributed over threads: each combination of them has its own
     // stretch of the table.
     let finished = worth.par_chunks_mut(1 << n_inner).enumerate().try_for_each(|(outer, worth)| {
         let done = done.fetch_add(1, std::sync::atomic::Ordering::Relaxed);
@@ -92,9 +87,8 @@ pub fn exact_shapley_counted<U: Utility>(
     Ok((Values { value, ..Values::default() }, share))
 }
 
-/// Writes down what `set`, which is number `number`, is worth, and then all sets
-/// that have some of the rows `from … to` in addition; how many of them determine
-/// no model.
+/// Stores the utility of `set`, which has number `number`, and then of all sets with some
+/// of the rows `from … to` in addition. Returns how many of them determine no model.
 fn visit<U: Utility>(
     utility: &U,
     rows: &Noted<'_>,
@@ -126,10 +120,10 @@ fn weights(n: usize) -> Vec<f64> {
 /// Shapley values of `rows` as one finite dataset for kernel densities, in closed
 /// form.
 ///
-/// The mean over all sets of one size of a sum over pairs is the mean over pairs,
-/// so that of each row only `κ = (k*k)_h(0)`, its mean `r` over the other rows and
-/// its smoothed density `f` are needed, beside the means `R` of pairs and `F` of
-/// smoothed densities among the others:
+/// The mean over all sets of one size of a sum over pairs is the mean over pairs, so each
+/// row only needs `κ = (k*k)_h(0)`, its mean `r` over the other rows and its smoothed
+/// density `f`, besides the means `R` of pairs and `F` of smoothed densities among the
+/// others:
 ///
 /// ```text
 /// n·φ = 2f − κ + Σ_{s=1}^{n−1} [ κ/(s(s+1)) − 2s·r/(s+1)² + ((s−1)/s − s(s−1)/(s+1)²)·R + 2(f − F)/(s+1) ]
@@ -139,12 +133,12 @@ fn weights(n: usize) -> Vec<f64> {
 ///
 /// # Errors
 ///
-/// [`dshap::Error::NoRows`], what is wrong with the rows,
-/// [`dshap::Error::TooLarge`], [`dshap::Error::Interrupted`].
+/// [`dshap::Error::NoRows`], errors about the rows, [`dshap::Error::TooLarge`],
+/// [`dshap::Error::Interrupted`].
 pub fn exact_density_shapley(
     utility: &KernelDensity<'_>,
     rows: Rows<'_>,
-    watch: &(dyn Fn(usize, usize) -> bool + Sync),
+    watch: Watch<'_>,
 ) -> Result<Values, Error> {
     let n = rows.len();
     if n == 0 {

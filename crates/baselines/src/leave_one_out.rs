@@ -2,20 +2,16 @@
 
 use crate::Error;
 use crate::utility::{Noted, Utility, check_finite};
-use dshap::{Rows, Values};
+use dshap::{Rows, Values, Watch};
 use rayon::prelude::*;
 
 /// What all rows together lose without each: `U(D) − U(D ∖ i)`.
 ///
 /// # Errors
 ///
-/// [`dshap::Error::NoRows`], what is wrong with the rows,
-/// [`dshap::Error::TooLarge`], [`dshap::Error::Interrupted`].
-pub fn leave_one_out<U: Utility>(
-    utility: &U,
-    rows: Rows<'_>,
-    watch: &(dyn Fn(usize, usize) -> bool + Sync),
-) -> Result<Values, Error>
+/// [`dshap::Error::NoRows`], errors about the rows, [`dshap::Error::TooLarge`],
+/// [`dshap::Error::Interrupted`].
+pub fn leave_one_out<U: Utility>(utility: &U, rows: Rows<'_>, watch: Watch<'_>) -> Result<Values, Error>
 where
     U::Set: Sync,
 {
@@ -45,12 +41,11 @@ where
     Ok(Values { value, ..Values::default() })
 }
 
-/// Whether all rows together do not determine a model, so that nobody can lose
-/// one.
+/// Whether all rows together do not determine a model, so there is nothing to lose.
 ///
 /// # Errors
 ///
-/// What is wrong with the rows.
+/// Errors about the rows.
 pub fn is_undetermined<U: Utility>(utility: &U, rows: Rows<'_>) -> Result<bool, Error> {
     let rows = Noted::new(rows, utility)?;
     let mut set = utility.empty();

@@ -1,7 +1,7 @@
-//! What closed forms are compared with.
+//! Methods that closed forms are compared with.
 //!
-//! Values of rows by fitting models to sets of rows, again and again: the methods
-//! in use before closed forms, and where there is none.
+//! Values of rows by fitting models to sets of rows, again and again: the methods in use
+//! before closed forms, and where no closed form exists.
 //!
 //! | function | value of a row | cost, in fits |
 //! |---|---|---|
@@ -16,11 +16,11 @@
 //! For nearest neighbours the exact value has a closed form too, which is in
 //! [`dshap::neighbours`].
 //!
-//! What a set is worth is a [`Utility`]: [`LeastSquares`], [`Logistic`] or
-//! [`KernelDensity`]. Where sets come from is a [`Population`]: [`ReferenceRows`],
-//! or a generator of one's own. Nothing here reads files or clocks; the seed is an
-//! argument, every iteration has its own stream, and results are added in the
-//! order of iterations, so that the number of threads does not change a bit.
+//! The worth of a set is a [`Utility`]: [`LeastSquares`], [`Logistic`] or
+//! [`KernelDensity`]. Sets come from a [`Population`]: [`ReferenceRows`], or your own
+//! generator. Nothing here reads files or clocks; the seed is an argument, every
+//! iteration has its own stream, and results are added in the order of iterations, so the
+//! number of threads changes no bit.
 //!
 //! ```
 //! use dshap::{Rows, Sizes};
@@ -76,7 +76,7 @@ pub use utility::{Row, Utility};
 
 use utility::Noted;
 
-/// What all rows are worth.
+/// The utility of all rows.
 fn worth_of_all<U: Utility>(utility: &U, rows: &Noted<'_>) -> f64 {
     let mut x = rows.scratch();
     let mut set = utility.empty();

@@ -2,10 +2,10 @@
 
 use crate::Error;
 use crate::utility::check_finite;
-use dshap::Values;
+use dshap::{Values, Watch};
 use rayon::prelude::*;
 
-/// Iterations between two looks at the means, as in the authors' programs.
+/// Iterations between two checks of the means, as in the authors' programs.
 pub const CHECK_EVERY: usize = 100;
 
 /// Iterations that run side by side before their results are added in order.
@@ -23,19 +23,19 @@ const FLOOR: f64 = 1e-12;
 /// mean over rows of |mean_t − mean_{t−100}| / (|mean_t| + 1e-12) < tolerance
 /// ```
 ///
-/// That is the rule of the authors' programs. It says that the means have come to
-/// rest, not that they are right: standard errors say how far off they may be.
+/// That is the rule of the authors' programs. It says that the means have converged, not
+/// that they are right: standard errors say how far off they may be.
 ///
 /// | field | default | purpose |
 /// |---|---|---|
 /// | `tolerance` | 0.05 | relative change that is small enough; 0 runs all iterations |
-/// | `max_iterations` | 10 000 | the end, whether the means have come to rest or not |
+/// | `max_iterations` | 10 000 | maximum number of iterations, converged or not |
 /// | `seed` | 0 | every iteration has its own stream, so threads do not matter |
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Stopping {
     /// Relative change that is small enough.
     pub tolerance: f64,
-    /// Iterations after which it ends.
+    /// Maximum number of iterations.
     pub max_iterations: usize,
     /// Seed of the generator.
     pub seed: u64,
@@ -50,32 +50,31 @@ impl Default for Stopping {
 impl Stopping {
     pub(crate) fn check(&self) -> Result<(), Error> {
         if self.tolerance.is_nan() || self.tolerance < 0.0 {
-            return Err(Error::option("the tolerance must be a number from 0 on"));
+            return Err(Error::option("the tolerance must be at least 0"));
         }
         if self.max_iterations < 2 {
-            return Err(Error::option("there must be two iterations at least, or errors cannot be told"));
+            return Err(Error::option("errors need at least two iterations"));
         }
         Ok(())
     }
 }
 
-/// Values by Monte Carlo, and what it took to get them.
+/// Values by Monte Carlo, and how they were computed.
 #[derive(Debug, Clone, PartialEq)]
 pub struct MonteCarlo {
     /// The values; standard errors are those of the Monte Carlo alone.
     pub values: Values,
     /// Iterations.
     pub n_iterations: usize,
-    /// Whether the means came to rest before the iterations were over.
+    /// Whether the means converged before the last iteration.
     pub converged: bool,
-    /// Share of the gains that were really computed: less than 1 where chains
-    /// were truncated.
+    /// Share of the gains that were computed: less than 1 if chains were truncated.
     pub evaluated_share: f64,
     /// Share of the sets, large enough for a model, that determined none.
     pub undetermined_share: f64,
 }
 
-/// What an iteration gave.
+/// The result of an iteration.
 pub(crate) struct Iteration {
     /// One for each row.
     pub(crate) gains: Vec<f64>,
@@ -91,11 +90,11 @@ struct Mean {
     sum_sq: f64,
 }
 
-/// Runs `iteration` for 0, 1, … until the means have come to rest.
+/// Runs `iteration` for 0, 1, … until the means have converged.
 pub(crate) fn run(
     n_rows: usize,
     stopping: Stopping,
-    watch: &(dyn Fn(usize, usize) -> bool + Sync),
+    watch: Watch<'_>,
     iteration: impl Fn(usize, &(dyn Fn() -> bool + Sync)) -> Option<Iteration> + Sync,
 ) -> Result<MonteCarlo, Error> {
     stopping.check()?;
@@ -112,7 +111,7 @@ pub(crate) fn run(
             .into_par_iter()
             .map(|number| iteration(number, &go_on))
             .collect();
-        // In the order of iterations, whichever was ready first.
+        // In the order of iterations, whichever finished first.
         for found in block {
             let found = found.ok_or_else(Error::interrupted)?;
             n += 1;

@@ -6,7 +6,7 @@ use rand_chacha::ChaCha8Rng;
 use rand_chacha::rand_core::{Rng, SeedableRng};
 use std::collections::HashMap;
 
-/// Something that sets of rows can be drawn from: rows at hand, or a generator.
+/// Something that sets of rows can be drawn from: rows in memory, or a generator.
 pub trait Population: Sync {
     /// Draws a set of `len` rows and shows them one by one.
     fn draw(&self, rng: &mut dyn Rng, len: usize, visit: &mut dyn FnMut(Row<'_>));
@@ -24,7 +24,7 @@ pub struct ReferenceRows<'a> {
 }
 
 impl<'a> ReferenceRows<'a> {
-    /// Rows that fit `utility`.
+    /// Rows for `utility`.
     ///
     /// # Errors
     ///
@@ -42,7 +42,7 @@ impl<'a> ReferenceRows<'a> {
         self.noted.len()
     }
 
-    /// Whether there are none; there always are.
+    /// Whether there are no rows, which never happens.
     pub fn is_empty(&self) -> bool {
         self.noted.len() == 0
     }
@@ -61,15 +61,15 @@ impl Population for ReferenceRows<'_> {
     }
 }
 
-/// The stream of random numbers with this number. Streams do not overlap, so
-/// that it does not matter which thread takes which.
+/// The stream of random numbers with this number. Streams do not overlap, so threads do
+/// not matter.
 pub(crate) fn stream(seed: u64, number: usize) -> ChaCha8Rng {
     let mut rng = ChaCha8Rng::seed_from_u64(seed);
     rng.set_stream(number as u64);
     rng
 }
 
-/// A whole number below `n`, each as likely up to one part in 2⁶⁴/n.
+/// A whole number below `n`, each equally likely up to one part in 2⁶⁴/n.
 pub(crate) fn below(rng: &mut dyn Rng, n: usize) -> usize {
     ((u128::from(rng.next_u64()) * n as u128) >> 64) as usize
 }
@@ -86,7 +86,7 @@ pub(crate) fn sample(n: usize, len: usize, rng: &mut dyn Rng) -> Vec<usize> {
         order.truncate(len);
         return order;
     }
-    // Of a long list only the places that were swapped are written down.
+    // For a long list only the swapped places are stored.
     let mut moved: HashMap<usize, usize> = HashMap::with_capacity(len);
     let mut order = Vec::with_capacity(len);
     for i in 0..len {
@@ -115,7 +115,7 @@ mod tests {
     }
 
     /// A short sample of a long list is the beginning of a long one: both ways of
-    /// swapping are the same.
+    /// swapping agree.
     #[test]
     fn short_samples_begin_as_long_ones_do() {
         for seed in 0..20 {

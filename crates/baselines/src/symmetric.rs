@@ -1,14 +1,14 @@
 //! Small symmetric matrices, row by row in one vector.
 //!
-//! Models of sets have few columns, and a set is worth millionths of a second:
-//! loops over columns that vectorise, without a library's set-up.
+//! Models of sets have few columns, and a set takes microseconds: these are loops over
+//! columns that vectorise, without the overhead of a library.
 
-/// A share of a column that is its own above this is beyond doubt.
+/// A share of a column's own variation above this needs no closer look.
 const CLEAR_SHARE: f64 = 1e-6;
 
-/// Rounding errors of a Gram entry and of an elimination step, in units of
-/// `p · ε`. This and the rule it belongs to are those of the closed forms
-/// (`factor/products.rs` in the core), so that both leave the same columns out.
+/// Rounding errors of a Gram entry and of an elimination step, in units of `p · ε`. This
+/// and the rule it belongs to are those of the closed forms (`factor/products.rs` in the
+/// core), so that both leave out the same columns.
 const NOISE_FACTOR: f64 = 64.0;
 
 /// `out = A·v`.
@@ -64,7 +64,7 @@ pub(crate) fn factor(a: &mut [f64], p: usize) -> bool {
     factored(a, p).is_some()
 }
 
-/// The same; whether it is beyond doubt that every column has a share of its own.
+/// The same; returns whether every column clearly has variation of its own.
 pub(crate) fn factored(a: &mut [f64], p: usize) -> Option<bool> {
     let mut is_clear = true;
     for j in 0..p {
@@ -178,7 +178,7 @@ mod tests {
         let mut a = [1.0, r, r, 1.0];
         assert!(factor(&mut a, 2));
         assert!((a[3] * a[3] / 2e-12 - 1.0).abs() < 1e-3, "{}", a[3]);
-        // What rounding leaves of a copy is not its own.
+        // What rounding leaves of a copy does not count.
         let copy = 1.0 - 2.0 * f64::EPSILON;
         assert!(!factor(&mut [1.0, copy, copy, 1.0], 2));
     }

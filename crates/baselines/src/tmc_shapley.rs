@@ -1,43 +1,42 @@
 //! TMC-Shapley: data Shapley values by truncated chains (Ghorbani and Zou 2019).
 //!
-//! Every iteration adds all rows to the empty set in a random order; a row gains
-//! what the utility grows by. The mean over orders is the Shapley value of the row
-//! in this finite dataset.
+//! Every iteration adds all rows to the empty set in a random order; the gain of a row is
+//! the increase in utility. The mean over orders is the Shapley value of the row in this
+//! finite dataset.
 //!
-//! Sets of fewer than `q` rows may be worth 0 whatever they hold
-//! ([`Utility::least_rows`]). Then the `q`-th row of a chain would gain all that the
-//! first model brings, and be any of the first `q` rows with the same probability:
-//! they share it alike, which has the same mean and far less noise.
+//! Sets of fewer than `q` rows may be worth 0 for any rows ([`Utility::least_rows`]).
+//! Then the `q`-th row of a chain would get the whole gain of the first model, and any of
+//! the first `q` rows is equally likely to be that row. So they share the gain equally,
+//! which has the same mean and far less noise.
 //!
-//! A chain is truncated when its utility has come so near
-//! to that of all rows that what is left can hardly matter. The rows that are left
-//! share it alike: were the chain gone on with, each would gain that on average
-//! over their orders, and so values add up to the utility of all rows.
+//! A chain is truncated when its utility is so close to that of all rows that the rest
+//! barely matters. The remaining rows share the rest equally, which is what each would
+//! gain on average over their orders. So values add up to the utility of all rows.
 
 use crate::Error;
 use crate::monte_carlo::{self, Iteration, MonteCarlo, Stopping};
 use crate::population::{sample, stream};
 use crate::utility::{Noted, Utility};
-use dshap::Rows;
+use dshap::{Rows, Watch};
 
-/// Rows of a chain between two looks at whether to go on.
+/// Rows of a chain between two calls of `watch`.
 const PATIENCE: usize = 64;
 
 /// When chains are truncated and when no more are drawn.
 ///
 /// | field | default | purpose |
 /// |---|---|---|
-/// | `truncation` | 0.01 | how near to the utility of all rows is near, as a share of it; 0 never truncates |
-/// | `patience` | 5 | steps in a row that are near before a chain ends |
+/// | `truncation` | 0.01 | how close to the utility of all rows counts as near, as a share of it; 0 never truncates |
+/// | `patience` | 5 | consecutive near steps before a chain ends |
 /// | `stopping` | as for all | see [`Stopping`] |
 ///
-/// Both defaults are those of the authors' program. Since the empty set is worth
-/// 0 here, the share is one of all that the rows bring.
+/// Both defaults are those of the authors' program. Since the empty set is worth 0 here,
+/// the share is relative to the whole gain of all rows.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct TmcOptions {
     /// What is near, as a share of the utility of all rows.
     pub truncation: f64,
-    /// So many steps in a row must be near, and one more.
+    /// This many consecutive steps must be near, and one more.
     pub patience: usize,
     /// When no more chains are drawn.
     pub stopping: Stopping,
@@ -53,18 +52,17 @@ impl Default for TmcOptions {
 ///
 /// # Errors
 ///
-/// What is wrong with the rows, [`dshap::Error::NoRows`],
-/// [`dshap::Error::BadOption`], [`dshap::Error::TooLarge`],
-/// [`dshap::Error::Interrupted`].
+/// Errors about the rows, [`dshap::Error::NoRows`], [`dshap::Error::BadOption`],
+/// [`dshap::Error::TooLarge`], [`dshap::Error::Interrupted`].
 pub fn tmc_shapley<U: Utility>(
     utility: &U,
     rows: Rows<'_>,
     options: TmcOptions,
-    watch: &(dyn Fn(usize, usize) -> bool + Sync),
+    watch: Watch<'_>,
 ) -> Result<MonteCarlo, Error> {
     let TmcOptions { truncation, patience, stopping } = options;
     if truncation.is_nan() || truncation < 0.0 {
-        return Err(Error::option("the truncation must be a number from 0 on"));
+        return Err(Error::option("the truncation must be at least 0"));
     }
     if rows.is_empty() {
         return Err(dshap::Error::NoRows.into());

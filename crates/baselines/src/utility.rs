@@ -1,4 +1,4 @@
-//! What a set of rows is worth, as every baseline asks for it.
+//! The utility of a set of rows, as all baselines use it.
 
 use dshap::Rows;
 use rayon::prelude::*;
@@ -10,38 +10,37 @@ pub struct Row<'a> {
     pub x: &'a [f64],
     /// Its target.
     pub y: f64,
-    /// What [`Utility::memo`] said of it.
+    /// The result of [`Utility::memo`] for it.
     pub memo: f64,
 }
 
-/// What a set of rows is worth.
+/// The utility of a set of rows.
 ///
 /// A set grows row by row. The empty set is worth 0 in all utilities here, so
 /// that Shapley values add up to the utility of all rows.
 pub trait Utility: Sync {
-    /// A set under way, and what is fitted to it.
+    /// A set in progress, and its fit.
     type Set: Clone + Send;
 
     /// Features of a row.
     fn n_features(&self) -> usize;
 
-    /// Sets of fewer rows are worth 0, whatever the rows.
+    /// Sets of fewer rows are worth 0.
     fn least_rows(&self) -> usize {
         1
     }
 
-    /// Refuses rows that the utility can make nothing of, beside those of another
-    /// width and those that are not finite.
+    /// Refuses rows that the utility cannot use, besides those of another width and those
+    /// that are not finite.
     ///
     /// # Errors
     ///
-    /// As the utility says.
+    /// Errors of the utility.
     fn check(&self, _rows: Rows<'_>) -> Result<(), dshap::Error> {
         Ok(())
     }
 
-    /// A number that belongs to a row whatever set it is in, and is worth
-    /// computing once.
+    /// A number that belongs to a row in any set, and is worth computing once.
     fn memo(&self, _x: &[f64], _y: f64) -> f64 {
         0.0
     }
@@ -52,7 +51,7 @@ pub trait Utility: Sync {
     /// Adds a row. Nothing is fitted yet, unless that is cheap.
     fn push(&self, set: &mut Self::Set, row: Row<'_>);
 
-    /// Fits what is to be fitted, and returns what the set is worth.
+    /// Fits the set if needed, and returns its utility.
     fn value(&self, set: &mut Self::Set) -> f64;
 
     /// `U(S ∪ row) − U(S)`. Asked for only after [`value`](Utility::value).
@@ -63,7 +62,7 @@ pub trait Utility: Sync {
     }
 
     /// [`gain`](Utility::gain) of each of some rows, for utilities that find them faster
-    /// together. They hold memory for each row, so callers ask for some hundreds at most.
+    /// together. They use memory for each row, so callers pass at most a few hundred.
     fn gains(&self, set: &Self::Set, rows: &[Row<'_>]) -> Vec<f64> {
         rows.iter().map(|&row| self.gain(set, row)).collect()
     }
@@ -72,9 +71,8 @@ pub trait Utility: Sync {
     /// Asked for only after [`value`](Utility::value).
     fn loss(&self, set: &Self::Set, index: usize, row: Row<'_>) -> f64;
 
-    /// Whether the set is large enough for a model but does not determine one,
-    /// so that it is worth nothing. Asked for only after
-    /// [`value`](Utility::value).
+    /// Whether the set is large enough for a model but does not determine one, so that it
+    /// is worth 0. Asked for only after [`value`](Utility::value).
     fn is_undetermined(&self, _set: &Self::Set) -> bool {
         false
     }

@@ -1,5 +1,6 @@
 //! How the program ends when it cannot do what was asked.
 
+use crate::speech::CommandLine;
 use std::io::{self, Write};
 use std::process::ExitCode;
 
@@ -12,51 +13,49 @@ pub(crate) enum Failure {
     /// The input cannot be valued. Exit code 1.
     Input { doing: String, causes: Vec<String>, hint: Option<String> },
     /// Wrong usage. Exit code 2.
-    Usage { message: String },
+    Usage { message: String, hint: Option<String> },
     /// Nobody reads the output any more. Exit code 0, without a word.
     ClosedPipe,
 }
 
 impl Failure {
     /// A failed run; `doing` says what was tried.
-    pub(crate) fn run(doing: impl Into<String>, error: &dshap_run::Error) -> Self {
+    pub(crate) fn run(doing: impl Into<String>, error: &dshap_run::Error, speech: CommandLine) -> Self {
         if error.is_broken_pipe() {
             return Failure::ClosedPipe;
         }
-        if let dshap_run::Error::OutputIsInput { .. } | dshap_run::Error::Misplaced { .. } = error {
-            return Failure::Usage { message: error.to_string() };
+        let (message, hint) = (dshap_words::error(error, &speech), dshap_words::hint(error, &speech));
+        match error.is_usage() {
+            true => Failure::Usage { message, hint },
+            false => Failure::Input { doing: doing.into(), causes: vec![message], hint },
         }
-        Failure::Input { doing: doing.into(), causes: causes(error), hint: error.hint() }
+    }
+
+    /// A file that cannot be read or written; `doing` says what was tried.
+    pub(crate) fn file(doing: impl Into<String>, error: dshap_io::Error) -> Self {
+        Failure::run(doing, &error.into(), CommandLine::default())
     }
 
     /// An experiment or a dataset that failed; `doing` says what was tried.
     pub(crate) fn experiment(doing: impl Into<String>, error: &dshap_experiments::Error) -> Self {
         use dshap_experiments::Error;
+        let speech = CommandLine::default();
+        let message = dshap_words::experiment_error(error, &speech);
+        let hint = dshap_words::experiment_hint(error, &speech);
         match error {
             Error::UnknownDataset { .. } | Error::UnknownPanel { .. } | Error::NoUse { .. } => {
-                let hint = error.hint().map_or(String::new(), |hint| format!("; {hint}"));
-                Failure::Usage { message: format!("{error}{hint}") }
+                Failure::Usage { message, hint }
             }
-            _ => Failure::Input { doing: doing.into(), causes: causes(error), hint: error.hint() },
+            _ => {
+                let causes = std::iter::once(message).chain(sources(error)).collect();
+                Failure::Input { doing: doing.into(), causes, hint }
+            }
         }
     }
 
-    /// The same of a command whose methods are named by `--methods`.
-    pub(crate) fn of_several_methods(self) -> Self {
-        let named = |words: String| words.replace("`--method ", "`--methods ");
-        match self {
-            Failure::Usage { message } => Failure::Usage { message: named(message) },
-            Failure::Input { doing, causes, hint } => {
-                let causes = causes.into_iter().map(named).collect();
-                Failure::Input { doing, causes, hint: hint.map(named) }
-            }
-            Failure::ClosedPipe => Failure::ClosedPipe,
-        }
-    }
-
-    /// Words that contradict each other.
+    /// Options that contradict each other.
     pub(crate) fn usage(message: impl Into<String>) -> Self {
-        Failure::Usage { message: message.into() }
+        Failure::Usage { message: message.into(), hint: None }
     }
 
     /// Standard output could not be written to.
@@ -74,37 +73,34 @@ impl Failure {
     /// Tells the user, on standard error.
     pub(crate) fn report(&self) -> ExitCode {
         let mut text = String::new();
-        let code = match self {
+        let (code, hint) = match self {
             Failure::ClosedPipe => return ExitCode::SUCCESS,
-            Failure::Usage { message } => {
-                text += &format!("error: {message}\n\nFor more information, try '--help'.\n");
-                2
+            Failure::Usage { message, hint } => {
+                text += &format!("error: {message}\n");
+                (2, hint)
             }
             Failure::Input { doing, causes, hint } => {
                 text += &format!("error: {doing}\n");
                 for cause in causes {
                     text += &format!("  caused by: {cause}\n");
                 }
-                if let Some(hint) = hint {
-                    text += &format!("\nhint: {hint}\n");
-                }
-                1
+                (1, hint)
             }
         };
+        if let Some(hint) = hint {
+            text += &format!("\nhint: {hint}\n");
+        }
+        if code == 2 {
+            text += "\nFor more information, try '--help'.\n";
+        }
         let text = crate::table::visible(&text);
-        // There is no one left to tell if standard error is closed too.
+        // Nobody is left to tell if standard error is closed too.
         let _ = io::stderr().write_all(text.as_bytes());
         ExitCode::from(code)
     }
 }
 
-/// An error and what caused it, outermost first.
-fn causes(error: &dyn std::error::Error) -> Vec<String> {
-    let mut causes = vec![error.to_string()];
-    let mut source = error.source();
-    while let Some(cause) = source {
-        causes.push(cause.to_string());
-        source = cause.source();
-    }
-    causes
+/// What caused an error, outermost first.
+fn sources(error: &dyn std::error::Error) -> impl Iterator<Item = String> {
+    std::iter::successors(error.source(), |cause| cause.source()).map(|cause| cause.to_string())
 }

@@ -4,41 +4,41 @@ mod args;
 mod commands;
 mod failure;
 mod progress;
+mod speech;
 mod table;
 
-use clap::Parser;
 use failure::Failure;
 use std::process::ExitCode;
 
 fn main() -> ExitCode {
-    let args = args::Args::parse();
-    if args.memory().is_some() {
-        begin_again_with_tame_allocator();
+    let typed = args::Typed::of(&args::command().get_matches()).unwrap_or_else(|error| error.exit());
+    if typed.memory().is_some() {
+        restart_with_tame_allocator();
     }
     // Destructors do not run on exit, so unfinished files are removed by hand.
-    // Should the handler not be installable, an interrupt still ends the program.
+    // If the handler cannot be installed, an interrupt still ends the program.
     let _ = ctrlc::set_handler(|| {
         dshap_io::remove_unfinished_files();
         std::process::exit(failure::INTERRUPTED);
     });
     silence_decoders();
-    match std::panic::catch_unwind(|| commands::run(args)) {
+    match std::panic::catch_unwind(|| commands::run(typed)) {
         Ok(Ok(())) => ExitCode::SUCCESS,
         Ok(Err(failure)) => failure.report(),
         Err(_) => {
             dshap_io::remove_unfinished_files();
-            eprintln!("error: dshap itself failed; nothing was written. The lines above say where");
+            eprintln!("error: dshap itself failed, as the lines above show; nothing was written");
             ExitCode::from(2)
         }
     }
 }
 
 /// The C library's allocator learns from large blocks that are freed to keep
-/// ever larger ones, which breaks a limit on memory within minutes. Told a
-/// threshold, it gives larger blocks back at once; but it listens only when a
+/// ever larger ones, which breaks a limit on memory within minutes. With a fixed
+/// threshold it returns larger blocks at once. It reads the threshold only when a
 /// program starts, so the program starts once more, as the same process.
 #[cfg(all(target_os = "linux", target_env = "gnu"))]
-fn begin_again_with_tame_allocator() {
+fn restart_with_tame_allocator() {
     use std::os::unix::process::CommandExt;
     const THRESHOLD: &str = "MALLOC_MMAP_THRESHOLD_";
     if std::env::var_os(THRESHOLD).is_some() {
@@ -46,13 +46,13 @@ fn begin_again_with_tame_allocator() {
     }
     let mut words = std::env::args_os();
     if let (Ok(program), Some(name)) = (std::env::current_exe(), words.next()) {
-        // It returns only if it failed; then the limit is kept less closely.
+        // This returns only if it failed; then the limit is kept less closely.
         let _ = std::process::Command::new(program).arg0(name).args(words).env(THRESHOLD, "4194304").exec();
     }
 }
 
 #[cfg(not(all(target_os = "linux", target_env = "gnu")))]
-fn begin_again_with_tame_allocator() {}
+fn restart_with_tame_allocator() {}
 
 /// The decoders of damaged Parquet files may panic. `dshap-io` catches that and
 /// makes it an error, which the user should see instead of a trace.

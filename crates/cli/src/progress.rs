@@ -40,7 +40,7 @@ impl Observer for Progress {
         let bar =
             ProgressBar::with_draw_target(is_known.then_some(total_bytes), ProgressDrawTarget::hidden());
         let style = match stage {
-            _ if !is_known => "{prefix:>10} {spinner} {binary_bytes_per_sec}  {msg}  {elapsed} gone",
+            _ if !is_known => "{prefix:>10} {spinner} {binary_bytes_per_sec}  {msg}  {elapsed} elapsed",
             Stage::Draw => "{prefix:>10} [{bar:30}] {pos} of at most {len} rounds  {eta} left at most",
             Stage::Sets => "{prefix:>10} [{bar:30}] {pos} of {len} sets  {eta} left",
             Stage::Bandwidth => "{prefix:>10} [{bar:30}] {percent:>3} %  {msg}  {eta} left",
@@ -98,12 +98,12 @@ impl Watch for UnitBar {
             return;
         }
         let bar = ProgressBar::new(total as u64).with_position(done as u64);
-        let style = "{prefix:>10} [{bar:30}] {pos} of {len}  {elapsed} gone  {msg}";
+        let style = "{prefix:>10} [{bar:30}] {pos} of {len}  {elapsed} elapsed  {msg}";
         if let Ok(style) = ProgressStyle::with_template(style) {
             bar.set_style(style.progress_chars("=> "));
         }
         bar.set_prefix(what.to_string());
-        // What a run before this one did says nothing of how fast this one is.
+        // Units of an earlier run do not tell how fast this one is.
         bar.reset_eta();
         bar.enable_steady_tick(Duration::from_secs(1));
         *self.bar() = Some(bar);
@@ -112,7 +112,7 @@ impl Watch for UnitBar {
     fn advance(&self, done: usize) {
         if let Some(bar) = &*self.bar() {
             bar.set_position(done as u64);
-            // Before anything is done nobody knows how long all takes.
+            // The time left is known once something is done.
             bar.set_message(format!("{} left", indicatif::HumanDuration(bar.eta())));
         }
     }

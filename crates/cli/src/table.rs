@@ -14,7 +14,7 @@ pub(crate) const LONG_TABLE: usize = 2 * SHOWN_EACH + 5;
 /// Longest text shown in a cell.
 const MAX_CELL: usize = 24;
 
-/// The table, aligned; where it is long only both ends, with a line between.
+/// The table with aligned columns. A long table shows only both ends, with a line between them.
 pub(crate) fn render(rows: &RecordBatch, between: impl Fn(usize) -> String) -> String {
     let n = rows.num_rows();
     let schema = rows.schema();
@@ -23,7 +23,7 @@ pub(crate) fn render(rows: &RecordBatch, between: impl Fn(usize) -> String) -> S
     } else {
         (0..n).map(Some).collect()
     };
-    // A column without a single entry, such as `note`, only takes room.
+    // A column without an entry, often `note`, is not shown.
     let columns: Vec<usize> =
         (0..rows.num_columns()).filter(|&j| n == 0 || rows.column(j).null_count() < n).collect();
     let texts: Vec<Vec<String>> = columns
@@ -73,7 +73,7 @@ fn cell(column: &dyn Array, row: usize) -> String {
     }
 }
 
-/// Text that fits a cell, control characters made visible.
+/// Text that fits a cell, with control characters escaped.
 fn shorten(text: &str) -> String {
     let clean: String = text
         .chars()
@@ -85,11 +85,45 @@ fn shorten(text: &str) -> String {
     clean.chars().take(MAX_CELL - 1).chain(['…']).collect()
 }
 
-/// Text whose control characters are seen instead of obeyed; lines stay lines.
+/// The text with control characters escaped, except line ends.
 pub(crate) fn visible(text: &str) -> String {
     text.chars()
         .flat_map(|c| if c.is_control() && c != '\n' { c.escape_default().collect() } else { vec![c] })
         .collect()
+}
+
+/// Cells in columns, the first to the left and the others to the right.
+pub(crate) fn aligned<const N: usize>(rows: &[[String; N]]) -> String {
+    let width = |column: usize| rows.iter().map(|row| row[column].chars().count()).max().unwrap_or(0);
+    let widths: Vec<usize> = (0..N).map(width).collect();
+    let mut text = String::new();
+    for row in rows {
+        let cells = row.iter().zip(&widths).enumerate().map(|(column, (cell, &width))| {
+            if column == 0 { format!("{cell:<width$}") } else { format!("{cell:>width$}") }
+        });
+        text += cells.collect::<Vec<_>>().join("  ").trim_end();
+        text.push('\n');
+    }
+    text
+}
+
+/// The text in lines of at most `width` characters, each after `indent` blanks. A longer word has a line of its
+/// own.
+pub(crate) fn wrapped(text: &str, indent: usize, width: usize) -> String {
+    let mut lines = vec![String::new()];
+    for word in text.split_whitespace() {
+        let line = lines.last_mut().expect("there is a line");
+        let length = line.chars().count();
+        if length == 0 {
+            *line += word;
+        } else if indent + length + 1 + word.chars().count() <= width {
+            *line += &format!(" {word}");
+        } else {
+            lines.push(word.into());
+        }
+    }
+    let blanks = " ".repeat(indent);
+    lines.iter().map(|line| format!("{blanks}{line}\n")).collect()
 }
 
 /// A number to five significant digits.
@@ -105,12 +139,12 @@ pub(crate) fn significant(number: f64) -> String {
     }
 }
 
-/// How long something took. Less than a millisecond is no more than that.
+/// How long something took, in seconds; times below a millisecond are not told apart.
 pub(crate) fn in_seconds(seconds: f64) -> String {
     if seconds < 0.001 { "<0.001".into() } else { format!("{seconds:.3}") }
 }
 
-/// A number of things, one of which is called so.
+/// A number of things, in the singular for one.
 pub(crate) fn counted(number: u64, thing: &str) -> String {
     let plural = if number == 1 { "" } else { "s" };
     format!("{} {thing}{plural}", grouped(number))
@@ -153,6 +187,13 @@ mod tests {
         assert_eq!(significant(-0.001234567), "-0.0012346");
         assert_eq!(significant(1234567.8), "1234568");
         assert_eq!(significant(1.5e-9), "1.5000e-9");
+    }
+
+    #[test]
+    fn long_lines_are_wrapped() {
+        assert_eq!(wrapped("one two three", 2, 9), "  one two\n  three\n");
+        assert_eq!(wrapped("unbreakable a", 0, 5), "unbreakable\na\n");
+        assert_eq!(wrapped("", 0, 5), "\n");
     }
 
     #[test]

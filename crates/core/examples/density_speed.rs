@@ -1,11 +1,11 @@
-//! Times sums of kernels: what a value costs, per pair of a point and a reference row. Prints JSON.
+//! Times sums of kernels: the cost of a value per pair of a point and a reference row. Prints JSON.
 //!
 //! ```text
 //! density_speed POINTS ROWS COLUMNS             every kernel beside a plain loop, best of three
 //! density_speed tree POINTS ROWS COLUMNS H      all rows beside the tree at bandwidth H
 //! ```
 //!
-//! Runs on as many threads as `RAYON_NUM_THREADS` says; the plain loop on one.
+//! Runs on `RAYON_NUM_THREADS` threads; the plain loop on one.
 
 use dshap::density::{
     Bandwidth, DensityFit, DensityMethod, DensityOptions, DensityValuer, Kernel, Scaling, Search,
@@ -78,7 +78,7 @@ fn kernels(n_points: usize, n_rows: usize, p: usize) -> Outcome<()> {
     Ok(())
 }
 
-/// What one would write down first: rows in memory order, the library's exponential.
+/// The obvious implementation: rows in memory order, the library's exponential.
 fn plain_loop(points: &Mat<f64>, rows: &Mat<f64>, h: f64) -> Vec<[f64; 2]> {
     let by_row = |x: &Mat<f64>| -> Vec<Vec<f64>> {
         (0..x.nrows()).map(|i| (0..x.ncols()).map(|j| x[(i, j)]).collect()).collect()

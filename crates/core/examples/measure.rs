@@ -12,7 +12,7 @@
 //! measure algorithm-4                the printed lower bound row by row beside its table, p = 30, m = 1000
 //! ```
 //!
-//! Runs on as many threads as `RAYON_NUM_THREADS` says.
+//! Runs on `RAYON_NUM_THREADS` threads.
 
 use dshap::classification::{ClassificationMethod, ClassificationValuer, LogisticFit, LogisticOptions};
 use dshap::linear::{
@@ -44,8 +44,8 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
 
 type Outcome = Result<(), Box<dyn std::error::Error>>;
 
-/// Numbers in (−0.5, 0.5) from a short shift register: their distribution does
-/// not matter for time, and they must be made fast.
+/// Numbers in (−0.5, 0.5) from a short shift register: their distribution does not matter
+/// for time, and they are fast to make.
 fn numbers(seed: u64) -> impl FnMut() -> f64 {
     let mut state = seed;
     move || {
@@ -81,7 +81,7 @@ struct MultiplyAdds {
     n_rounds: usize,
 }
 
-/// Vectors under way at once: enough to hide how long one addition takes.
+/// Vectors in flight at once: enough to hide how long one addition takes.
 const IN_FLIGHT: usize = 10;
 
 impl pulp::WithSimd for MultiplyAdds {
@@ -250,7 +250,7 @@ fn algorithm_3() -> Outcome {
 fn classification(n: usize, p: usize) -> Outcome {
     let (x, _) = table(n, p);
     let mut number = numbers(3);
-    // About as noisy as people's labels are: the odds change by a factor of e or so.
+    // About as noisy as human labels: the odds change by a factor of e or so.
     let y: Vec<f64> = (0..n)
         .map(|i| {
             let odds = (2.0 * (x[(i, 0)] - x[(i, p - 1)])).exp();
@@ -273,8 +273,8 @@ fn classification(n: usize, p: usize) -> Outcome {
     Ok(())
 }
 
-/// The sum of Algorithm 4 term by term, as a program would write it down, until
-/// a term is below `stop` of the sum.
+/// The sum of Algorithm 4 term by term, as a simple program would, until a term is below
+/// `stop` of the sum.
 fn term_by_term(row: PointStats, p: usize, sizes: Sizes, stop: f64) -> f64 {
     let (a, e2, sigma2, m) = (row.dist_sq, row.resid_sq, row.noise_var, sizes.max() as f64);
     let mut sum = 0.0_f64;

@@ -11,7 +11,7 @@
 //! measure_neighbours textbook ROWS                 every row a test row, beside the n × n implementation
 //! ```
 //!
-//! Runs on as many threads as `RAYON_NUM_THREADS` says; seconds are the best of three.
+//! Runs on `RAYON_NUM_THREADS` threads; seconds are the best of three.
 
 use dshap::neighbours::{NeighbourOptions, NeighbourTask, NeighbourValuer, Search, TestRows, WeightTable};
 use dshap::{Rows, Sizes, Valuer};
@@ -40,8 +40,8 @@ fn main() -> Outcome {
     }
 }
 
-/// Numbers in (−0.5, 0.5) from a short shift register: sums of four of them are
-/// near enough to Gaussian, and they are made fast.
+/// Numbers in (−0.5, 0.5) from a short shift register: sums of four of them are nearly
+/// Gaussian, and they are fast to make.
 fn numbers(seed: u64) -> impl FnMut() -> f64 {
     let mut state = seed;
     move || {
@@ -62,7 +62,7 @@ fn best_of_three(mut work: impl FnMut() -> Outcome) -> Result<f64, Box<dyn std::
     Ok(best)
 }
 
-/// Features, a label that leans on the first, and a number that does.
+/// Features, a label that depends on the first, and a number that does.
 struct Table {
     x: Mat<f64>,
     label: Vec<f64>,
@@ -109,7 +109,7 @@ fn values(n: usize, n_tests: usize, p: usize) -> Outcome {
     Ok(())
 }
 
-/// As many unseen points as are said, and what the reference rows themselves take.
+/// The given number of unseen points, and the reference rows themselves.
 fn unseen(n: usize, n_points: usize, n_tests: usize, p: usize) -> Outcome {
     let (reference, test, points) =
         (Table::new(1, n, p), Table::new(2, n_tests, p), Table::new(3, n_points, p));
@@ -186,8 +186,8 @@ fn sizes(n: usize) -> Outcome {
     Ok(())
 }
 
-/// Milliseconds by blocks, by an index that is there, and of building it, for the share of
-/// rows with weight that each q leaves.
+/// Milliseconds by blocks, by an existing index, and of building it, for the share of rows
+/// with weight that each q leaves.
 fn index(n: usize, n_tests: usize) -> Outcome {
     let options = NeighbourOptions::new(LABELS);
     let mut lines = Vec::new();
@@ -210,7 +210,7 @@ fn index(n: usize, n_tests: usize) -> Outcome {
             let (blocks, index) = (valuer(Search::Blocks)?, valuer(Search::Index)?);
             let first = time(&index)?;
             let (mut by_blocks, mut by_index) = (f64::INFINITY, f64::INFINITY);
-            // In turns, since other work on the machine comes and goes.
+            // In turns, because other work on the machine varies.
             for _ in 0..3 {
                 by_blocks = by_blocks.min(time(&blocks)?);
                 by_index = by_index.min(time(&index)?);

@@ -1,16 +1,16 @@
-//! What every classification value has to do with models that are really refitted.
+//! How every classification value compares with models that are actually refitted.
 //!
 //! ```text
 //! refitted_truth [SETS]      prints Markdown; SETS sets are drawn for each design (8000)
 //! ```
 //!
-//! A design is a population of 400 rows that stands for the distribution of the data and is
-//! the reference of every method, so that nothing is put down to a small reference.
-//! Sets of 100 rows are drawn from it, a logistic model is fitted to each, and once more with
-//! each of 60 of the rows added. The mean gain over the sets, in minus the log-loss, in minus the Brier
-//! score and in accuracy on the population, is the truth of that row. Methods value the
-//! same rows for sets of 100 (`q = m = 101`). Tables hold the correlation of both over the 60 rows; its
-//! Monte Carlo error is the jackknife over 20 groups of sets.
+//! A design is a population of 400 rows that stands for the distribution of the data and is the
+//! reference of every method, so that a small reference explains nothing. Sets of 100 rows are
+//! drawn from it, a logistic model is fitted to each, and once more with each of 60 of the rows
+//! added. The mean gain over the sets, in minus the log-loss, in minus the Brier score and in
+//! accuracy on the population, is the truth of that row. Methods value the same rows for sets of
+//! 100 (`q = m = 101`). Tables hold the correlation of both over the 60 rows; its Monte Carlo error
+//! is the jackknife over 20 groups of sets.
 
 use dshap::classification::{
     ClassificationMethod, ClassificationValuer, GeneralClassificationValuer, LogisticFit, LogisticOptions,
@@ -90,8 +90,7 @@ impl Population {
     }
 }
 
-/// The fit to rows that are there so many times, by Newton's method; nothing where it
-/// does not come to rest.
+/// The fit to rows with these counts, by Newton's method; `None` if it does not converge.
 fn refit(population: &Population, rows: &[usize], ridge: f64, start: &[f64]) -> Option<Vec<f64>> {
     let p = start.len();
     let mut beta = start.to_vec();
@@ -209,7 +208,7 @@ fn truth(population: &Population, ridge: f64, n_sets: usize, seed: u64) -> (Vec<
     (groups.into_iter().map(|group| group.0).collect(), without)
 }
 
-/// The values of the points by every method; nothing where one says nothing.
+/// The values of the points by every method; `None` if a method gives no values.
 fn methods(population: &Population, ridge: f64) -> Outcome<Vec<(String, Option<Vec<f64>>)>> {
     let x = population.features(0..N_ROWS);
     let reference = Rows::new(x.as_ref(), &population.y)?;
@@ -271,7 +270,7 @@ fn correlation(a: &[f64], b: &[f64]) -> f64 {
     ab / (aa * bb).sqrt()
 }
 
-/// The mean over all groups but one.
+/// The mean over all groups except one.
 fn mean_without(groups: &[[Vec<f64>; 3]], utility: usize, left_out: Option<usize>) -> Vec<f64> {
     let kept = || groups.iter().enumerate().filter(|(group, _)| Some(*group) != left_out);
     let n = kept().count() as f64;

@@ -4,12 +4,12 @@ use std::fmt;
 
 /// Why a valuation could not be made.
 ///
-/// Rows and columns are counted from 0. Front ends, which know the file, turn
-/// them into names and line numbers.
+/// Rows and columns are counted from 0. Front ends know the file and turn them into
+/// names and line numbers.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
-    /// Rows that do not fit the rows seen before, or the fit.
+    /// Rows with another number of features than the reference.
     #[error("rows have {found} features, expected {expected}")]
     FeatureCount {
         /// Features of the rows at hand.
@@ -18,12 +18,12 @@ pub enum Error {
         expected: usize,
     },
 
-    /// Features and targets of different length.
-    #[error("{features} rows of features but {targets} targets")]
+    /// Features and targets, or features and weights, of different length.
+    #[error("{features} rows of features but {targets} targets or weights")]
     RowCount {
         /// Rows of the feature matrix.
         features: usize,
-        /// Length of the target.
+        /// Number of targets or weights.
         targets: usize,
     },
 
@@ -36,28 +36,28 @@ pub enum Error {
         column: usize,
     },
 
-    /// A weight that is negative, not finite, or beyond all reason.
-    #[error("the weight of row {row} is neither 0 nor a number from 1e-100 to 1e100")]
+    /// A weight that is negative, not finite, or out of range.
+    #[error("the weight of row {row} is neither 0 nor between 1e-100 and 1e100")]
     BadWeight {
         /// Row of the weight.
         row: usize,
     },
 
-    /// Weights that leave too few rows to tell anything.
+    /// Weights that leave too few rows for a fit.
     #[error(
-        "weights leave an effective sample of {effective:.1} rows, too few for {dim} features; at least {needed} are needed"
+        "the weights leave an effective sample of {effective:.1} rows, too few for {dim} features; at least {needed} are needed"
     )]
     TooFewEffectiveRows {
         /// `(Σw)² / Σw²`.
         effective: f64,
         /// Features of the design.
         dim: usize,
-        /// Effective rows that would do.
+        /// Effective rows needed at least.
         needed: usize,
     },
 
-    /// Principal components that there are not.
-    #[error("{n_rows} rows of {n_features} columns do not have {wanted} principal components")]
+    /// More principal components than the rows have.
+    #[error("{n_rows} rows with {n_features} columns have fewer than {wanted} principal components")]
     TooManyComponents {
         /// Components asked for.
         wanted: usize,
@@ -67,34 +67,33 @@ pub enum Error {
         n_rows: usize,
     },
 
-    /// Rows to be taken away that cannot have been there, or that are all
-    /// there are.
-    #[error("the rows to be forgotten are not a part of the reference")]
+    /// Rows to forget that are not part of the reference, or are all of it.
+    #[error("the rows to forget are not part of the reference, or are all of it")]
     NotAmong {
-        /// A column whose sum of squares would become negative; none if there
-        /// are simply too many rows.
+        /// A column whose sum of squares would become negative; none if there are too
+        /// many rows.
         column: Option<usize>,
     },
 
-    /// Plain numbers that cannot be those of what they claim to be.
+    /// Numbers from a file, or rows, that contradict the fit they belong to.
     #[error("{what}")]
     Contradiction {
         /// What contradicts what.
         what: &'static str,
     },
 
-    /// Finite numbers whose squares are not.
-    #[error("some numbers are too large to square (above about 1e150); rescale their columns")]
+    /// Finite numbers whose squares are not finite.
+    #[error("some numbers are too large to square (above about 1e150)")]
     TooLarge,
 
-    /// Not one reference row.
+    /// No reference rows.
     #[error("the reference has no rows")]
     NoRows,
 
-    /// Every feature is constant, or there was none to begin with.
+    /// Every feature is constant, or there are no features.
     #[error("none of the {n_features} features varies")]
     NoFeatures {
-        /// Features before any was dropped.
+        /// Features before any were dropped.
         n_features: usize,
     },
 
@@ -105,7 +104,7 @@ pub enum Error {
         n_rows: usize,
         /// Features of the design.
         dim: usize,
-        /// Rows that would do.
+        /// Rows needed at least.
         needed: usize,
     },
 
@@ -117,14 +116,20 @@ pub enum Error {
     },
 
     /// The features determine the target up to rounding.
-    #[error(
-        "the target is a linear function of the features, up to rounding; there is no noise to value rows against"
-    )]
+    #[error("the target is a linear function of the features, up to rounding; values need some noise in it")]
     NoNoise,
 
-    /// Features that depend on earlier ones, where the caller refuses that.
-    #[error("features {columns:?} depend on earlier ones")]
+    /// Features that are linear functions of earlier ones, if the caller refuses that.
+    #[error("features {columns:?} are constant or linear functions of earlier ones")]
     Dependent {
+        /// The dependent features.
+        columns: Vec<usize>,
+    },
+
+    /// Features that the weights of a logistic fit make dependent, in a method that cannot
+    /// leave them out.
+    #[error("with the weights of the fit, features {columns:?} are linear functions of earlier ones")]
+    DependentByWeight {
         /// The dependent features.
         columns: Vec<usize>,
     },
@@ -136,9 +141,9 @@ pub enum Error {
         row: usize,
     },
 
-    /// A label that is no class: not a whole number from 0 to one less than
-    /// the number of classes.
-    #[error("the label of row {row} is none of the {n_classes} classes")]
+    /// A label that is not a whole number from 0 to one less than the number of
+    /// classes.
+    #[error("the label of row {row} is not one of the {n_classes} classes")]
     NotAClass {
         /// Row of the label.
         row: usize,
@@ -146,28 +151,28 @@ pub enum Error {
         n_classes: usize,
     },
 
-    /// The reference holds one class only.
-    #[error("every reference row has the label {label}; two are needed")]
+    /// The reference has only one class.
+    #[error("every reference row has the label {label}; at least two labels are needed")]
     OneClass {
         /// The label, 0 or 1.
         label: u8,
     },
 
-    /// A combination of the features tells the classes apart, so that the
-    /// likelihood has no maximum: coefficients would grow for ever.
+    /// A combination of the features separates the classes, so the likelihood has no
+    /// maximum: the coefficients do not converge.
     #[error(
-        "{}, so the logistic fit has no finite coefficients without a ridge; feature {column} has the largest part in it",
+        "{}, so the logistic coefficients do not converge without a ridge; feature {column} contributes most",
         if *.complete {
-            "a combination of the features tells all rows of one label from those of the other".to_owned()
+            "the labels are perfectly separated by the features".to_owned()
         } else {
-            format!("a combination of the features tells the labels of {n_apart} rows, and is the same for the other {n_between}")
+            format!("{n_apart} {} perfectly separated by the features", if *n_apart == 1 { "row is" } else { "rows are" })
         }
     )]
     Separated {
-        /// Whether every row is on its side; otherwise some lie on the border.
+        /// Whether every row is on its side. Otherwise some lie on the border.
         complete: bool,
-        /// The feature with the largest part in the combination, in units of
-        /// its standard deviation.
+        /// The feature that contributes most to the combination, in units of its
+        /// standard deviation.
         column: usize,
         /// The combination: a coefficient for each feature as given. It is not
         /// negative on rows of label 1 and not positive on the others.
@@ -180,51 +185,50 @@ pub enum Error {
         n_between: usize,
     },
 
-    /// Not one reference row of a class.
-    #[error("no reference row is of class {class}")]
+    /// A class without reference rows.
+    #[error("no reference row has class {class}")]
     EmptyClass {
         /// The class.
         class: usize,
     },
 
-    /// A combination of the features tells classes apart, so that the likelihood
-    /// of a model of all classes has no maximum.
+    /// A combination of the features separates some classes, so the likelihood of a model
+    /// of all classes has no maximum.
     #[error(
-        "combinations of the features tell classes apart without an error, so the softmax fit has no finite coefficients; feature {column} has the largest part in them"
+        "some classes are perfectly separated by the features, so the softmax coefficients do not converge; feature {column} contributes most"
     )]
     ClassesSeparated {
-        /// The feature with the largest part, in units of its standard
-        /// deviation.
+        /// The feature that contributes most, in units of its standard deviation.
         column: usize,
     },
 
-    /// What went wrong with one class against all others.
+    /// An error about one class against all others.
     #[error("class {class} against the others: {error}")]
     InClass {
         /// The class.
         class: usize,
-        /// What went wrong.
+        /// The error.
         error: Box<Error>,
     },
 
-    /// Newton's method did not come to an end.
-    #[error("the logistic fit did not converge in {n_passes} passes; a ridge, or a larger one, helps")]
+    /// Newton's method did not converge.
+    #[error("the logistic fit did not converge in {n_passes} passes")]
     NotConverged {
         /// Passes over the reference.
         n_passes: usize,
     },
 
-    /// A set size beyond all reason.
-    #[error("m = {max} is too large; 1e15 is the limit")]
+    /// A set size above 1e15.
+    #[error("m = {max} is too large; the limit is 1e15")]
     TooLargeSize {
         /// `m`, the largest set size.
         max: usize,
     },
 
-    /// Sets too small for a bound to say anything.
-    #[error("the bound says nothing about sets of fewer than {first} rows, and m = {max}")]
+    /// Sets so small that the bound is infinite.
+    #[error("the bound is infinite for sets of fewer than {first} rows, and m = {max}")]
     SilentBound {
-        /// The smallest `q` with which it says something.
+        /// The smallest `q` for which it is finite.
         first: usize,
         /// `m`, the largest set size.
         max: usize,
@@ -243,8 +247,8 @@ pub enum Error {
         dim: usize,
     },
 
-    /// Set sizes of which the shift leaves nothing.
-    #[error("set sizes must satisfy {least} ≤ q ≤ m for a shift of {shift} rows, got q = {min}, m = {max}")]
+    /// Set sizes that the shift reduces to nothing.
+    #[error("set sizes must satisfy {least} ≤ q ≤ m with a shift of {shift} rows, got q = {min}, m = {max}")]
     ShiftedSizes {
         /// `q`, the smallest set whose utility counts.
         min: usize,
@@ -257,17 +261,17 @@ pub enum Error {
     },
 
     /// Set sizes that an expansion was not made for.
-    #[error("the moments were summed for set sizes with {min} ≤ q ≤ m ≤ {max}, and change with the size")]
+    #[error("the moments were summed for set sizes with {min} ≤ q and m ≤ {max}, and do not fit others")]
     OtherSizes {
-        /// The smallest `q` there is.
+        /// The smallest possible `q`.
         min: usize,
-        /// The largest `m` there is.
+        /// The largest possible `m`.
         max: usize,
     },
 
     /// Sets that cannot be drawn without replacement.
     #[error(
-        "m = {max} is too large: sets are drawn from the reference without replacement, which allows m ≤ {most}"
+        "m = {max} is too large: sets are drawn from the reference without replacement, so m is at most {most}"
     )]
     SetsTooLarge {
         /// `m`, the largest set size.
@@ -276,17 +280,17 @@ pub enum Error {
         most: usize,
     },
 
-    /// Hardly any set of some size determines the coefficients.
-    #[error("sets of {size} reference rows hardly ever determine the coefficients")]
+    /// Almost no set of some size determines the coefficients.
+    #[error("sets of {size} reference rows almost never determine the coefficients")]
     SingularSets {
         /// Rows of the sets, without the point.
         size: usize,
     },
 
     /// Set sizes that leave no set with `k` neighbours and a point.
-    #[error("no set size counts: q ≤ m and k + 1 ≤ m are needed, got k = {k}, q = {min}, m = {max}")]
+    #[error("no set size is left: q ≤ m and k + 1 ≤ m are needed, got k = {k}, q = {min}, m = {max}")]
     NeighbourSizes {
-        /// Neighbours that are averaged over.
+        /// The number of neighbours averaged over.
         k: usize,
         /// `q`, the smallest set whose utility counts.
         min: usize,
@@ -295,23 +299,21 @@ pub enum Error {
     },
 
     /// Fewer reference rows than the smallest set has.
-    #[error(
-        "sets of {needed} rows cannot be drawn from {n_rows} reference rows; more of them are needed, or a smaller k or q"
-    )]
+    #[error("sets of {needed} rows cannot be drawn from {n_rows} reference rows")]
     FewNeighbours {
         /// Rows that sets are drawn from: the reference without the test row
-        /// and the row that is valued, where they are among it.
+        /// and the valued row, if they belong to it.
         n_rows: usize,
         /// Rows of the smallest set.
         needed: usize,
     },
 
-    /// No row to measure utility on.
+    /// No rows to measure utility on.
     #[error("there are no test rows")]
     NoTestRows,
 
-    /// A test row that was said to be a reference row and cannot be one.
-    #[error("test row {row} is not one of the {n_rows} reference rows, or is named twice")]
+    /// The number of a test row that is not one of a reference row, or comes twice.
+    #[error("test row {row} is not one of the {n_rows} reference rows, or is given twice")]
     NotAReferenceRow {
         /// The number given.
         row: usize,
@@ -319,32 +321,32 @@ pub enum Error {
         n_rows: usize,
     },
 
-    /// What is wrong with a row that utility is measured on.
+    /// An error about the rows that utility is measured on.
     #[error("in the test rows: {error}")]
     InTest {
-        /// What is wrong.
+        /// The error.
         error: Box<Error>,
     },
 
-    /// Weights where a method knows none.
-    #[error("the method draws sets of reference rows and knows no weights")]
+    /// Weights for a method that does not support them.
+    #[error("the method does not support weights")]
     Weighted,
 
-    /// A bandwidth that is none.
-    #[error("the bandwidth must be a number from 1e-30 to 1e30, got {bandwidth}")]
+    /// A bandwidth out of range.
+    #[error("the bandwidth must be between 1e-30 and 1e30, got {bandwidth}")]
     BadBandwidth {
         /// The bandwidth.
         bandwidth: f64,
     },
 
-    /// A bandwidth with which every reference row is alone.
+    /// A bandwidth so small that no reference row is near another.
     #[error(
-        "with bandwidth {bandwidth} no reference row is near another and every density is 0; with {enough:.3e} half of them are"
+        "with bandwidth {bandwidth} no reference row is near another, so every density is 0; with {enough:.3e} about half of them have a neighbour"
     )]
     NoDensity {
         /// The bandwidth.
         bandwidth: f64,
-        /// One with which about half of the rows have a neighbour.
+        /// A bandwidth with which about half of the rows have a neighbour.
         enough: f64,
     },
 
@@ -353,19 +355,19 @@ pub enum Error {
     FewRows {
         /// Reference rows.
         n_rows: usize,
-        /// Rows that would do.
+        /// Rows needed at least.
         needed: usize,
     },
 
-    /// A set of all reference rows, with nobody left to value it against.
-    #[error("a set has all {n_rows} reference rows, and none is left to value it against")]
+    /// A set of all reference rows, with none left to value it against.
+    #[error("a set contains all {n_rows} reference rows, so none is left to value it against")]
     NobodyLeft {
         /// Reference rows.
         n_rows: usize,
     },
 
-    /// Rows of the reference that it does not have.
-    #[error("rows {first} to {} were asked for, and the reference has {n_rows}", first.saturating_add(*len))]
+    /// Numbers of reference rows beyond the last one.
+    #[error("reference rows {first} to {} do not exist; there are {n_rows}", first.saturating_add(len.saturating_sub(1)))]
     RowRange {
         /// The first of them.
         first: usize,
@@ -375,19 +377,28 @@ pub enum Error {
         n_rows: usize,
     },
 
-    /// A setting that makes no sense.
+    /// Some rows of the reference, where a method values all of them at once.
+    #[error("{found} rows were given, but the method values all {n_rows} reference rows at once")]
+    PartOfReference {
+        /// Rows given.
+        found: usize,
+        /// Reference rows.
+        n_rows: usize,
+    },
+
+    /// An option out of range, or options that contradict each other.
     #[error("{what}")]
     BadOption {
-        /// What it must be.
+        /// What is allowed.
         what: &'static str,
     },
 
-    /// The caller wanted no more.
+    /// The caller stopped the work.
     #[error("interrupted")]
     Interrupted,
 }
 
-/// A doubt about a result that was computed all the same.
+/// What is doubtful about a result that was computed all the same.
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub enum Warning {
@@ -396,12 +407,12 @@ pub enum Warning {
         /// Number of set sizes.
         n_sizes: usize,
     },
-    /// The average over set sizes of nearest neighbours has few terms, and what
-    /// alone would give it more.
+    /// The average over set sizes of nearest neighbours has few terms. Each flag says
+    /// whether one change alone would give it more.
     FewNeighbourSizes {
         /// Number of set sizes.
         n_sizes: usize,
-        /// Whether a smaller `k` does, where `q` is `k + 1` or less.
+        /// Whether a smaller `k` does, if `q` is at most `k + 1`.
         smaller_k: bool,
         /// Whether a smaller `q` does.
         smaller_min: bool,
@@ -410,14 +421,14 @@ pub enum Warning {
         /// Whether more reference rows do.
         more_rows: bool,
     },
-    /// Features left out because they depend on earlier ones.
+    /// Features left out because they are linear functions of earlier ones.
     DroppedColumns {
         /// Indices of the features.
         columns: Vec<usize>,
     },
     /// Features so nearly dependent that digits are lost.
     IllConditioned {
-        /// The feature with the smallest share of variation of its own.
+        /// The feature with the smallest share of its own variation.
         column: usize,
         /// Decimal digits that distances and residuals keep.
         digits: u32,
@@ -428,29 +439,29 @@ pub enum Warning {
         /// Decimal digits that the noise variance keeps.
         digits: u32,
     },
-    /// Rows that alone determine a coefficient and have no leave-one-out value.
+    /// Rows without a leave-one-out value, because each alone determines a coefficient.
     LeverageOne {
         /// Number of such rows.
         n_rows: usize,
     },
-    /// Rows too far out for an expansion in the size of sets, which have no value.
+    /// Rows without a value, because they are too far out for an expansion.
     TooFar {
         /// Number of such rows.
         n_rows: usize,
         /// The smallest set whose utility counts.
         min: usize,
     },
-    /// A bound that says nothing about the smallest sets.
+    /// A bound that is infinite, because it says nothing about the smallest sets.
     SilentBound {
-        /// The smallest `q` with which it says something.
+        /// The smallest `q` for which it is finite.
         first: usize,
     },
-    /// A bound for ridge regression, which leaves terms out.
+    /// A bound for ridge regression, which leaves out some terms.
     BoundWithRidge,
     /// Inputs so far from Gaussian that values are off by more than their
     /// standard errors.
     NotGaussian {
-        /// Difference to calibrated values, as a share of the spread of values.
+        /// Difference from calibrated values, as a share of the spread of values.
         share: f64,
     },
     /// A reference so small that sets drawn from it resemble it too much.
@@ -460,48 +471,49 @@ pub enum Warning {
         /// Reference rows.
         n_rows: usize,
     },
-    /// Features left out because they are the same in every reference row: they
-    /// say nothing of density or distance.
+    /// Features left out because they are the same in every reference row and affect
+    /// neither density nor distance.
     ConstantColumns {
         /// Indices of the features.
         columns: Vec<usize>,
     },
-    /// Cross-validation chose the narrowest or the widest bandwidth it tried.
+    /// Cross-validation chose the smallest or the largest bandwidth it tried.
     BandwidthAtEdge {
         /// The bandwidth.
         bandwidth: f64,
     },
-    /// Set sizes left out because no sets that large can be drawn.
+    /// Set sizes left out because sets that large cannot be drawn.
     SizesLeftOut {
-        /// How many sizes.
+        /// Number of set sizes.
         n_sizes: usize,
         /// Rows that sets are drawn from.
         n_rows: usize,
     },
-    /// A shift of set sizes that leaves little of the smallest sets, or makes much
-    /// larger ones of them.
+    /// A shift of set sizes that makes the smallest sets count as far fewer rows, or far
+    /// more.
     Shifted {
         /// `q`, the smallest set whose utility counts.
         min: usize,
         /// `κ`.
         shift: f64,
-        /// The rows that such a set counts as.
+        /// The number of rows that such a set counts as.
         first: f64,
     },
-    /// A ridge that is not small, of which only the first order is known.
+    /// A ridge too large for a first-order correction.
     RidgeNotSmall {
         /// `γ`.
         ridge: f64,
-        /// Its share of the curvature of the smallest sets, where it is largest.
+        /// Its share of the curvature of the smallest sets, in the direction where that is
+        /// largest.
         share: f64,
     },
-    /// References drawn for standard errors whose sums are singular.
+    /// References drawn for standard errors that do not determine the coefficients.
     LostDraws {
-        /// How many of them.
+        /// Number of such references.
         n_lost: usize,
         /// References drawn.
         n_drawn: usize,
-        /// Whether those left are enough.
+        /// Whether enough are left for standard errors.
         has_errors: bool,
     },
     /// Algorithm 3 stopped before the sum was complete.
@@ -513,117 +525,121 @@ pub enum Warning {
         /// Median share of the complete sum that was kept.
         share: f64,
     },
+    /// A warning about one class against all others.
+    InClass {
+        /// The class.
+        class: usize,
+        /// The warning.
+        warning: Box<Warning>,
+    },
 }
 
 impl Warning {
-    /// The warning in words, with features called by `name`.
-    pub fn describe(&self, name: impl Fn(usize) -> String) -> String {
-        let list = |columns: &[usize]| {
-            columns.iter().map(|&column| format!("`{}`", name(column))).collect::<Vec<_>>().join(", ")
-        };
+    /// The warning with features called by `name`. It makes no suggestions: front ends know
+    /// what can be changed, and how to spell it.
+    pub fn named(&self, name: &dyn Fn(usize) -> String) -> String {
+        let list =
+            |columns: &[usize]| columns.iter().map(|&column| name(column)).collect::<Vec<_>>().join(", ");
+        let plural = |n: usize, one: &'static str, many: &'static str| if n == 1 { one } else { many };
         match self {
-            Warning::FewSizes { n_sizes } => format!(
-                "values average over only {n_sizes} set {}; give more rows, or a larger `m` or smaller `q`",
-                if *n_sizes == 1 { "size" } else { "sizes" }
-            ),
+            Warning::FewSizes { n_sizes } | Warning::FewNeighbourSizes { n_sizes, .. } => {
+                format!("values average over only {n_sizes} set {}", plural(*n_sizes, "size", "sizes"))
+            }
             Warning::Shifted { min, shift, first } if *first < *min as f64 => format!(
-                "with a shift of {shift:.1} the smallest sets, q = {min}, count as {first:.1} rows, and values are \
-                 mostly theirs; a larger `q` leaves them out"
+                "with a shift of {shift:.1} rows, the smallest sets (q = {min}) count as {first:.1} rows and dominate \
+                 the values"
             ),
             Warning::Shifted { min, shift, first } => format!(
-                "with a shift of {shift:.1} the smallest sets, q = {min}, count as {first:.1} rows: values are \
-                 those of far larger sets"
+                "with a shift of {shift:.1} rows, the smallest sets (q = {min}) count as {first:.1} rows, so values \
+                 are those of much larger sets"
             ),
             Warning::RidgeNotSmall { ridge, share } => format!(
-                "a ridge of {ridge} is {:.0} % of the curvature of the smallest sets along some direction, too much \
-                 for its first order; fit with the ridge instead, or give a larger `q`",
+                "a small ridge of {ridge} is {:.0} % of the curvature of the smallest sets in some direction, too \
+                 much for a first-order correction",
                 100.0 * share
             ),
             Warning::LostDraws { n_lost, n_drawn, has_errors } => format!(
-                "{n_lost} of {n_drawn} references that were drawn for standard errors do not determine the \
-                 coefficients{}",
+                "{n_lost} of {n_drawn} references drawn for standard errors do not determine the coefficients{}",
                 if *has_errors { " and were left out" } else { "; standard errors are left empty" }
             ),
-            Warning::FewNeighbourSizes { n_sizes, smaller_k, smaller_min, larger_max, more_rows } => {
-                let helps = [
-                    (*more_rows, "more rows"),
-                    (*larger_max, "a larger `m`"),
-                    // Sets have all rows there are, and `m` allows no more.
-                    (!more_rows && !larger_max, "more rows with a larger `m`"),
-                    (*smaller_min, "a smaller `q`"),
-                    (*smaller_k, "a smaller `k`"),
-                ];
-                let helps: Vec<_> = helps.iter().filter(|(does, _)| *does).map(|(_, what)| *what).collect();
-                let sizes = if *n_sizes == 1 { "size" } else { "sizes" };
-                format!("values average over only {n_sizes} set {sizes}; give {}", helps.join(" or "))
-            }
             Warning::DroppedColumns { columns } if columns.len() == 1 => format!(
                 "{} was dropped: it is constant or a linear function of columns before it",
                 list(columns)
             ),
             Warning::DroppedColumns { columns } => format!(
-                "{} columns were dropped, constant or linear functions of columns before them: {}",
+                "{} columns were dropped, which are constant or linear functions of columns before them: {}",
                 columns.len(),
                 list(columns)
             ),
             Warning::IllConditioned { column, digits } => format!(
-                "`{}` is nearly a linear function of other columns: about {digits} {} of the values can be trusted",
+                "{} is nearly a linear function of other columns: about {digits} {} of the values can be trusted",
                 name(*column),
-                if *digits == 1 { "digit" } else { "digits" }
+                plural(*digits as usize, "digit", "digits")
             ),
             Warning::LittleNoise { digits } => format!(
                 "the features explain the target almost exactly: about {digits} {} of the values can be trusted",
-                if *digits == 1 { "digit" } else { "digits" }
+                plural(*digits as usize, "digit", "digits")
             ),
             Warning::LeverageOne { n_rows } => format!(
-                "{n_rows} {} no value: {} alone, up to rounding, determines a coefficient (leverage 1)",
-                if *n_rows == 1 { "row has" } else { "rows have" },
-                if *n_rows == 1 { "it" } else { "each of them" },
+                "{n_rows} {} no value: {} alone determines a coefficient, up to rounding (leverage 1)",
+                plural(*n_rows, "row has", "rows have"),
+                plural(*n_rows, "it", "each of them"),
             ),
             Warning::TooFar { n_rows, min } => format!(
-                "{n_rows} {} no value: in a set of {min} {} alone would move its own log-odds by more than {:.0}, beyond what second order can tell; a mistyped cell? A larger `--q` or a `--ridge` brings rows within reach",
-                if *n_rows == 1 { "row has" } else { "rows have" },
-                if *n_rows == 1 { "it" } else { "each of them" },
+                "{n_rows} {} no value: in a set of {min} rows {} would move its own log-odds by more than {:.0}, too \
+                 far for a second-order expansion",
+                plural(*n_rows, "row has", "rows have"),
+                plural(*n_rows, "it", "each of them"),
                 crate::second_order::LARGEST_MOVE
             ),
-            Warning::SilentBound { first } => format!(
-                "the bound says nothing about sets this small, so it is infinite; it speaks from q = {first} on"
-            ),
+            Warning::SilentBound { first } => {
+                format!(
+                    "the bound is infinite, because it says nothing about sets this small (q below {first})"
+                )
+            }
             Warning::NotGaussian { share } => format!(
-                "the inputs are not Gaussian: calibrated values differ by {:.0} % of the spread of values, more than their standard errors; consider `--method calibrated`",
+                "the inputs are not Gaussian: calibrated values differ by {:.0} % of the spread of values, more than \
+                 their standard errors",
                 100.0 * share
             ),
             Warning::BoundWithRidge => {
-                "with a ridge the bound covers the main term only, not what the ridge itself changes".into()
+                "with a ridge, the bound covers only the main term, not what the ridge itself changes".into()
             }
             Warning::SmallReference { dim, n_rows } => format!(
-                "values are too close to zero, by about {:.0} % or more (more where inputs have heavy tails): sets are drawn from only {n_rows} rows for {dim} columns; more reference rows help, a smaller `m` does not",
-                300.0 * *dim as f64 / *n_rows as f64
+                "values are too close to zero, by about {:.0} % or more (more if inputs have heavy tails): sets are \
+                 drawn from only {n_rows} rows for {dim} {}",
+                300.0 * *dim as f64 / *n_rows as f64,
+                plural(*dim, "column", "columns")
             ),
             Warning::ConstantColumns { columns } => format!(
                 "{} {} the same in every reference row and {} left out",
                 list(columns),
-                if columns.len() == 1 { "is" } else { "are" },
-                if columns.len() == 1 { "was" } else { "were" },
+                plural(columns.len(), "is", "are"),
+                plural(columns.len(), "was", "were"),
             ),
             Warning::BandwidthAtEdge { bandwidth } => format!(
-                "cross-validation chose bandwidth {bandwidth}, the end of what it tries; {} can cause that, and `--bandwidth` sets another",
-                if *bandwidth < 1.0 { "repeated rows" } else { "columns that are not scaled" }
+                "cross-validation chose bandwidth {bandwidth}, the {} it tries",
+                if *bandwidth < 1.0 { "smallest" } else { "largest" }
             ),
             Warning::SizesLeftOut { n_sizes, n_rows } => format!(
-                "{n_sizes} set {} left out of the sum: sets are drawn without replacement from {n_rows} rows",
-                if *n_sizes == 1 { "size was" } else { "sizes were" }
+                "{n_sizes} set {} left out of the average: sets are drawn without replacement from {n_rows} {}",
+                plural(*n_sizes, "size was", "sizes were"),
+                plural(*n_rows, "row", "rows")
             ),
             Warning::Truncated { n_visited, n_sizes, share } => format!(
-                "Algorithm 3 stopped after {n_visited} of {n_sizes} set sizes (median over rows) and kept {:.0} % of the sum; method `gaussian` is exact",
+                "the algorithm stopped after {n_visited} of {n_sizes} set sizes (median over rows) and kept {:.0} % of \
+                 the sum",
                 100.0 * share
             ),
+            Warning::InClass { class, warning } => {
+                format!("class {class} against the others: {}", warning.named(name))
+            }
         }
     }
 }
 
 impl fmt::Display for Warning {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.describe(|column| format!("feature {column}")))
+        f.write_str(&self.named(&|column| format!("feature {column}")))
     }
 }

@@ -36,8 +36,8 @@
 //! | [`linear`] | the closed form for least squares, and Algorithm 3 | Theorem 2 |
 //! | [`classification`] | logistic regression, and the same on its working variables | Corollary 4 |
 //! | [`density`] | the closed form for kernel density estimates, of rows and of sets | Theorem 5 |
-//! | [`neighbours`] | the closed form for nearest neighbours, and KNN-Shapley | beyond it |
-//! | [`second_order`] | the closed form for logistic models that are refitted on each set | beyond it |
+//! | [`neighbours`] | the closed form for nearest neighbours, and KNN-Shapley | not in it |
+//! | [`second_order`] | the closed form for logistic models that are refitted on each set | not in it |
 //! | [`numeric`] | sums over set sizes of chi-squared expectations | its proof |
 //!
 //! Nothing here reads files, clocks or the environment; a seed is an argument.
@@ -50,10 +50,13 @@ pub mod neighbours;
 pub mod numeric;
 pub mod second_order;
 
+mod blocks;
 mod error;
 mod factor;
+mod labels;
 mod moments;
 mod packed;
+mod plain;
 mod principal;
 mod rows;
 mod sizes;
@@ -67,5 +70,5 @@ pub use moments::{
 pub use principal::PrincipalComponents;
 pub use rows::{Rows, WEIGHT_RANGE};
 pub use sizes::Sizes;
-pub use valuer::Valuer;
-pub use values::{Note, Part, Values};
+pub use valuer::{Place, Valuer, Wants, Watch};
+pub use values::{Draws, Note, Part, Values};

@@ -1,4 +1,4 @@
-//! Principal components of the reference: few columns in place of many.
+//! Principal components of the reference: few columns instead of many.
 //!
 //! The last layer of a network has a thousand columns; the paper values rows on
 //! its leading components. They are those of the centred features as given, not
@@ -16,16 +16,16 @@ pub struct PrincipalComponents {
 }
 
 impl PrincipalComponents {
-    /// The `n_components` directions in which the features of `moments` vary
-    /// most, from the first down. Each axis points to where its largest loading
-    /// is positive, so that a sign is no matter of chance.
+    /// The `n_components` directions in which the features of `moments` vary most, from
+    /// the first down. Each axis points to where its largest loading is positive, so that
+    /// signs are not arbitrary.
     ///
     /// `O(p³)` time for `p` features, on one thread.
     ///
     /// # Errors
     ///
-    /// [`Error::TooManyComponents`] for more components than features, none of
-    /// them, or more than rows can determine.
+    /// [`Error::TooManyComponents`] for no components, more than there are features, or
+    /// more than the rows determine.
     pub fn of(moments: &Moments, n_components: usize) -> Result<Self, Error> {
         let (p, n_rows) = (moments.n_features(), moments.n_rows());
         let most = p.min(n_rows.saturating_sub(1));

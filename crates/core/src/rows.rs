@@ -3,14 +3,14 @@
 use crate::Error;
 use faer::MatRef;
 
-/// What a weight may be besides 0.
+/// The range of weights other than 0.
 pub const WEIGHT_RANGE: std::ops::RangeInclusive<f64> = 1e-100..=1e100;
 
 /// Features and targets of some rows.
 ///
-/// A view: nothing is copied, and any strides will do, so a column-major block
-/// from a reader and a row-major NumPy array both fit. Whether the numbers are
-/// finite is checked where they are first used, in the same sweep.
+/// A view: nothing is copied, and any strides work, so a column-major block from a reader
+/// and a row-major NumPy array both fit. Whether the numbers are finite is checked where
+/// they are first used, in the same sweep.
 #[derive(Debug, Clone, Copy)]
 pub struct Rows<'a> {
     x: MatRef<'a, f64>,
@@ -37,7 +37,7 @@ impl<'a> Rows<'a> {
     ///
     /// # Errors
     ///
-    /// [`Error::RowCount`] unless there is one for each row.
+    /// [`Error::RowCount`] unless there is one weight per row.
     pub fn with_weights(self, weights: &'a [f64]) -> Result<Self, Error> {
         if weights.len() != self.len() {
             return Err(Error::RowCount { features: self.len(), targets: weights.len() });

@@ -5,10 +5,10 @@ use crate::{Error, Warning};
 /// Fewer set sizes than this make a doubtful average.
 const FEW_SIZES: usize = 10;
 
-/// Larger sets than any there will be; counts up to here are exact as doubles.
-const MAX_SIZE: usize = 1_000_000_000_000_000;
+/// No set is larger than this. Counts up to here are exact as doubles.
+pub(crate) const MAX_SIZE: usize = 1_000_000_000_000_000;
 
-/// From which set size on utility counts, and up to which size it is averaged.
+/// The smallest set size whose utility counts, and the largest in the average.
 ///
 /// A value sums the gain of joining sets of `min − 1 ..= max − 1` rows and
 /// divides by `max`.
@@ -19,9 +19,8 @@ pub struct Sizes {
 }
 
 impl Sizes {
-    /// `min` is the paper's `q`, `max` its `m`; both count the point itself.
-    /// What a method needs of them it checks itself, since that depends on the
-    /// number of columns.
+    /// `min` is the paper's `q`, `max` its `m`; both count the point itself. Each method
+    /// checks them itself, because what it needs depends on the number of columns.
     pub fn new(min: usize, max: usize) -> Self {
         Self { min, max }
     }
@@ -47,7 +46,7 @@ impl Sizes {
         (self.max + 1).saturating_sub(self.min)
     }
 
-    /// The doubt that comes with a short average.
+    /// A warning if the average has few set sizes.
     pub fn warning(&self) -> Option<Warning> {
         (self.count() < FEW_SIZES).then_some(Warning::FewSizes { n_sizes: self.count() })
     }

@@ -1,4 +1,4 @@
-//! What came out: one value per row, in the order of the rows.
+//! The result: one value per row, in row order.
 
 use std::borrow::Cow;
 use std::cmp::Ordering;
@@ -11,26 +11,40 @@ use std::cmp::Ordering;
 pub struct Values {
     /// The value of each row.
     pub value: Vec<f64>,
-    /// Its standard error from the reference sample, if asked for.
+    /// Its standard error, if asked for.
     pub std_error: Option<Vec<f64>>,
     /// What explains the value, in the order of the output columns.
     pub parts: Vec<(Part, Vec<f64>)>,
-    /// Rows that need a word, in ascending order.
+    /// Rows without a value and why, in ascending order.
     pub notes: Vec<(usize, Note)>,
     /// For Algorithm 3: set sizes visited, and share of the complete sum kept.
     pub truncation: Option<Vec<(usize, f64)>>,
+    /// For methods that draw sets: how many were drawn, and how well that worked.
+    pub draws: Option<Draws>,
+}
+
+/// How sets of reference rows were drawn.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Draws {
+    /// Rounds drawn; the most of any class.
+    pub n_rounds: usize,
+    /// Whether the tolerance was reached, in every class.
+    pub reached: bool,
+    /// Share of the sets that did not determine the coefficients and were
+    /// drawn again: values average over the others. The largest of any class.
+    pub singular_share: f64,
 }
 
 /// A quantity that explains a value.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Part {
-    /// What the row's position could bring with a perfect target.
+    /// What the row's position would gain with a residual of zero.
     Potential,
     /// What its error costs: value = potential − penalty.
     Penalty,
-    /// What a row's pull on a refitted model brings or costs: value =
-    /// potential − penalty + correction.
+    /// What a row gains or loses by its pull on a refitted model: value = potential −
+    /// penalty + correction.
     Correction,
     /// Squared Mahalanobis distance from the reference.
     DistSq,
@@ -74,21 +88,19 @@ impl Part {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Note {
-    /// The row alone determines a coefficient, so nothing can be said of it
-    /// from the other rows.
+    /// The row alone determines a coefficient, so the other rows say nothing about its
+    /// value.
     LeverageOne,
     /// The sum has no finite value for a row at the very centre (`q = p + 2`).
     Infinite,
-    /// The row measures utility, so that it has no part in any set.
+    /// The row measures utility, so it is in no set.
     TestRow,
     /// The sum has no finite value for a row whose weight in the logistic fit
     /// is 0 (`q ≤ p + 4`).
     NoWeight,
-    /// The row would move a model refitted on a small set further than an
-    /// expansion reaches.
+    /// The row would move a model refitted on a small set too far for an expansion.
     TooFar,
-    /// No other row of the reference has its label, so that without it there is
-    /// no model.
+    /// No other row of the reference has its label, so there is no model without it.
     OnlyOfLabel,
 }
 
@@ -106,7 +118,30 @@ impl Note {
     }
 }
 
+/// What is known of one valued row, whatever the method.
+pub(crate) trait Valued {
+    /// Its value.
+    fn value(&self) -> f64;
+
+    /// One of the parts that the method has.
+    fn part(&self, part: Part) -> f64;
+
+    /// Why it has no value.
+    fn note(&self) -> Option<Note>;
+}
+
 impl Values {
+    /// The values of rows with these parts, and nothing else.
+    pub(crate) fn of<R: Valued>(rows: &[R], parts: Vec<Part>) -> Self {
+        let column = |part| (part, rows.iter().map(|row| row.part(part)).collect());
+        Self {
+            value: rows.iter().map(Valued::value).collect(),
+            parts: parts.into_iter().map(column).collect(),
+            notes: rows.iter().enumerate().filter_map(|(i, row)| Some((i, row.note()?))).collect(),
+            ..Self::default()
+        }
+    }
+
     /// Number of rows.
     pub fn len(&self) -> usize {
         self.value.len()
@@ -120,6 +155,22 @@ impl Values {
     /// One of the parts, if the method has it.
     pub fn part(&self, part: Part) -> Option<&[f64]> {
         self.parts.iter().find(|(have, _)| *have == part).map(|(_, column)| column.as_slice())
+    }
+
+    /// The values of `len` rows from `start` on. What is known of all rows together
+    /// stays as it is.
+    pub fn slice(&self, start: usize, len: usize) -> Values {
+        let rows = start..start + len;
+        let cut = |column: &[f64]| column[rows.clone()].to_vec();
+        let notes = self.notes.iter().filter(|(row, _)| rows.contains(row));
+        Values {
+            value: cut(&self.value),
+            std_error: self.std_error.as_deref().map(cut),
+            parts: self.parts.iter().map(|(part, column)| (*part, cut(column))).collect(),
+            notes: notes.map(|&(row, note)| (row - start, note)).collect(),
+            truncation: self.truncation.as_ref().map(|all| all[rows.clone()].to_vec()),
+            draws: self.draws,
+        }
     }
 
     /// Row indices from the highest value to the lowest, rows without a value

@@ -1,6 +1,6 @@
-//! From numbers to places: ranges, ticks and their labels.
+//! From numbers to positions: ranges, ticks and their labels.
 
-/// Ticks of a linear axis are about this many.
+/// Approximate number of ticks on a linear axis.
 const WANTED_TICKS: f64 = 6.0;
 
 /// Room beyond the data, as a share of their range: enough for a mark.
@@ -28,13 +28,13 @@ impl Scale {
             let widen = if high / low < 1.01 { 3.0 } else { (high / low).powf(MARGIN).max(1.15) };
             return Self { low: low / widen, high: high * widen, logarithmic };
         }
-        // Below this, differences are rounding of the numbers themselves.
+        // Smaller differences are rounding of the numbers themselves.
         let least = 1e-9 * low.abs().max(high.abs()).max(1e-300);
         let room = if high - low > least { MARGIN * (high - low) } else { low.abs().max(1.0) * 0.5 };
         Self { low: low - room, high: high + room, logarithmic }
     }
 
-    /// Where `number` is between the ends, which are 0 and 1.
+    /// The position of `number` between the ends, which are 0 and 1.
     pub(crate) fn place(&self, number: f64) -> Option<f64> {
         if !number.is_finite() || (self.logarithmic && number <= 0.0) {
             return None;
@@ -75,7 +75,7 @@ impl Scale {
                 let all = (first - 1..=last + 1).flat_map(|e| digits.iter().map(move |d| d * 10_f64.powi(e)));
                 all.filter(|t| (self.low..=self.high).contains(t)).map(|t| (t, plain(t))).collect()
             };
-            // One label says where an axis is, two say how far it goes.
+            // One label shows where an axis is, two show its scale.
             let tries = [within(&[1.0, 2.0, 5.0]), within(&[1.0, 2.0, 3.0, 4.0, 6.0, 8.0])];
             return tries.into_iter().find(|ticks| ticks.len() > 1).unwrap_or_else(|| self.linear_ticks());
         }
@@ -142,7 +142,7 @@ mod tests {
     }
 
     #[test]
-    fn a_logarithmic_axis_has_two_labels_at_least() {
+    fn a_logarithmic_axis_has_at_least_two_labels() {
         assert_eq!(labels(&[0.0007, 0.0016], true), ["0.0008", "0.001"]);
         assert_eq!(labels(&[0.0025, 0.004], true), ["0.003", "0.004"]);
         assert_eq!(labels(&[0.71, 0.72], true), ["0.65", "0.70", "0.75", "0.80"]);
@@ -165,7 +165,7 @@ mod tests {
     }
 
     #[test]
-    fn what_cannot_be_shown_is_ignored() {
+    fn numbers_that_cannot_be_shown_are_ignored() {
         let scale = Scale::of([f64::NAN, -1.0, 10.0, 1000.0].into_iter(), true);
         assert_eq!(scale.place(-1.0), None);
         assert!(scale.place(10.0).is_some_and(|place| place > 0.0 && place < 0.1));

@@ -20,7 +20,7 @@ const BELOW: f64 = 50.0;
 const TITLE: f64 = 40.0;
 const LEGEND_ROW: f64 = 22.0;
 const EDGE: f64 = 10.0;
-/// Length of a line in the legend, with the space after it.
+/// Length of a line in the legend, including the space after it.
 pub(crate) const LEGEND_KEY: f64 = 34.0;
 const LEGEND_GAP: f64 = 22.0;
 
@@ -33,7 +33,7 @@ pub(crate) struct Layout {
     pub(crate) width: f64,
     pub(crate) height: f64,
     columns: usize,
-    /// Left end of the panels, which are in the middle under a long title.
+    /// Left end of the panels, which are centred under a long title.
     left: f64,
     /// Height of names under a horizontal axis, beyond that of numbers.
     pub(crate) names_height: f64,
@@ -79,7 +79,7 @@ impl Layout {
     }
 }
 
-/// About how long a line of text is.
+/// Approximate length of a line of text.
 fn text_width(words: &str, size: f64) -> f64 {
     LETTER * size * words.chars().count() as f64
 }

@@ -1,18 +1,18 @@
 //! Line charts in panels, as SVG and as PNG.
 //!
-//! A [`Figure`] is a grid of [`Panel`]s with one legend for all. A panel has two
-//! axes and some [`Line`]s; a line may carry a band, such as one standard error on
-//! either side. That is all the figures of the paper need, and what is drawn here
-//! does no arithmetic on values.
+//! A [`Figure`] is a grid of [`Panel`]s with one legend for all. A panel has two axes
+//! and some [`Line`]s; a line may carry a band, such as one standard error on either
+//! side. The figures of the paper need no more. Nothing here does arithmetic on
+//! values.
 //!
 //! ```text
 //! Figure ──to_svg──▶ text ──to_png──▶ pixels
 //! ```
 //!
-//! Colours are those of Okabe and Ito, which colour-blind readers tell apart;
-//! lines differ in their dashes as well. The same figure gives the same bytes on
-//! every machine: the PNG is drawn from the SVG with a font that is part of the
-//! program, DejaVu Sans, and no font of the system is looked at.
+//! Colours are those of Okabe and Ito, which colour-blind readers can tell apart;
+//! lines also differ in their dashes. The same figure gives the same bytes on every
+//! machine: the PNG is drawn from the SVG with a built-in font, DejaVu Sans, and no
+//! system font is used.
 //!
 //! ```
 //! use dshap_draw::{Axis, Colour, Figure, Line, Panel, Point};
@@ -38,7 +38,7 @@ pub use png::Error;
 /// Panels in a grid, with one legend.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Figure {
-    /// What stands above all panels.
+    /// The title above all panels.
     pub title: String,
     /// Panels beside each other.
     pub columns: usize,
@@ -61,7 +61,7 @@ impl Figure {
     ///
     /// # Errors
     ///
-    /// [`Error::Size`] when that is no picture: no panels, or too many pixels.
+    /// [`Error::Size`] if there are no panels, or too many pixels.
     #[cfg(feature = "png")]
     pub fn to_png(&self, scale: f32) -> Result<Vec<u8>, Error> {
         png::render(&self.to_svg(), scale)
@@ -71,7 +71,7 @@ impl Figure {
 /// One chart.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Panel {
-    /// What stands above it.
+    /// Its title.
     pub title: String,
     /// The horizontal axis.
     pub x: Axis,
@@ -95,10 +95,10 @@ pub struct Axis {
     pub label: String,
     /// Whether equal distances are equal ratios.
     pub logarithmic: bool,
-    /// The least number that is shown, if there is one: lines go on below the chart,
-    /// and few numbers far below the others do not flatten them.
+    /// The least number that is shown, if there is a limit. Lines below it leave the
+    /// chart, so that a few very low numbers do not flatten the others.
     pub least: Option<f64>,
-    /// What 1, 2, … stand for, on a horizontal axis of names; else none.
+    /// The names of 1, 2, … on a horizontal axis of names; otherwise none.
     pub names: Vec<String>,
 }
 
@@ -108,19 +108,19 @@ impl Axis {
         Self { label: label.into(), logarithmic: false, least: None, names: Vec::new() }
     }
 
-    /// An axis of things that have names and no order: the first is at 1.
+    /// An axis of names without an order; the first is at 1.
     pub fn named(label: impl Into<String>, names: Vec<String>) -> Self {
         Self { names, ..Self::linear(label) }
     }
 
-    /// The same axis, which ends at `least` where numbers are below it.
+    /// The same axis, cut off below `least`.
     pub fn with_least(mut self, least: f64) -> Self {
         self.least = Some(least);
         self
     }
 
-    /// An axis on which equal distances are equal ratios; what is not positive is
-    /// left out.
+    /// An axis on which equal distances are equal ratios; numbers that are not
+    /// positive are left out.
     pub fn logarithmic(label: impl Into<String>) -> Self {
         Self { label: label.into(), logarithmic: true, least: None, names: Vec::new() }
     }
@@ -135,10 +135,10 @@ pub struct Line {
     pub colour: Colour,
     /// Its dashes.
     pub dash: Dash,
-    /// Whether points are marked, too.
+    /// Whether points are marked as well.
     pub marked: bool,
-    /// Whether points are joined. Marks alone are for points that have nothing
-    /// between them.
+    /// Whether points are joined. Use marks alone for points with nothing between
+    /// them.
     pub joined: bool,
     /// Its points, from left to right. Those that are not finite are left out.
     pub points: Vec<Point>,
@@ -172,9 +172,9 @@ impl Line {
 /// A point of a line.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Point {
-    /// Where.
+    /// The horizontal position.
     pub x: f64,
-    /// How high.
+    /// The vertical position.
     pub y: f64,
     /// Half the height of the band around it; 0 for none.
     pub band: f64,
@@ -193,7 +193,7 @@ impl Point {
     }
 }
 
-/// The colours of Okabe and Ito (2008), as far as they show on white.
+/// The colours of Okabe and Ito (2008) that show on white.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Colour {
     /// `#0072B2`

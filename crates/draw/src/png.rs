@@ -2,7 +2,7 @@
 
 use resvg::{tiny_skia, usvg};
 
-/// More pixels than this are no figure.
+/// The largest picture that is drawn, in pixels.
 const MOST_PIXELS: f32 = 2e8;
 
 /// Why a figure could not be drawn.

@@ -80,7 +80,7 @@ impl Page {
             if panel.x.names.is_empty() {
                 self.text(x, bottom + 16.0, "middle", TEXT, &label, "");
             } else {
-                // Names are longer than the room beside each other.
+                // Names are too long to fit side by side.
                 let (x, y) = (x + 4.0, bottom + 13.0);
                 let slanted = format!(r#" transform="rotate(-45 {x:.2} {y:.2})""#);
                 self.text(x, y, "end", TEXT, &label, &slanted);
@@ -93,7 +93,8 @@ impl Page {
         }
         let is_cut = panel.x.least.or(panel.y.least).is_some();
         if is_cut {
-            // A picture within the picture ends at its edges, and needs no name that another might have.
+            // A nested picture is clipped at its edges and needs no name that could
+            // clash.
             let place =
                 format!(r#"x="{left:.2}" y="{top:.2}" width="{CHART_WIDTH}" height="{CHART_HEIGHT}""#);
             let view = format!(r#"viewBox="{left:.2} {top:.2} {CHART_WIDTH} {CHART_HEIGHT}""#);
@@ -114,7 +115,7 @@ impl Page {
                 let _ = write!(path, "{}{x:.2} {y:.2}", if i == 0 { 'M' } else { 'L' });
             }
             self.stroke(&path, line);
-            // A line of one point would not be seen.
+            // A line with one point would be invisible.
             if line.marked || shown.len() == 1 {
                 for (x, y, ..) in &shown {
                     self.mark(*x, *y, line);
@@ -172,7 +173,7 @@ impl Page {
     }
 }
 
-/// Words as XML has them, which knows no control characters.
+/// Text escaped for XML, which allows no control characters.
 fn escaped(words: &str) -> String {
     let plain = words.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;");
     plain.replace(|c: char| c.is_control(), " ")

@@ -22,7 +22,7 @@ fn figure() -> Figure {
 }
 
 #[test]
-fn an_entry_of_the_legend_stands_for_all_panels() {
+fn a_legend_entry_stands_for_all_panels() {
     let svg = figure().to_svg();
     assert_eq!(svg.matches(">largest first<").count(), 1);
     assert_eq!(svg.matches(">points added<").count(), 2);
@@ -44,10 +44,10 @@ fn the_same_figure_has_the_same_bytes() {
     assert_eq!(figure().to_png(1.0).unwrap(), figure().to_png(1.0).unwrap());
 }
 
-/// Text in the picture must come from the font that is built in: without its
-/// words the picture is another one.
+/// Text in the picture must come from the built-in font: without the words the
+/// picture differs.
 #[test]
-fn pictures_have_words_without_fonts_of_the_system() {
+fn pictures_have_words_without_system_fonts() {
     let mut silent = figure();
     silent.title = String::new();
     assert_ne!(figure().to_png(1.0).unwrap(), silent.to_png(1.0).unwrap());
@@ -79,9 +79,9 @@ fn a_line_may_leave_the_chart_below() {
     assert_ne!(chart(Some(-1.0)).to_png(1.0).unwrap(), chart(None).to_png(1.0).unwrap());
 }
 
-/// One name for each mark, also where the marks are few, and no number.
+/// One name for each mark, even if there are few marks, and no numbers.
 #[test]
-fn an_axis_may_have_names_in_the_place_of_numbers() {
+fn an_axis_may_have_names_instead_of_numbers() {
     let chart = |names: &[&str]| {
         let points = (1..=names.len()).map(|i| Point::new(i as f64, i as f64)).collect();
         let line = Line::new("seconds", Colour::Blue, points).with_marks_only();
@@ -115,6 +115,6 @@ fn a_long_title_is_within_the_picture() {
 }
 
 #[test]
-fn a_picture_without_end_is_refused() {
+fn a_picture_that_is_too_large_is_refused() {
     assert!(matches!(figure().to_png(1e4), Err(Error::Size { .. })));
 }

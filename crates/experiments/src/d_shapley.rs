@@ -1,5 +1,5 @@
-//! Values by D-SHAPLEY, with which the paper compares: sets are drawn, models
-//! fitted, utilities measured on test rows.
+//! Values by D-SHAPLEY, the baseline of the paper: it draws sets, fits models and
+//! measures utilities on test rows.
 
 use crate::Error;
 use crate::data::{Split, Task};
@@ -12,14 +12,14 @@ use dshap_baselines::{
     Score, SmoothedDensity, Stopping, Utility, d_shapley,
 };
 
-/// The values of the points of `split`, in their order. It stops by the rule of
-/// its authors, or after 10 000 iterations.
+/// The values of the points of `split`, in their order. D-SHAPLEY stops by the rule
+/// of its authors, or after 10 000 iterations.
 pub(crate) fn values(terms: Terms, split: &Split) -> Result<Vec<f64>, Error> {
     if terms.task == Task::Regression {
         let fit = LinearFit::of(split.reference.rows()?, FitOptions::default());
         let fit = fit.map_err(Error::valuing("fit the reference"))?;
         if !fit.dropped().is_empty() {
-            // Least squares on a set has no answer with columns that depend on others.
+            // Least squares on a set has no solution if columns depend on others.
             return values(terms, &split.with_columns(fit.kept()));
         }
     }
@@ -32,7 +32,8 @@ pub(crate) fn values(terms: Terms, split: &Split) -> Result<Vec<f64>, Error> {
                 let column = |j: usize| rows.x().col(j).iter().sum::<f64>() / n;
                 ((0..rows.n_features()).map(column).collect(), rows.y().iter().sum::<f64>() / n)
             };
-            // As the closed form has it: means are known, sets from q − 1 rows on count.
+            // As in the closed form: means are known, and sets count from q − 1 rows
+            // on.
             let (x, y) = means(reference);
             let options = LeastSquaresOptions {
                 least_rows: terms.q - 1,
@@ -69,7 +70,7 @@ fn drawn<U: Utility>(
     split: &Split,
 ) -> Result<Vec<f64>, dshap_baselines::Error> {
     let population = ReferenceRows::new(reference, utility)?;
-    // Sets are drawn without replacement: a small reference has no larger ones.
+    // Sets are drawn without replacement, so a small reference limits their size.
     let m = terms.m.min(reference.len() + 1);
     let points = Rows::new(split.points.x.as_ref(), &split.points.y)?;
     let stopping = Stopping { seed: terms.seed, ..Stopping::default() };

@@ -1,13 +1,86 @@
 //! Why an experiment or a dataset could not be made.
 
+use std::fmt;
 use std::io;
 use std::path::Path;
 
-/// A setting that differs from that of results at hand.
+/// Something a user can choose about an experiment or a dataset.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum ExperimentOption {
+    /// The version that takes about a minute.
+    Quick,
+    /// The seed.
+    Seed,
+    /// The number of repetitions.
+    Repetitions,
+    /// The folders with datasets.
+    Data,
+    /// Which tables two of the names mean.
+    DataHandling,
+    /// The panels to show.
+    Only,
+    /// Repetitions that D-SHAPLEY takes part in.
+    DShapley,
+    /// The same for single datasets.
+    DShapleyOfDataset,
+}
+
+impl ExperimentOption {
+    /// Its name, with underscores.
+    pub fn name(self) -> &'static str {
+        match self {
+            ExperimentOption::Quick => "quick",
+            ExperimentOption::Seed => "seed",
+            ExperimentOption::Repetitions => "repetitions",
+            ExperimentOption::Data => "data",
+            ExperimentOption::DataHandling => "data_handling",
+            ExperimentOption::Only => "only",
+            ExperimentOption::DShapley | ExperimentOption::DShapleyOfDataset => "d_shapley",
+        }
+    }
+}
+
+impl fmt::Display for ExperimentOption {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let of = if *self == ExperimentOption::DShapleyOfDataset { " of a dataset" } else { "" };
+        write!(f, "`{}`{of}", self.name())
+    }
+}
+
+/// Why an experiment does not use an option.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Unused {
+    /// Nothing in the experiment is random.
+    NothingRandom,
+    /// The experiment reads no table.
+    NoTable,
+    /// The experiment has no datasets to choose from.
+    NoDatasets,
+    /// D-SHAPLEY takes no part in the experiment.
+    NoDShapley,
+    /// Neither of the two datasets that are handled in two ways is in the experiment.
+    NoHandledDataset,
+}
+
+impl fmt::Display for Unused {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Unused::NothingRandom => "nothing in it is random",
+            Unused::NoTable => "it reads no table",
+            Unused::NoDatasets => "it has no datasets to choose from",
+            Unused::NoDShapley => "D-SHAPLEY takes no part in it",
+            Unused::NoHandledDataset => "neither `australian` nor `diabetes` is in it",
+        })
+    }
+}
+
+/// A setting that differs from that of earlier results.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Difference {
-    /// The setting.
-    pub setting: &'static str,
+    /// The option; none for the version of dshap.
+    pub option: Option<ExperimentOption>,
     /// What it was.
     pub found: String,
     /// What it is now.
@@ -15,11 +88,17 @@ pub struct Difference {
 }
 
 fn in_words(differences: &[Difference]) -> String {
-    let words = |d: &Difference| format!("{} was {}, is now {}", d.setting, d.found, d.wanted);
+    let words = |d: &Difference| {
+        let setting = d.option.map_or("the version of dshap".to_string(), |option| option.to_string());
+        format!("{setting} was {} and is now {}", d.found, d.wanted)
+    };
     differences.iter().map(words).collect::<Vec<_>>().join("; ")
 }
 
 /// Why an experiment or a dataset could not be made.
+///
+/// These are facts. What the user can do about them depends on the front end, so
+/// `dshap-words` says it.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
@@ -59,16 +138,16 @@ pub enum Error {
     },
 
     /// The folder holds results of another run.
-    #[error("`{file}` is of a run with other settings: {}", in_words(differences))]
+    #[error("`{file}` belongs to a run with other settings: {}", in_words(differences))]
     OtherRun {
-        /// The file that tells.
+        /// The record of that run.
         file: String,
         /// What differs.
         differences: Vec<Difference>,
     },
 
     /// The folder holds results that were computed on another table.
-    #[error("`{file}` is not the table of `{dataset}` that the results beside `{record}` were computed on")]
+    #[error("`{file}` is not the table of `{dataset}` that the results next to `{record}` were computed on")]
     OtherData {
         /// The table.
         file: String,
@@ -78,7 +157,7 @@ pub enum Error {
         record: String,
     },
 
-    /// Results whose settings nobody wrote down, or not in a way that can be read.
+    /// Results whose settings were not recorded, or cannot be read.
     #[error("`{file}` holds results, but their settings cannot be read from `{record}`: {reason}")]
     NoRecord {
         /// The results.
@@ -89,7 +168,7 @@ pub enum Error {
         reason: String,
     },
 
-    /// Results that are not as they were written.
+    /// Results that have been changed since they were written.
     #[error("`{file}` is damaged in line {line}: {reason}")]
     Damaged {
         /// The file.
@@ -100,7 +179,7 @@ pub enum Error {
         reason: String,
     },
 
-    /// Results beyond the repetitions asked for.
+    /// More results than the repetitions requested.
     #[error("`{file}` holds more repetitions than were asked for: line {line} begins with `{found}`")]
     MoreThanAsked {
         /// The file.
@@ -111,8 +190,8 @@ pub enum Error {
         found: String,
     },
 
-    /// A repetition whose result is no number.
-    #[error("a repetition has no result: {reason}, in `{row}`")]
+    /// A repetition whose result is not a number.
+    #[error("a repetition has no usable result: {reason}, in `{row}`")]
     NoNumber {
         /// The row.
         row: String,
@@ -127,15 +206,15 @@ pub enum Error {
         file: String,
     },
 
-    /// A setting that the experiment has no use for.
-    #[error("{experiment} has no use for {setting}: {why}")]
+    /// An option that the experiment does not use.
+    #[error("{experiment} does not use {option}: {why}")]
     NoUse {
         /// The experiment.
         experiment: &'static str,
-        /// The setting.
-        setting: &'static str,
+        /// The option.
+        option: ExperimentOption,
         /// Why.
-        why: &'static str,
+        why: Unused,
     },
 
     /// No file of a dataset was found.
@@ -157,7 +236,7 @@ pub enum Error {
     },
 
     /// There is no panel of that name in the experiment.
-    #[error("`{name}` is no panel of {experiment}")]
+    #[error("`{name}` is not a panel of {experiment}")]
     UnknownPanel {
         /// The name.
         name: String,
@@ -167,7 +246,7 @@ pub enum Error {
         panels: Vec<&'static str>,
     },
 
-    /// A table lacks rows or columns, or a cell holds no number.
+    /// A table lacks rows or columns, or a cell does not hold a number.
     #[error("`{file}` is not the table it should be: {reason}")]
     WrongTable {
         /// The file.
@@ -195,7 +274,7 @@ pub enum Error {
     },
 
     /// What was downloaded is not in the format of its source.
-    #[error("what `{address}` gave is not `{dataset}`: {reason}")]
+    #[error("`{address}` did not return `{dataset}`: {reason}")]
     Format {
         /// The address.
         address: String,
@@ -205,14 +284,14 @@ pub enum Error {
         reason: String,
     },
 
-    /// The parsed table is another one than expected.
+    /// The parsed table is not the expected one.
     #[error("the table of `{dataset}` has the digest {found}, not {expected}")]
     Digest {
         /// The dataset.
         dataset: &'static str,
         /// The digest of what was parsed.
         found: String,
-        /// The digest of the table that the experiments are known on.
+        /// The digest of the table that the published experiments use.
         expected: &'static str,
     },
 }
@@ -228,39 +307,5 @@ impl Error {
     pub(crate) fn file(path: &Path) -> impl FnOnce(io::Error) -> Error {
         let file = path.display().to_string();
         move |reason| Error::File { file, reason }
-    }
-
-    /// What to try next, if there is something.
-    pub fn hint(&self) -> Option<String> {
-        match self {
-            Error::OtherRun { .. } | Error::OtherData { .. } | Error::NotAFolder { .. } => {
-                Some("choose another folder with `-o`".into())
-            }
-            Error::NoRecord { file, .. } => {
-                Some(format!("choose another folder with `-o`, or move `{file}` away"))
-            }
-            Error::Damaged { file, .. } => {
-                Some(format!("mend the line, or move `{file}` away to begin anew"))
-            }
-            Error::MoreThanAsked { .. } => {
-                Some("ask for as many `--repetitions` as it holds, or choose another folder with `-o`".into())
-            }
-            Error::NotFound { dataset, can_be_downloaded: true, .. } => Some(format!(
-                "name the folder that holds it with `--data DIR`, or run `dshap dataset {dataset}`"
-            )),
-            Error::NotFound { .. } => {
-                Some("name the folder that holds it with `--data DIR`, or leave it out with `--only`".into())
-            }
-            Error::NotOffered { .. } => {
-                Some("`dshap experiment` takes a table of it from the folder of `--data DIR`".into())
-            }
-            Error::UnknownDataset { .. } => Some("`dshap dataset --list` names them all".into()),
-            Error::UnknownPanel { panels, .. } => Some(format!("its panels are {}", panels.join(", "))),
-            Error::Download { .. } => {
-                Some("`--from URL` takes a copy from elsewhere; a local file will do, too".into())
-            }
-            Error::Digest { .. } => Some("`--unchecked` keeps the table all the same".into()),
-            _ => None,
-        }
     }
 }

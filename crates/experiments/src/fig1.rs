@@ -36,11 +36,11 @@ const QUICK_REFERENCE_ROWS: usize = 5_000;
 const TEST_ROWS: usize = 1_000;
 /// The paper's largest case, and its smallest set.
 const LARGEST: (usize, usize) = (500_000, 1_000);
-/// Rows of the largest case that are made and valued at a time; the clock stands
-/// still while they are made.
+/// Rows of the largest case that are made and valued at a time; making them is not
+/// timed.
 const CHUNK_ROWS: usize = 10_000;
 
-/// One time that is taken.
+/// One case to be timed.
 #[derive(Debug, Clone, Copy)]
 struct Case {
     task: Task,
@@ -68,11 +68,11 @@ impl Case {
     }
 }
 
-/// Where times are taken, for each method.
+/// The cases to be timed, for each method.
 fn cases(settings: &Settings) -> Vec<Case> {
     let n = settings.repetitions(QUICK_REPETITIONS, REPETITIONS);
     let (ours, paper) = if settings.quick { (1_000, 300) } else { (100_000, 10_000) };
-    // D-SHAPLEY updates least squares, but fits logistic models anew.
+    // D-SHAPLEY updates least squares, but refits logistic models.
     let drawn = |task: Task| match (task, settings.quick) {
         (_, true) => 100,
         (Task::Classification, false) => 300,
@@ -148,7 +148,7 @@ fn time(case: &Case, settings: &Settings) -> Result<f64, Error> {
     Ok(began.elapsed().as_secs_f64())
 }
 
-/// The closed form on points that are more than memory should hold.
+/// The closed form on more points than memory should hold.
 fn time_in_chunks(
     case: &Case,
     reference: &Part,
@@ -218,12 +218,12 @@ fn summary(rows: &[Row], settings: &Settings) -> String {
     let n_reference = if settings.quick { QUICK_REFERENCE_ROWS } else { REFERENCE_ROWS };
     let mut text = format!(
         "# Figure 1: time against m\n\n\
-         m points are valued against {n_reference} reference rows, with q = 50 (p + 100 beyond p = 100); medians of \
-         {repetitions}, {threads} threads, the fit included and the drawing of data not. A method is left out \
-         where {left_out}.\n\n",
+         Each method values m points against {n_reference} reference rows, with q = 50 (q = p + 100 from p = 100 on). \
+         Times are medians of {repetitions} with {threads} threads. They include the fit, but not the drawing of \
+         data. A method is left out where {left_out}.\n\n",
         repetitions = repetitions(settings.repetitions(QUICK_REPETITIONS, REPETITIONS)),
         threads = rayon::current_num_threads(),
-        left_out = if settings.quick { "it would take more than moments" } else { "it would take hours" },
+        left_out = if settings.quick { "it would take more than a moment" } else { "it would take hours" },
     );
     let mut table =
         MarkdownTable::new(&["task", "p", "m", "D-SHAPLEY", "the paper's algorithm", "closed form"]);

@@ -14,10 +14,10 @@ use std::path::Path;
 
 /// The paper's repetitions.
 pub(crate) const REPETITIONS: usize = 50;
-/// Repetitions that take about a minute.
+/// Repetitions of the quick version, which takes about a minute.
 pub(crate) const QUICK_REPETITIONS: usize = 3;
 
-/// Panels that are wanted, of those that `belong`.
+/// The requested panels among those that `belong`.
 pub(crate) fn wanted(
     experiment: Experiment,
     settings: &Settings,
@@ -37,8 +37,8 @@ pub(crate) fn wanted(
     Ok(all.into_iter().filter(|panel| settings.wants(panel.name)).collect())
 }
 
-/// Does all repetitions of some panels: repetition by repetition, so that more of
-/// them can be asked for later.
+/// Does all repetitions of some panels, one repetition after another, so that more
+/// can be requested later.
 pub(crate) fn curves(
     output: &mut Output,
     panels: &[Panel],
@@ -135,7 +135,7 @@ fn figure(curves: &Curves, panels: &[Panel]) -> Figure {
     Figure::new(title, 4, charts.collect())
 }
 
-/// What lines and bands are; random orders are in every repetition.
+/// What lines and bands show; every repetition has random orders.
 pub(crate) fn means(curves: &Curves, panels: &[Panel]) -> String {
     let counts = panels.iter().map(|panel| curves.n_repetitions(panel.name, "random", Order::Random));
     match counts.max().unwrap_or(0) {
@@ -148,12 +148,12 @@ fn summary(curves: &Curves, panels: &[Panel], settings: &Settings) -> String {
     let n = repetitions(settings.repetitions(QUICK_REPETITIONS, REPETITIONS));
     let mut text = format!(
         "# Figure 2: point addition\n\n\
-         {n}, seed {seed}, data handling `{handling}`. In each, 200 rows are valued; a model starts \
+         {n}, seed {seed}, data handling `{handling}`. Each repetition values 200 rows. A model starts \
          with 100 of them (10 on gaussian-c) and gets up to 50 of the other 100. A margin is how far a curve lies \
-         on its own side of the random one of the same repetition (above for largest first, below for smallest \
-         first), in points of relative utility, averaged over the curve; ± is one standard error over \
-         repetitions, z the ratio of the two, and \"in\" counts the repetitions in which it is positive. \
-         {HOW_CLAIMS_ARE_TESTED} The paper shows curves without numbers; its claim is that every margin is positive.\n\n",
+         on its own side of the random curve of the same repetition: above for largest first, below for smallest \
+         first. Margins are in points of relative utility, averaged over the curve. ± is one standard error over \
+         repetitions, z is the margin divided by it, and \"in\" counts the repetitions with a positive margin. \
+         {HOW_CLAIMS_ARE_TESTED} The paper shows curves without numbers and claims that every margin is positive.\n\n",
         seed = settings.seed,
         handling = settings.handling.name(),
     );

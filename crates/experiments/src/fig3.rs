@@ -14,7 +14,7 @@ const MAX_SIZE: usize = 100;
 const C_DEN: f64 = 0.2;
 /// Bandwidths in hundredths, from 0.05 to 0.35.
 const HUNDREDTHS: std::ops::RangeInclusive<usize> = 5..=35;
-/// Where this project's high-precision table has thresholds, and what it has.
+/// The bandwidths of this project's high-precision table, and its thresholds.
 const PRINTED: [(usize, f64); 7] = [
     (5, 0.009_999),
     (10, 0.018_725),
@@ -47,7 +47,7 @@ pub(crate) fn run(settings: &Settings, folder: &Path, watch: &dyn Watch) -> Resu
                 .map_err(Error::valuing("evaluate Example 2"))
         };
         let (printed, exact) = (example(Border::Printed)?, example(Border::Exact)?);
-        // No distance will do: the cell stays empty.
+        // If no distance has synergy, the cell stays empty.
         let threshold = printed.threshold().map_or(String::new(), |threshold| threshold.to_string());
         let probabilities =
             [printed.synergy_probability(), exact.synergy_probability()].map(|p| p.to_string());
@@ -81,8 +81,8 @@ pub(crate) fn run(settings: &Settings, folder: &Path, watch: &dyn Watch) -> Resu
     let mut text = String::from(
         "# Figure 3: synergy of two points\n\n\
          Example 2 of the paper in closed form: uniform kernel of width h on uniform data, m = 100, C_den = 0.2. \
-         No chance, no repetitions. The paper shows curves; the second column has the threshold of its formulas \
-         as an independent program evaluated them with 60 digits.\n\n",
+         Nothing is random, so there are no repetitions. The paper shows curves; the second column has the \
+         threshold by its formulas, evaluated with 60 digits by an independent program.\n\n",
     );
     let mut table = MarkdownTable::new(&[
         "h",

@@ -105,12 +105,21 @@ fn summary(rows: &[[f64; 8]], cases: &[(usize, usize)]) -> String {
     let mut text = String::from(
         "# Figure 4: value against distance\n\n\
          Theorem 2 with σ² = 1 and q = 50, on a grid of squared distances up to 3p; values are the `gain` of this \
-         project (the drop in squared error), exact to twelve digits. The figure has no chance in it and no \
-         repetitions. The table also holds Theorem 2's constant, by the definition and as printed.\n\n\
+         project (the drop in squared error), exact to twelve digits. Nothing is random, so there are no \
+         repetitions. The table `fig4.csv` also has values with Theorem 2's constant, by the definition and as \
+         printed.\n\n\
          The paper shows curves and gives no numbers to compare with.\n\n",
     );
-    let mut table =
-        MarkdownTable::new(&["p", "m", "e²", "at d² = p", "at d² = 3p", "lowest", "at d²", "along d² it"]);
+    let mut table = MarkdownTable::new(&[
+        "p",
+        "m",
+        "e²",
+        "at d² = p",
+        "at d² = 3p",
+        "lowest",
+        "at d²",
+        "as d² grows, it",
+    ]);
     for &(p, m) in cases {
         for e2 in RESID_SQS {
             let line: Vec<&[f64; 8]> = line(rows, p, m, e2).collect();

@@ -70,10 +70,10 @@ fn summary(curves: &Curves, panels: &[Panel], settings: &Settings, task: Task) -
     let (number, ridge) = if task == Task::Regression { (5, "γ = 1/200") } else { (6, "γ = 0") };
     let mut text = format!(
         "# Figure {number}: point addition by bounds, {task}\n\n\
-         {n}, seed {seed}. As in Figure 2, with the bounds of Theorem 3 in the place of values. \
+         {n}, seed {seed}. As in Figure 2, with the bounds of Theorem 3 instead of values. \
          {HOW_CLAIMS_ARE_TESTED} \"As printed\" is what the paper shows: its coefficients, c = C = 1, {ridge}, Algorithm 4's stopping rule \
-         with ρ = 0.005. The valid bounds have c = ½, γ = 0, and count sets from the first size of which they say \
-         anything. The paper shows curves without numbers: the lower bound ranks reasonably, the upper poorly.\n\n",
+         with ρ = 0.005. The valid bounds have c = ½, γ = 0, and count sets from the smallest size that \
+         they apply to. The paper shows curves without numbers: the lower bound ranks reasonably, the upper poorly.\n\n",
         task = task.name(),
         seed = settings.seed,
     );

@@ -1,10 +1,10 @@
 //! A table of results that grows row by row and survives being killed.
 //!
-//! Work is a list of units, in a fixed order; a unit is the rows of one
-//! repetition, told by their first cells. Rows of a unit are appended together.
-//! Whoever opens the file again keeps the units that are there whole and goes on
-//! with the rest, so that a run that was killed ends with the same file. What is
-//! kept is looked at cell by cell: results are drawn and summed up from it.
+//! Work is a list of units in a fixed order. A unit is the rows of one repetition,
+//! identified by their first cells. Rows of a unit are appended together. Opening the
+//! file again keeps complete units and continues with the rest, so a run that was
+//! killed ends with the same file. Every cell that is kept is checked, because
+//! figures and summaries are made from it.
 
 use crate::Error;
 use std::fs::{File, OpenOptions};
@@ -47,12 +47,12 @@ impl Column {
         Self { name, cells: Cells::Numbers }
     }
 
-    /// A column of finite numbers some of which may not exist.
+    /// A column of finite numbers, some of which may be absent.
     pub(crate) const fn numbers_or_nothing(name: &'static str) -> Self {
         Self { name, cells: Cells::NumbersOrNothing }
     }
 
-    /// What is wrong with a cell of the column, if anything is.
+    /// What is wrong with a cell of the column, if anything.
     fn fault(&self, cell: &str) -> Option<String> {
         let is_number = || cell.parse::<f64>().is_ok_and(f64::is_finite);
         let is_right = match self.cells {
@@ -61,11 +61,11 @@ impl Column {
             Cells::NumbersOrNothing => cell.is_empty() || is_number(),
         };
         let wanted = if self.cells == Cells::Words { "word" } else { "finite number" };
-        (!is_right).then(|| format!("`{cell}` in column `{}` is no {wanted}", self.name))
+        (!is_right).then(|| format!("`{cell}` in column `{}` is not a {wanted}", self.name))
     }
 }
 
-/// What is wrong with a row, if anything is.
+/// What is wrong with a row, if anything.
 fn fault(row: &Row, columns: &[Column]) -> Option<String> {
     if row.len() != columns.len() {
         return Some(format!("there are {} cells, not {}", row.len(), columns.len()));
@@ -83,7 +83,7 @@ pub(crate) struct Ledger {
     n_units: usize,
 }
 
-/// A line that ends, its number, and its length with the line end.
+/// A complete line: its number, its length with the line end, its cells.
 struct Line {
     number: usize,
     bytes: usize,
@@ -100,12 +100,12 @@ impl Ledger {
         }
     }
 
-    /// Opens or begins the file; `plan` is all the work, in order.
+    /// Opens or creates the file; `plan` is all the work, in order.
     ///
     /// # Errors
     ///
     /// [`Error::Damaged`] if the file holds anything but the beginning of `plan`,
-    /// [`Error::MoreThanAsked`] if it goes on where `plan` ends.
+    /// [`Error::MoreThanAsked`] if it continues after the end of `plan`.
     pub(crate) fn open(path: &Path, columns: &[Column], plan: &[Unit]) -> Result<Self, Error> {
         let failed = || Error::file(path);
         let mut options = OpenOptions::new();
@@ -129,7 +129,7 @@ impl Ledger {
         match whole.next() {
             Some(line) if line.row.join(",") == header => length += line.bytes,
             Some(line) => {
-                return Err(damaged(1, format!("`{}` in the place of `{header}`", line.row.join(","))));
+                return Err(damaged(1, format!("`{}` instead of `{header}`", line.row.join(","))));
             }
             None => {
                 file.set_len(0).map_err(failed())?;
@@ -146,7 +146,7 @@ impl Ledger {
                     let wanted = format!("row {} of {} of `{}`", i + 1, unit.n_rows, unit.key.join(","));
                     return Err(damaged(
                         line.number,
-                        format!("`{}` in the place of {wanted}", line.row.join(",")),
+                        format!("`{}` instead of {wanted}", line.row.join(",")),
                     ));
                 }
                 if let Some(fault) = fault(&line.row, columns) {
@@ -170,7 +170,7 @@ impl Ledger {
                 found: beyond.row.join(","),
             });
         }
-        // What is left is a unit that was cut off.
+        // What remains is a unit that was cut off.
         file.set_len(length as u64).map_err(failed())?;
         file.seek(SeekFrom::End(0)).map_err(failed())?;
         Ok(Self { path: path.into(), file, columns: columns.to_vec(), rows, n_units })
@@ -186,7 +186,7 @@ impl Ledger {
         &self.rows
     }
 
-    /// Adds the rows of the next unit, in one piece.
+    /// Adds the rows of the next unit in one write.
     ///
     /// # Errors
     ///
@@ -253,17 +253,17 @@ mod tests {
             others.map(|(line, _)| line).collect()
         };
         for (other, line, words) in [
-            (whole.replace("value", "seconds"), 1, "in the place of `panel,"),
-            (whole.replace("a,1,1.5", "b,1,1.5"), 4, "`b,1,1.5,` in the place of row 1 of 2 of `a,1`"),
-            (whole.replace("a,1,2,\n", "a,1,NaN,\n"), 5, "`NaN` in column `value` is no finite number"),
-            (whole.replace("a,1,2,\n", "a,1,inf,\n"), 5, "`inf` in column `value` is no finite number"),
-            (whole.replace("a,2,2,\n", "a,2,,\n"), 7, "`` in column `value` is no finite number"),
-            (whole.replace("a,2,2,\n", "a,2,2,x\n"), 7, "`x` in column `limit` is no finite number"),
+            (whole.replace("value", "seconds"), 1, "instead of `panel,"),
+            (whole.replace("a,1,1.5", "b,1,1.5"), 4, "`b,1,1.5,` instead of row 1 of 2 of `a,1`"),
+            (whole.replace("a,1,2,\n", "a,1,NaN,\n"), 5, "`NaN` in column `value` is not a finite number"),
+            (whole.replace("a,1,2,\n", "a,1,inf,\n"), 5, "`inf` in column `value` is not a finite number"),
+            (whole.replace("a,2,2,\n", "a,2,,\n"), 7, "`` in column `value` is not a finite number"),
+            (whole.replace("a,2,2,\n", "a,2,2,x\n"), 7, "`x` in column `limit` is not a finite number"),
             (whole.replace("a,2,2,\n", "a,2,2,,\n"), 7, "there are 5 cells, not 4"),
             (whole.replace("a,2,2,\n", "a,2,2\n"), 7, "there are 3 cells, not 4"),
             (whole.replace("a,2,2,\n", "a,2,1.5,\n"), 7, "it repeats line 6"),
-            (whole.replace("a,2,2,\n", "oops\n"), 7, "`oops` in the place of row 2 of 2 of `a,2`"),
-            (without(4), 5, "`a,2,1.5,` in the place of row 2 of 2 of `a,1`"),
+            (whole.replace("a,2,2,\n", "oops\n"), 7, "`oops` instead of row 2 of 2 of `a,2`"),
+            (without(4), 5, "`a,2,1.5,` instead of row 2 of 2 of `a,1`"),
         ] {
             std::fs::write(&path, &other).unwrap();
             let refused = Ledger::open(&path, &COLUMNS, &plan()).unwrap_err();
@@ -277,7 +277,7 @@ mod tests {
     }
 
     #[test]
-    fn rows_beyond_the_plan_are_kept_and_said() {
+    fn rows_beyond_the_plan_are_kept_and_reported() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("a.csv");
         let whole = complete(&path);
@@ -287,7 +287,7 @@ mod tests {
     }
 
     #[test]
-    fn what_could_not_be_read_again_is_not_written() {
+    fn rows_that_could_not_be_read_again_are_not_written() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("a.csv");
         let mut ledger = Ledger::open(&path, &COLUMNS, &plan()).unwrap();

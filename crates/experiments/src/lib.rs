@@ -4,12 +4,12 @@
 //! Library ──▶ Table ──▶ Split ──▶ values ──▶ curves, times ──▶ CSV ──▶ figure, summary
 //! ```
 //!
-//! [`run`] does one [`Experiment`] and leaves in a folder: a table with the rows
-//! of every repetition, a figure as SVG and PNG, a summary in Markdown with the
-//! paper's numbers beside ours, and a record of the settings. A run that was
-//! killed goes on where it was: repetitions that are in the table are kept.
-//! Apart from times, results depend on the settings and the data only: random
-//! streams are numbered by panel and repetition, and threads do not matter.
+//! [`run`] does one [`Experiment`] and writes to a folder: a table with the rows of
+//! every repetition, a figure as SVG and PNG, a summary in Markdown with the paper's
+//! numbers next to dshap's, and a record of the settings. A run that was killed
+//! continues where it stopped: repetitions in the table are kept. Apart from times,
+//! results depend only on the settings and the data: random streams are numbered by
+//! panel and repetition, and threads do not matter.
 //!
 //! | module | holds |
 //! |---|---|
@@ -41,19 +41,21 @@ mod valuing;
 mod watch;
 
 pub use data::{Handling, Table, Task, gaussian_c, gaussian_r};
-pub use error::{Difference, Error};
+pub use error::{Difference, Error, ExperimentOption, Unused};
 pub use settings::{Experiment, Settings};
 pub use watch::{Unwatched, Watch};
 
 use std::path::Path;
 
-/// Does an experiment and leaves its files in `folder`, which is made if need be.
+/// Does an experiment and writes its files to `folder`, which is created if needed.
 ///
 /// # Errors
 ///
 /// [`Error::NoUse`] for settings that the experiment would ignore;
 /// [`Error::OtherRun`] and [`Error::OtherData`] if the folder holds results of other
-/// settings or tables, [`Error::Damaged`] if these cannot be read; [`Error::NotFound`] for datasets that are nowhere; and as files and methods go.
+/// settings or tables, [`Error::Damaged`] if these cannot be read;
+/// [`Error::NotFound`] for datasets that are nowhere; and errors of files and
+/// methods.
 pub fn run(
     experiment: Experiment,
     settings: &Settings,

@@ -1,6 +1,6 @@
-//! Summaries: tables in Markdown, and numbers in words.
+//! Summaries: tables in Markdown, and numbers as text.
 
-/// A table under way.
+/// A table being written.
 #[derive(Debug)]
 pub(crate) struct MarkdownTable {
     text: String,
@@ -24,7 +24,7 @@ impl MarkdownTable {
     }
 }
 
-/// A number with three digits that count.
+/// A number with three significant digits.
 pub(crate) fn short(number: f64) -> String {
     if !number.is_finite() {
         return "–".into();
@@ -48,12 +48,12 @@ pub(crate) fn with_error(mean: f64, std_error: f64) -> String {
     format!("{mean:.decimals$} ± {std_error:.decimals$}").replace('-', "−")
 }
 
-/// So many repetitions, in words.
+/// A number of repetitions, in words.
 pub(crate) fn repetitions(n: usize) -> String {
     if n == 1 { "1 repetition".into() } else { format!("{n} repetitions") }
 }
 
-/// A ratio, to the tenth.
+/// A ratio with one decimal.
 pub(crate) fn tenths(ratio: f64) -> String {
     if ratio.is_finite() { format!("{ratio:.1}").replace('-', "−") } else { "–".into() }
 }

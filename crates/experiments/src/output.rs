@@ -1,7 +1,7 @@
 //! The folder of an experiment: its record, its table, its figure, its summary.
 
 use crate::data::{Panel, Rows};
-use crate::error::Difference;
+use crate::error::{Difference, ExperimentOption};
 use crate::ledger::{Column, Ledger, Row, Unit};
 use crate::settings::{Experiment, Settings};
 use crate::{Error, Watch};
@@ -13,14 +13,14 @@ use std::collections::BTreeMap;
 use std::io::Write;
 use std::path::{Path, PathBuf};
 
-/// Units that are worked on at a time; what a kill can cost.
+/// Units in progress at a time, which is also what a kill can cost.
 const BATCH_UNITS: usize = 8;
 
 /// Pixels of a PNG to a unit of its SVG.
 const PNG_SCALE: f32 = 2.0;
 
-/// What an experiment was asked to do, kept beside its results. Repetitions are
-/// not in it: more of them may be asked for later.
+/// What an experiment was asked to do, stored next to its results. It does not
+/// contain the number of repetitions: more may be requested later.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Record {
@@ -29,34 +29,34 @@ struct Record {
     quick: bool,
     seed: u64,
     handling: String,
-    /// Names of the panels, of experiments that have some.
+    /// Names of the panels, if the experiment has any.
     panels: Vec<String>,
-    /// Repetitions with D-SHAPLEY, in the words they were asked for.
+    /// Repetitions with D-SHAPLEY, as they were requested.
     d_shapley: String,
     /// Digests of the tables that were read, by dataset.
     data: BTreeMap<String, String>,
 }
 
 impl Record {
-    /// Settings that differ, tables aside.
+    /// Settings that differ, apart from tables.
     fn differences(&self, wanted: &Record) -> Vec<Difference> {
         let both = [
-            ("the version of dshap", self.version.clone(), wanted.version.clone()),
-            ("--quick", yes_or_no(self.quick), yes_or_no(wanted.quick)),
-            ("--seed", self.seed.to_string(), wanted.seed.to_string()),
-            ("--data-handling", self.handling.clone(), wanted.handling.clone()),
-            ("--only", self.panels.join(","), wanted.panels.join(",")),
-            ("--d-shapley", self.d_shapley.clone(), wanted.d_shapley.clone()),
+            (None, self.version.clone(), wanted.version.clone()),
+            (Some(ExperimentOption::Quick), yes_or_no(self.quick), yes_or_no(wanted.quick)),
+            (Some(ExperimentOption::Seed), self.seed.to_string(), wanted.seed.to_string()),
+            (Some(ExperimentOption::DataHandling), self.handling.clone(), wanted.handling.clone()),
+            (Some(ExperimentOption::Only), self.panels.join(","), wanted.panels.join(",")),
+            (Some(ExperimentOption::DShapley), self.d_shapley.clone(), wanted.d_shapley.clone()),
         ];
         both.into_iter()
             .filter(|(_, found, wanted)| found != wanted)
-            .map(|(setting, found, wanted)| Difference { setting, found, wanted })
+            .map(|(option, found, wanted)| Difference { option, found, wanted })
             .collect()
     }
 }
 
-fn yes_or_no(said: bool) -> String {
-    if said { "given" } else { "not given" }.into()
+fn yes_or_no(given: bool) -> String {
+    if given { "given" } else { "not given" }.into()
 }
 
 /// Where the results of one experiment go.
@@ -65,13 +65,13 @@ pub(crate) struct Output {
     folder: PathBuf,
     experiment: Experiment,
     record: Record,
-    /// The record of the results that are there, if there are any.
+    /// The record of earlier results, if there are any.
     found: Option<Record>,
 }
 
 impl Output {
-    /// Sees to it that results in the folder, if there are any, are of a run with
-    /// the same settings. Nothing is written yet: a run that fails before its first
+    /// Checks that results in the folder, if there are any, come from a run with the
+    /// same settings. Nothing is written yet: a run that fails before its first
     /// results leaves the folder free for another.
     pub(crate) fn open(
         folder: &Path,
@@ -118,11 +118,11 @@ impl Output {
         Ok(output)
     }
 
-    /// Takes note of the tables that results depend on.
+    /// Records the tables that results depend on.
     ///
     /// # Errors
     ///
-    /// [`Error::OtherData`] if results in the folder are of another table.
+    /// [`Error::OtherData`] if results in the folder come from another table.
     pub(crate) fn uses<'a>(&mut self, rows: impl IntoIterator<Item = &'a Rows>) -> Result<(), Error> {
         for rows in rows {
             let Rows::Read(read) = rows else { continue };
@@ -156,9 +156,9 @@ impl Output {
         Ok(file.commit()?)
     }
 
-    /// Does the units of `plan` that are not done yet, and returns all rows.
-    /// `work` is called with the number of a unit, several at a time unless units
-    /// are `timed`: those have the machine to themselves.
+    /// Does the units of `plan` that are not done yet, and returns all rows. `work`
+    /// is called with the number of a unit. Several units run at a time, unless they
+    /// are `timed` and need the machine to themselves.
     pub(crate) fn complete(
         &self,
         columns: &[Column],
@@ -180,7 +180,7 @@ impl Output {
                 let rows: Vec<Row> = rows?.into_iter().map(|row| [unit.key.clone(), row].concat()).collect();
                 assert_eq!(rows.len(), unit.n_rows, "unit {:?} has as many rows as planned", unit.key);
                 if ledger.n_units() == 0 {
-                    // Only now is there anything that settings could be those of.
+                    // Only now are there results to record settings for.
                     self.write_record()?;
                 }
                 ledger.append(rows)?;

@@ -1,10 +1,10 @@
-//! Random streams, numbered so that no thread and no resumption changes them.
+//! Random streams, numbered so that neither threads nor resuming changes them.
 
 use rand_chacha::ChaCha8Rng;
 use rand_chacha::rand_core::SeedableRng;
 use rand_distr::{Distribution, StandardNormal, Uniform};
 
-/// What a stream is for. Numbers are part of results: new purposes go at the end.
+/// What a stream is for. The numbers affect results, so new purposes go at the end.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Purpose {
     /// The rows of a made dataset.
@@ -24,7 +24,7 @@ pub(crate) fn stream(seed: u64, panel: u64, repetition: usize, purpose: Purpose)
     rng
 }
 
-/// A seed for a method that makes streams of its own.
+/// A seed for a method that makes its own streams.
 pub(crate) fn method_seed(seed: u64, panel: u64, repetition: usize) -> u64 {
     let mut rng = stream(seed, panel, repetition, Purpose::Method);
     let halves: [u32; 2] = std::array::from_fn(|_| below(u32::MAX, &mut rng));

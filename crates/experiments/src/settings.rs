@@ -1,8 +1,8 @@
 //! What an experiment is asked to do.
 
-use crate::Error;
 use crate::data::{Handling, Task};
 use crate::dataset::Library;
+use crate::{Error, ExperimentOption, Unused};
 
 /// The experiments of the paper.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -49,21 +49,21 @@ impl Experiment {
     }
 }
 
-/// How it is done.
+/// How an experiment is done.
 ///
 /// | field | default | purpose |
 /// |---|---|---|
-/// | `quick` | `false` | a version of about a minute, with fewer repetitions and smaller sizes |
-/// | `seed` | 0 | the first of all random numbers; repetitions have numbered streams |
-/// | `repetitions` | as in the paper | how often an experiment with chance in it is repeated |
+/// | `quick` | `false` | a version that takes about a minute, with fewer repetitions and smaller sizes |
+/// | `seed` | 0 | seed of all random numbers; repetitions have numbered streams |
+/// | `repetitions` | as in the paper | how often an experiment with randomness is repeated |
 /// | `d_shapley` | as `repetitions`; if quick, regressions only | how many of these D-SHAPLEY takes part in; 0 leaves it out |
 /// | `d_shapley_of` | none | the same for some panels, on which it is slower or faster |
 /// | `only` | all | panels to show, by name |
 /// | `handling` | corrected | which tables `australian` and `diabetes` are |
-/// | `library` | | where datasets are looked for |
+/// | `library` | | where to look for datasets |
 #[derive(Debug, Clone, Default)]
 pub struct Settings {
-    /// A version of about a minute.
+    /// Whether to do the version that takes about a minute.
     pub quick: bool,
     /// The seed.
     pub seed: u64,
@@ -77,14 +77,14 @@ pub struct Settings {
     pub only: Option<Vec<String>>,
     /// Which tables two of the names mean.
     pub handling: Handling,
-    /// Where datasets are looked for.
+    /// Where to look for datasets.
     pub library: Library,
 }
 
 impl Settings {
-    /// Refuses what the experiment would not look at.
+    /// Refuses settings that the experiment would ignore.
     pub(crate) fn check_use(&self, experiment: Experiment) -> Result<(), Error> {
-        let (has_chance, has_panels, draws, handles) = match experiment {
+        let (is_random, has_panels, draws, handles) = match experiment {
             Experiment::Fig1 => (true, false, true, false),
             Experiment::Table1 | Experiment::Fig2 => (true, true, true, true),
             Experiment::Fig3 | Experiment::Fig4 => (false, false, false, false),
@@ -92,39 +92,40 @@ impl Settings {
         };
         let named = !self.d_shapley_of.is_empty();
         let refused = [
-            ("`--repetitions`", self.repetitions.is_some() && !has_chance, "there is no chance in it"),
-            ("`--seed`", self.seed != 0 && !has_chance, "there is no chance in it"),
-            ("`--data`", !self.library.folders.is_empty() && !has_panels, "it reads no table"),
-            ("`--only`", self.only.is_some() && !has_panels, "it has no datasets to choose from"),
-            ("`--d-shapley`", (self.d_shapley.is_some() || named) && !draws, "D-SHAPLEY takes no part in it"),
-            ("`--d-shapley` of a dataset", named && !has_panels, "it has no datasets to choose from"),
+            (ExperimentOption::Repetitions, self.repetitions.is_some() && !is_random, Unused::NothingRandom),
+            (ExperimentOption::Seed, self.seed != 0 && !is_random, Unused::NothingRandom),
+            (ExperimentOption::Data, !self.library.folders.is_empty() && !has_panels, Unused::NoTable),
+            (ExperimentOption::Only, self.only.is_some() && !has_panels, Unused::NoDatasets),
+            (ExperimentOption::DShapley, (self.d_shapley.is_some() || named) && !draws, Unused::NoDShapley),
+            (ExperimentOption::DShapleyOfDataset, named && !has_panels, Unused::NoDatasets),
             (
-                "`--data-handling paper`",
+                ExperimentOption::DataHandling,
                 self.handling == Handling::Paper && !handles,
-                "neither `australian` nor `diabetes` is in it",
+                Unused::NoHandledDataset,
             ),
         ];
         match refused.into_iter().find(|(_, given, _)| *given) {
-            Some((setting, _, why)) => Err(Error::NoUse { experiment: experiment.name(), setting, why }),
+            Some((option, _, why)) => Err(Error::NoUse { experiment: experiment.name(), option, why }),
             None => Ok(()),
         }
     }
 
-    /// Repetitions: as told, or `quick` of them, or `full`.
+    /// Number of repetitions: as set, or `quick` or `full` of them.
     pub(crate) fn repetitions(&self, quick: usize, full: usize) -> usize {
         self.repetitions.unwrap_or(if self.quick { quick } else { full }).max(1)
     }
 
-    /// Repetitions of a panel that D-SHAPLEY takes part in: as told, or `full`. A
-    /// quick version has it where it is quick, which is where it need not fit models
-    /// anew.
+    /// Repetitions of a panel that D-SHAPLEY takes part in: as set, or `full`. The
+    /// quick version includes it only where it is fast, that is where it need not
+    /// refit models.
     pub(crate) fn d_shapley(&self, panel: &str, task: Task, full: usize) -> usize {
         let own = self.d_shapley_of.iter().find(|(name, _)| name == panel).map(|(_, n)| *n);
         let unless = if self.quick && task != Task::Regression { 0 } else { full };
         own.or(self.d_shapley).unwrap_or(unless)
     }
 
-    /// What was said about D-SHAPLEY, which does not change with the repetitions.
+    /// The settings for D-SHAPLEY as text, which do not depend on the number of
+    /// repetitions.
     pub(crate) fn d_shapley_in_words(&self) -> String {
         let mut of: Vec<&(String, usize)> = self.d_shapley_of.iter().collect();
         of.sort();

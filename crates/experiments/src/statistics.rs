@@ -1,11 +1,11 @@
 //! Means and their standard errors.
 
-/// The mean of some numbers and how sure it is.
+/// A mean and its uncertainty.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct MeanEstimate {
-    /// The mean; NaN of nothing.
+    /// The mean; NaN without numbers.
     pub mean: f64,
-    /// Its standard error; NaN of fewer than two numbers.
+    /// Its standard error; NaN for fewer than two numbers.
     pub std_error: f64,
     /// How many there were.
     pub n: usize,
@@ -26,16 +26,16 @@ impl MeanEstimate {
         self.mean / self.std_error
     }
 
-    /// How often numbers without a mean would be that far above 0 by chance, if they
-    /// are normal; NaN of fewer than two numbers.
+    /// How often the mean of normal numbers would be that far above 0 by chance if
+    /// their expectation is 0. NaN for fewer than two numbers.
     pub fn p_value(&self) -> f64 {
         if self.n < 2 { f64::NAN } else { student_tail(self.z(), self.n - 1) }
     }
 }
 
-/// The probability that Student's t with so many degrees of freedom, one at
-/// least, is above `t`: Abramowitz and Stegun 26.7.3 and 26.7.4, which are finite
-/// sums. Exact to rounding of 1, so not for tails below 10⁻¹⁵.
+/// The probability that Student's t with `freedom` ≥ 1 degrees of freedom is above
+/// `t`, by the finite sums of Abramowitz and Stegun 26.7.3 and 26.7.4. The absolute
+/// error is the rounding of 1, so tails below 10⁻¹⁵ are not accurate.
 fn student_tail(t: f64, freedom: usize) -> f64 {
     let angle = (t / (freedom as f64).sqrt()).atan();
     let (sin, cos) = angle.sin_cos();
@@ -56,7 +56,7 @@ fn student_tail(t: f64, freedom: usize) -> f64 {
     (1.0 - within) / 2.0
 }
 
-/// The middle of some numbers; NaN of nothing.
+/// The median; NaN without numbers.
 pub fn median(numbers: &[f64]) -> f64 {
     let mut sorted = numbers.to_vec();
     sorted.sort_by(f64::total_cmp);
@@ -129,7 +129,7 @@ mod tests {
     }
 
     #[test]
-    fn ranks_do_not_care_for_sizes_and_ties_are_shared() {
+    fn ranks_ignore_sizes_and_ties_share_their_mean_rank() {
         assert!((rank_correlation(&[1.0, 2.0, 30.0], &[-5.0, 0.0, 0.1]) - 1.0).abs() < 1e-15);
         assert!((rank_correlation(&[1.0, 2.0, 3.0], &[3.0, 2.0, 1.0]) + 1.0).abs() < 1e-15);
         // Ranks 0, ½+½, … : (0, 1.5, 1.5, 3) against (0, 1, 2, 3).

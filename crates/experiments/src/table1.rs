@@ -103,10 +103,10 @@ pub(crate) fn run(settings: &Settings, folder: &Path, watch: &dyn Watch) -> Resu
 
     let mut text = format!(
         "# Table 1: time to value 200 points\n\n\
-         Medians of up to {repetitions} on this machine, {threads} threads, fit and, for \
-         densities, the search for a bandwidth included. The paper's table has, over the same twelve rows, 226 to \
-         5220 s for D-SHAPLEY and 0.3 to 28 s for its own algorithms, on other machines and in Python; the \
-         D-SHAPLEY here is a fast implementation of the same estimate.\n\n",
+         Medians of up to {repetitions} on this machine with {threads} threads, including the fit and, for \
+         densities, the search for a bandwidth. Over the same twelve rows, the paper's table has 226 to 5220 s for \
+         D-SHAPLEY and 0.3 to 28 s for its own algorithms, on other machines and in Python. The D-SHAPLEY here is \
+         a fast implementation of the same estimate.\n\n",
         repetitions = repetitions(n),
         threads = rayon::current_num_threads(),
     );

@@ -43,7 +43,7 @@ impl Method {
     }
 }
 
-/// What is needed to value points, beside the rows.
+/// What is needed to value points, besides the rows.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Terms {
     pub(crate) task: Task,
@@ -134,7 +134,7 @@ fn bound(side: Side, convention: Convention, ridge: f64) -> Bound {
     Bound { ridge, stop, ..Bound::new(side, convention) }
 }
 
-/// A valid bound without a ridge says nothing of sets that are too small.
+/// A valid bound without a ridge says nothing about sets that are too small.
 fn bound_sizes(bound: Bound, dim: usize, sizes: Sizes) -> Sizes {
     if bound.convention == Convention::Printed {
         return sizes;
@@ -143,8 +143,8 @@ fn bound_sizes(bound: Bound, dim: usize, sizes: Sizes) -> Sizes {
     Sizes::new(sizes.min().max(first).min(sizes.max()), sizes.max())
 }
 
-/// The smoothed reference of a density: its first 2000 rows, the bandwidth
-/// cross-validated, columns as the split scaled them.
+/// The smoothed reference of a density: its first 2000 rows, with a cross-validated
+/// bandwidth and the columns as the split scaled them.
 pub(crate) fn density_fit(reference: &Part) -> Result<DensityFit, dshap::Error> {
     let rows = reference.x.subrows(0, reference.x.nrows().min(DENSITY_ROWS));
     let options = DensityOptions {
@@ -163,6 +163,6 @@ fn density(method: Method, terms: Terms, reference: &Part, points: &Part) -> Res
     };
     let valuer = DensityValuer::new(fit, terms.m, method)?;
     let values = valuer.values_from(points.x.as_ref(), 0)?;
-    // In many dimensions the constant that all rows share takes their digits.
+    // In many dimensions the constant shared by all rows swamps their differences.
     Ok(values.part(Column::Relative).map_or(values.value.clone(), <[f64]>::to_vec))
 }

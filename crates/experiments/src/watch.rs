@@ -1,11 +1,11 @@
-//! Being told how far an experiment is.
+//! Progress of an experiment.
 
-/// Told how far an experiment is.
+/// Follows the progress of an experiment.
 pub trait Watch: Sync {
-    /// Work begins: `total` units, of which `done` were found done.
+    /// Work begins: `total` units, of which `done` are done already.
     fn begin(&self, what: &str, done: usize, total: usize);
 
-    /// So many units are done.
+    /// `done` units are done.
     fn advance(&self, done: usize);
 
     /// All units are done.
@@ -15,7 +15,7 @@ pub trait Watch: Sync {
     fn doubt(&self, what: &str);
 }
 
-/// Looks away.
+/// Ignores all progress.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Unwatched;
 

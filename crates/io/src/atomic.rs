@@ -9,12 +9,11 @@ use tempfile::NamedTempFile;
 
 use crate::error::Error;
 
-/// A file under way. It appears at [`commit`](AtomicFile::commit); until then
-/// an older file of that name stays as it is, and dropping this leaves nothing
-/// behind.
+/// A file being written. It appears at [`commit`](AtomicFile::commit); until then an
+/// older file of that name stays as it is, and dropping this leaves nothing behind.
 ///
-/// A link is followed. What is no ordinary file, such as `/dev/stdout` or a
-/// named pipe, cannot be replaced and is written to at once.
+/// Links are followed. Anything but an ordinary file, such as `/dev/stdout` or a
+/// named pipe, cannot be replaced and is written to directly.
 #[derive(Debug)]
 pub struct AtomicFile {
     name: String,
@@ -31,7 +30,7 @@ enum Output {
 const BUFFER_BYTES: usize = 64 << 10;
 
 impl AtomicFile {
-    /// Begins a file that is to be called `path`.
+    /// Starts a file that will be called `path`.
     pub fn create(path: &Path) -> Result<AtomicFile, Error> {
         let name = path.display().to_string();
         let failed = |reason| Error::write(&name, reason);
@@ -50,8 +49,8 @@ impl AtomicFile {
         }
 
         if let Some(metadata) = &existing {
-            // Renaming would replace even a file that is protected from
-            // writing. Opening it asks for the permission that we need.
+            // Renaming would replace even a file that is protected from writing.
+            // Opening it checks the permission that is needed.
             let file = OpenOptions::new().write(true).open(&target).map_err(failed)?;
             if !metadata.is_file() {
                 return Ok(AtomicFile {
@@ -115,10 +114,10 @@ impl Write for AtomicFile {
     }
 }
 
-/// Deletes the temporary files of all [`AtomicFile`]s under way.
+/// Deletes the temporary files of all unfinished [`AtomicFile`]s.
 ///
-/// For a program that is about to exit because it was interrupted: exiting
-/// runs no destructors. Files that are committed are not touched.
+/// For a program that is about to exit because it was interrupted: exiting runs no
+/// destructors. Committed files are not touched.
 pub fn remove_unfinished_files() {
     let mut paths = UNFINISHED.lock().unwrap_or_else(PoisonError::into_inner);
     for path in paths.drain(..) {

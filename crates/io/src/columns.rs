@@ -106,7 +106,7 @@ enum Fault {
     Row(usize, Error),
 }
 
-/// One column on its way.
+/// The conversion of one column.
 struct Conversion<'a> {
     file: &'a str,
     column: &'a Column,
@@ -149,7 +149,7 @@ impl Conversion<'_> {
         }
     }
 
-    /// Categories from any column, each in the one spelling it has.
+    /// Categories from any column, each in its one spelling.
     fn categories(&self, array: &ArrayRef) -> Result<ArrayRef, Fault> {
         match array.data_type() {
             DataType::Dictionary(_, values) => self.categories(&self.cast(array, values)?),
@@ -223,7 +223,8 @@ impl Conversion<'_> {
     /// Missing values are null and not NaN, and none is infinite.
     fn finite(&self, numbers: &Float64Array) -> Result<ArrayRef, Fault> {
         let is_clean = match numbers.nulls() {
-            // Without a way out in the middle of a piece, it is checked several numbers at a time.
+            // Without an early exit within a piece, several numbers are checked at a
+            // time.
             None => numbers
                 .values()
                 .chunks(256)
@@ -265,7 +266,7 @@ impl Conversion<'_> {
     }
 }
 
-/// A decimal without the zeros that its scale puts behind it.
+/// A decimal without the trailing zeros of its scale.
 fn spelled_decimal(text: &str) -> Cow<'_, str> {
     match text.contains('.') {
         true => spelled(text.trim_end_matches('0').trim_end_matches('.')),
@@ -283,7 +284,7 @@ pub(crate) fn cast(array: &ArrayRef, to: &DataType) -> Option<ArrayRef> {
         safe: false,
         ..CastOptions::default()
     };
-    // What is damaged in a way that types do not show may make it panic.
+    // Damage that types do not show may make it panic.
     guarded(|| cast_with_options(array, to, &options)).ok()
 }
 

@@ -1,4 +1,4 @@
-//! Files of ours: a JSON document and arrays of doubles, checked when read.
+//! dshap's own files: a JSON document and arrays of doubles, checked when read.
 //!
 //! The container is [safetensors](https://github.com/huggingface/safetensors):
 //! other programs can read the arrays. Its one metadata entry, `dshap`, is an
@@ -16,16 +16,18 @@ use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 use sha2::{Digest, Sha256};
 
+use crate::facts::LooksLike;
+
 /// The one metadata entry.
 const ENTRY: &str = "dshap";
 
-/// How every file of ours goes on after the eight bytes of the header's length.
+/// What follows the eight bytes of the header's length in every file of dshap.
 const BEGINNING: &[u8] = br#"{"__metadata__":{"dshap":"#;
 
-/// Whose file it is; part of the envelope.
+/// Marks files of dshap; part of the envelope.
 const MAGIC: &str = "dshap";
 
-/// The contents of a file of ours.
+/// The contents of a file of dshap.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Container {
     /// What the file is, such as `valuer`.
@@ -34,11 +36,11 @@ pub struct Container {
     pub version: u32,
     /// The document, as JSON.
     pub document: String,
-    /// Arrays by name, sorted by it.
+    /// Arrays, sorted by name.
     pub arrays: Vec<(String, Vec<f64>)>,
 }
 
-/// Why a file of ours could not be read.
+/// Why a file of dshap could not be read.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum ContainerError {
@@ -50,13 +52,13 @@ pub enum ContainerError {
         /// What the system says.
         reason: io::Error,
     },
-    /// Something else altogether.
+    /// It is not a file of dshap.
     #[error("`{file}` is not a file made by dshap{}", looks_like.map(|what| format!("; it looks like {what}")).unwrap_or_default())]
     Foreign {
         /// The file.
         file: String,
         /// What it may be.
-        looks_like: Option<&'static str>,
+        looks_like: Option<LooksLike>,
     },
     /// Its end is missing.
     #[error("`{file}` is truncated: it ends after {bytes} bytes, in the middle of its contents")]
@@ -71,10 +73,10 @@ pub enum ContainerError {
     Damaged {
         /// The file.
         file: String,
-        /// How that was seen.
+        /// What shows it.
         what: String,
     },
-    /// A file of ours, for another purpose.
+    /// A file of dshap, but of another kind.
     #[error("`{file}` is a dshap {found}, not a {expected}")]
     OtherKind {
         /// The file.
@@ -96,21 +98,6 @@ pub enum ContainerError {
     },
 }
 
-impl ContainerError {
-    /// What to try instead.
-    pub fn hint(&self) -> Option<String> {
-        match self {
-            ContainerError::Newer { .. } => Some("it was made by a newer dshap; update this one".into()),
-            ContainerError::Truncated { .. } | ContainerError::Damaged { .. } => {
-                Some("copy or make the file anew".into())
-            }
-            ContainerError::Read { .. }
-            | ContainerError::Foreign { .. }
-            | ContainerError::OtherKind { .. } => None,
-        }
-    }
-}
-
 #[derive(Serialize, Deserialize)]
 struct Envelope<'a> {
     format: String,
@@ -126,7 +113,7 @@ impl Container {
     ///
     /// # Errors
     ///
-    /// When the document is no JSON or there is more than a file can hold.
+    /// If the document is not JSON, or the contents are more than a file can hold.
     pub fn to_bytes(&self) -> io::Result<Vec<u8>> {
         let mut arrays: Vec<(&str, Vec<u8>)> = self
             .arrays
@@ -156,7 +143,7 @@ impl Container {
     ///
     /// # Errors
     ///
-    /// As [`to_bytes`](Self::to_bytes), and whatever `output` says.
+    /// As [`to_bytes`](Self::to_bytes), and those of `output`.
     pub fn write(&self, output: &mut impl Write) -> io::Result<u64> {
         let bytes = self.to_bytes()?;
         output.write_all(&bytes)?;
@@ -181,8 +168,8 @@ impl Container {
         Self::from_bytes(&bytes, &file, kind, newest)
     }
 
-    /// The contents of a file, of which `bytes` may be the beginning if it is
-    /// none of ours.
+    /// The contents of a file with these bytes. The first few are enough to refuse a
+    /// file that dshap did not write.
     ///
     /// # Errors
     ///
@@ -216,7 +203,7 @@ impl Container {
             SafeTensorError::MetadataIncompleteBuffer if (data.len() as u64) < data_length(header) => {
                 truncated()
             }
-            SafeTensorError::MetadataIncompleteBuffer => damaged("something was added behind its end"),
+            SafeTensorError::MetadataIncompleteBuffer => damaged("something was added after its end"),
             _ => damaged("its header cannot be read"),
         })?;
         let entry = metadata.metadata().as_ref().and_then(|entries| entries.get(ENTRY)).cloned();
@@ -301,22 +288,22 @@ fn digest<'a>(
     text
 }
 
-fn looks_like(start: &[u8]) -> Option<&'static str> {
-    const MAGIC: [(&[u8], &str); 5] = [
-        (b"PAR1", "a Parquet table"),
-        (b"ARROW1", "an Arrow table"),
-        (b"\x93NUMPY", "a NumPy array"),
-        (b"PK\x03\x04", "a zip archive"),
-        (b"\x80", "a pickle"),
+fn looks_like(start: &[u8]) -> Option<LooksLike> {
+    const MAGIC: [(&[u8], LooksLike); 5] = [
+        (b"PAR1", LooksLike::Parquet),
+        (b"ARROW1", LooksLike::Arrow),
+        (b"\x93NUMPY", LooksLike::Npy),
+        (b"PK\x03\x04", LooksLike::Zip),
+        (b"\x80", LooksLike::Pickle),
     ];
-    if let Some((_, what)) = MAGIC.iter().find(|(magic, _)| start.starts_with(magic)) {
+    if let Some(&(_, what)) = MAGIC.iter().find(|(magic, _)| start.starts_with(magic)) {
         return Some(what);
     }
     if start.get(8) == Some(&b'{') {
-        return Some("a safetensors file of another program");
+        return Some(LooksLike::Safetensors);
     }
     let is_text = start.iter().all(|byte| byte.is_ascii_graphic() || byte.is_ascii_whitespace());
-    is_text.then_some("text, perhaps a table")
+    is_text.then_some(LooksLike::Text)
 }
 
 #[cfg(test)]
@@ -386,7 +373,7 @@ mod tests {
         let mut bytes = sample().to_bytes().unwrap();
         bytes.push(0);
         let error = read(&bytes).unwrap_err().to_string();
-        assert_eq!(error, "`x.dshap` is damaged: something was added behind its end");
+        assert_eq!(error, "`x.dshap` is damaged: something was added after its end");
     }
 
     #[test]

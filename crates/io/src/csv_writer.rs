@@ -13,7 +13,7 @@ use crate::sink::Failure;
 
 pub(crate) struct CsvWriter<W: Write> {
     output: W,
-    /// Text on its way to the output.
+    /// Text that is not written yet.
     lines: String,
     /// One cell, before it is known whether it needs quotes.
     cell: String,
@@ -143,9 +143,9 @@ fn push_text(line: &mut String, text: &str, is_lone: bool) {
     }
 }
 
-/// Quotes also keep blanks around a text, and a text such as `NA` from being
-/// read as a missing value. Other delimiters get them too, lest a reader that
-/// guesses take them for ours.
+/// Quotes also keep blanks around text, and keep text such as `NA` from being read as
+/// a missing value. Text with another delimiter is quoted too, because a reader that
+/// guesses could take it for the delimiter.
 fn needs_quotes(text: &str) -> bool {
     text.bytes().any(|byte| matches!(byte, b',' | b'"' | b'\n' | b'\r' | b';' | b'\t' | b'|'))
         || text.trim_ascii().len() < text.len()

@@ -1,12 +1,16 @@
-//! What can go wrong with a file, and what to tell the user about it.
+//! What can go wrong with a file.
 
 use std::io;
 
 use dshap_table::{Kind, ReadAs};
 
+use crate::facts::{JsonFault, LooksLike, NoRowsIn, Unsupported};
 use crate::location::Location;
 
 /// Why a table could not be read or written.
+///
+/// These are facts, with files, lines and columns as fields. What the user can do
+/// about them depends on the front end, so `dshap-words` says it.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
@@ -80,17 +84,17 @@ pub enum Error {
     NoRows {
         /// The file, or the first of several.
         file: String,
-        /// Whether lines end in carriage returns alone, which are not read.
-        bare_carriage_returns: bool,
+        /// What has no rows.
+        within: NoRowsIn,
     },
 
     /// The file is neither text nor in one of the binary formats that are read.
-    #[error("`{file}` is not text{}", looks_like.map(|what| format!("; it looks like {what}")).unwrap_or_default())]
+    #[error("`{file}` {}", not_text(*looks_like))]
     NotText {
         /// The file.
         file: String,
         /// What its first bytes suggest it is.
-        looks_like: Option<&'static str>,
+        looks_like: Option<LooksLike>,
     },
 
     /// The file cannot be understood as Parquet.
@@ -118,19 +122,17 @@ pub enum Error {
     Unsupported {
         /// The file.
         file: String,
-        /// What it is or holds, as words that follow its name.
-        what: String,
-        /// What the user might do about it.
-        advice: &'static str,
+        /// What it is or holds.
+        what: Unsupported,
     },
 
     /// A line is not a JSON object.
-    #[error("{at} is not a JSON object: {reason}")]
+    #[error("{at} is not a JSON object: {fault}")]
     Json {
         /// The line.
         at: Location,
-        /// What the parser said.
-        reason: String,
+        /// What is wrong with it.
+        fault: JsonFault,
     },
 
     /// A JSON object has a key that no earlier one had.
@@ -154,7 +156,7 @@ pub enum Error {
     },
 
     /// A cell is a list or an object.
-    #[error("{at}, column `{column}` holds {what}, which is no single value")]
+    #[error("{at}, column `{column}` holds {what}, which is not a single value")]
     NotAValue {
         /// The row.
         at: Location,
@@ -208,8 +210,8 @@ pub enum Error {
         found: usize,
     },
 
-    /// A record holds something in a last column that has no name and was
-    /// empty in the first records, so that it was taken for none.
+    /// A record holds something in a last column that has no name. The column was
+    /// empty in the first records, so it was ignored.
     #[error("{at} holds `{text}` after its last column, where earlier lines hold nothing")]
     UnnamedCell {
         /// The record.
@@ -316,7 +318,8 @@ pub enum Error {
 }
 
 impl Error {
-    /// Whether the reader of our output has gone away, which is no failure.
+    /// Whether the program that reads the output has gone away, which is not a
+    /// failure.
     pub fn is_broken_pipe(&self) -> bool {
         matches!(self, Error::Write { reason, .. } if reason.kind() == io::ErrorKind::BrokenPipe)
     }
@@ -330,6 +333,14 @@ impl Error {
     }
 }
 
+fn not_text(looks_like: Option<LooksLike>) -> String {
+    match looks_like {
+        None => "is not text".into(),
+        Some(LooksLike::Utf16) => "is UTF-16 text; only UTF-8 is read".into(),
+        Some(what) => format!("is not text; it looks like {what}"),
+    }
+}
+
 fn wanted_in_words(wanted: ReadAs) -> &'static str {
     match wanted {
         ReadAs::Number => "numbers",
@@ -339,7 +350,7 @@ fn wanted_in_words(wanted: ReadAs) -> &'static str {
     }
 }
 
-/// The operating system's words in our style: lower case and no error number.
+/// The operating system's words in lower case and without an error number.
 pub(crate) fn reason_in_words(reason: &io::Error) -> String {
     let text = reason.to_string();
     let text = match text.find(" (os error ") {

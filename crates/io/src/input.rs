@@ -10,7 +10,7 @@ use crate::input_reader::InputReader;
 use crate::spool::Spool;
 use crate::stamp::{FileStamp, Stamp};
 
-/// How standard input is called in messages.
+/// The name of standard input in messages.
 pub(crate) const STANDARD_INPUT: &str = "standard input";
 
 /// A file that can be read again and again.
@@ -22,12 +22,12 @@ pub(crate) struct Input {
 
 #[derive(Debug, Clone)]
 enum Store {
-    /// Opened anew for each pass, so that a pattern with thousands of files
-    /// does not hold thousands of descriptors.
+    /// Opened again for each pass, so that a pattern with thousands of files does not
+    /// hold thousands of descriptors.
     Path { path: PathBuf, stamp: Stamp },
     /// A copy of something that can be read only once.
     Spool(Arc<Spool>),
-    /// No file at all: the table is in memory, with cells of so many bytes.
+    /// No file: the table is in memory, and its cells take this many bytes.
     Memory { n_bytes: u64 },
 }
 
@@ -83,12 +83,12 @@ impl Input {
         Input::spool(name, io::Cursor::new(bytes.as_ref().to_vec())).expect("there is room for a small file")
     }
 
-    /// A table in memory, whose cells count for so many bytes in progress.
+    /// A table in memory, whose cells count as `n_bytes` of progress.
     pub(crate) fn in_memory(name: &str, n_bytes: u64) -> Input {
         Input { name: name.to_owned(), store: Store::Memory { n_bytes } }
     }
 
-    /// Whether there is no file behind it.
+    /// Whether it is in memory, not in a file.
     pub(crate) fn is_memory(&self) -> bool {
         matches!(self.store, Store::Memory { .. })
     }
@@ -98,8 +98,8 @@ impl Input {
         &self.name
     }
 
-    /// Size on disk. Waits for the end of a pipe; one that breaks has the bytes that
-    /// came, and is an error to whoever reads it.
+    /// Size on disk. Waits for the end of a pipe. A pipe that broke has the bytes
+    /// that arrived; reading it is an error.
     pub(crate) fn n_bytes(&self) -> u64 {
         match &self.store {
             Store::Path { stamp, .. } => stamp.n_bytes(),
@@ -108,7 +108,7 @@ impl Input {
         }
     }
 
-    /// Size on disk, unless it is a pipe whose end has not come.
+    /// Size on disk, unless it is a pipe that has not ended.
     pub(crate) fn n_bytes_known(&self) -> Option<u64> {
         match &self.store {
             Store::Spool(spool) => spool.n_bytes_known(),
@@ -124,7 +124,7 @@ impl Input {
         }
     }
 
-    /// The end of the name in lower case, without that of a compression.
+    /// The extension in lower case, not counting that of a compression.
     pub(crate) fn extension(&self) -> String {
         fn of(path: &Path) -> String {
             path.extension().unwrap_or_default().to_string_lossy().to_ascii_lowercase()
@@ -138,7 +138,7 @@ impl Input {
         }
     }
 
-    /// What to compare the file with at some later time.
+    /// What to compare the file with later.
     pub(crate) fn stamp(&self) -> FileStamp {
         let (modified_ns, changed_ns) = match &self.store {
             Store::Path { stamp, .. } => (stamp.modified_ns(), stamp.changed_ns()),
@@ -147,8 +147,8 @@ impl Input {
         FileStamp { name: self.name.clone(), bytes: self.n_bytes(), modified_ns, changed_ns }
     }
 
-    /// Refuses a file that is no longer the one that was opened first. What
-    /// several passes learn from it would not belong together.
+    /// Refuses a file that has changed since it was first opened. What several passes
+    /// learn from it would not fit together.
     pub(crate) fn check_unchanged(&self) -> Result<(), Error> {
         match &self.store {
             Store::Path { path, stamp } => self
@@ -176,8 +176,8 @@ impl Input {
     }
 }
 
-/// Makes a pipe hold more at a time, so that its two ends take turns less often.
-/// What cannot be widened works as it is.
+/// Enlarges the buffer of a pipe, so that its two ends take turns less often. A pipe
+/// that cannot be enlarged works anyway.
 fn widen_standard_input() {
     #[cfg(target_os = "linux")]
     let _ = rustix::pipe::fcntl_setpipe_size(io::stdin(), 1 << 20);

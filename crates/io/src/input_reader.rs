@@ -25,7 +25,7 @@ enum Origin {
 }
 
 impl InputReader {
-    /// Reads a file of so many bytes from its beginning.
+    /// Reads a file of `n_bytes` from its beginning.
     pub(crate) fn of_file(file: File, n_bytes: u64) -> InputReader {
         InputReader::at(Origin::File { file: Arc::new(file), n_bytes }, 0)
     }
@@ -39,7 +39,7 @@ impl InputReader {
         InputReader { origin, position: Arc::new(AtomicU64::new(start)) }
     }
 
-    /// How far the reader is, readable while it is wrapped by a decompressor.
+    /// The position of the reader, which can be read while a decompressor wraps it.
     pub(crate) fn position(&self) -> Arc<AtomicU64> {
         Arc::clone(&self.position)
     }
@@ -57,10 +57,10 @@ impl InputReader {
         InputReader::at(self.origin.clone(), start)
     }
 
-    /// Some bytes, all of them.
+    /// Exactly `length` bytes from `start`, or an error.
     ///
-    /// The length often comes from the file. A damaged one must not make us
-    /// allocate more than the file could fill.
+    /// The length often comes from the file. A damaged file must not cause an
+    /// allocation larger than the file.
     pub(crate) fn bytes(&self, start: u64, length: usize) -> io::Result<Vec<u8>> {
         let available = self.n_bytes().saturating_sub(start);
         if length as u64 > available {
@@ -116,12 +116,12 @@ pub(crate) fn read_at(file: &File, buffer: &mut [u8], position: u64) -> io::Resu
     std::os::unix::fs::FileExt::read_at(file, buffer, position)
 }
 
-/// Adds bytes of the file from `start` on, up to `length` or more in all, and says
-/// how many.
+/// Appends what one read returns of the `length` bytes from `start` on; returns how
+/// many bytes that is.
 #[cfg(unix)]
 fn append_at(file: &File, bytes: &mut Vec<u8>, _length: usize, start: u64) -> io::Result<usize> {
     let position = start + bytes.len() as u64;
-    // Into memory as it is: filling it with zeros first costs as much as a copy.
+    // Into uninitialised memory: filling it with zeros first costs as much as a copy.
     Ok(rustix::io::retry_on_intr(|| {
         rustix::io::pread(file, rustix::buffer::spare_capacity(bytes), position)
     })?)

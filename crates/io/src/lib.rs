@@ -1,19 +1,18 @@
 //! Reading and writing tables in blocks.
 //!
-//! A [`Source`] is a table made of one or more files: CSV and NDJSON, also
-//! compressed with gzip or zstd, Parquet, Arrow IPC (files and streams) and
-//! NPY. Formats are told by the first bytes of a file. A source can be read as
-//! often as needed, each time with the columns that are wanted, from any row
-//! on, in batches of a fixed number of rows; a file that changes between or
-//! during two passes is refused. A [`Sink`] writes such batches as CSV, JSON,
+//! A [`Source`] is a table made of one or more files: CSV and NDJSON, also compressed
+//! with gzip or zstd, Parquet, Arrow IPC (files and streams) and NPY. The first bytes
+//! of a file decide its format. A source can be read as often as needed: any columns,
+//! from any row on, in batches of a fixed number of rows. A file that changes between
+//! or during two passes is refused. A [`Sink`] writes such batches as CSV, JSON,
 //! NDJSON, Parquet, Arrow or NPY, to a file that appears whole or not at all.
 //!
 //! ```text
 //! paths, patterns, - ──▶ Source ──scan──▶ Batch, Batch, … ──▶ Sink ──finish──▶ file
 //! ```
 //!
-//! Reading uses all threads of the surrounding `rayon` pool. What is read does
-//! not depend on how many there are.
+//! Reading uses all threads of the surrounding `rayon` pool. The result does not
+//! depend on their number.
 //!
 //! # Example
 //!
@@ -49,26 +48,25 @@
 //!
 //! # What a CSV file may look like
 //!
-//! - The first record is the header. Commas, semicolons, tabs and bars are
-//!   told apart by themselves; lines end in `\n` or `\r\n`; blank lines are
-//!   skipped.
+//! - The first record is the header. The delimiter is detected: comma, semicolon, tab
+//!   or bar. Lines end in `\n` or `\r\n`; blank lines are skipped.
 //! - A quote opens a quoted cell only at the beginning of a cell. Within one,
 //!   delimiters and line ends are text and `""` is a quote.
-//! - An empty cell is missing, and so is one that holds `NA`, `N/A`, `#N/A`,
-//!   `NaN`, `NULL`, `None` or `?`, in capitals or not. Text in quotes is never
-//!   taken for one of these.
-//! - Blanks around numbers, names and unquoted text do not matter.
-//! - A delimiter at the end of every line, that of the header included, makes
-//!   no column.
+//! - An empty cell is missing, and so is one that holds `NA`, `N/A`, `#N/A`, `NaN`,
+//!   `NULL`, `None` or `?`, in capitals or not. Quoted text never means a missing
+//!   cell.
+//! - Blanks around numbers, names and unquoted text are ignored.
+//! - A delimiter at the end of every line, including the header, does not make a
+//!   column.
 //!
 //! # What an NDJSON file may look like
 //!
 //! - Each line is one object; blank lines are skipped. The keys of the first
 //!   10 000 records are the columns. A key that is absent is missing, and so
 //!   is `null`.
-//! - Values keep their types: a string is no number, whatever it holds. In a
-//!   column of text, numbers and `true` and `false` are text, spelled as
-//!   [`dshap_table::spelled`] says for every format.
+//! - Values keep their types: a string is never a number. In a column of text,
+//!   numbers and `true` and `false` are text, spelled as [`dshap_table::spelled`]
+//!   says for every format.
 //!
 //! # What an NPY file may look like
 //!
@@ -86,7 +84,7 @@ mod csv;
 mod csv_writer;
 mod digest;
 mod error;
-mod hint;
+mod facts;
 mod input;
 mod input_reader;
 mod ipc;
@@ -111,6 +109,7 @@ pub use atomic::{AtomicFile, remove_unfinished_files};
 pub use container::{Container, ContainerError};
 pub use digest::FileDigest;
 pub use error::Error;
+pub use facts::{JsonFault, LooksLike, NoRowsIn, Resembles, Unsupported};
 pub use location::{Location, Place};
 pub use memory::{Matrix, Numbers, Order};
 pub use note::Note;

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-/// Where a data row stands.
+/// Where a data row is.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Location {
     /// The file as the user named it, or `standard input`.
@@ -11,13 +11,14 @@ pub struct Location {
     pub place: Place,
 }
 
-/// Where in a file a data row stands.
+/// Where in a file a data row is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Place {
     /// The line on which a record of a text file begins, counted from 1 as an
     /// editor does.
     Line(u64),
-    /// The row within a file that is not text, counted from 0 as in our own output.
+    /// The row within a file that is not text, counted from 0 as in dshap's own
+    /// output.
     Row(u64),
 }
 

@@ -1,8 +1,8 @@
 //! Tables that are in memory already: record batches of a frame, or numbers in
 //! arrays that someone else holds.
 //!
-//! They are read like files, in blocks, so that everything above them is the
-//! same; nothing is copied as a whole.
+//! They are read in blocks, like files, so callers need not tell them apart. Nothing
+//! is copied as a whole.
 
 use std::fmt::Debug;
 use std::sync::Arc;
@@ -29,18 +29,18 @@ pub trait Numbers: Debug + Send + Sync {
     /// Number of columns.
     fn n_columns(&self) -> usize;
 
-    /// What a column is taken for: numbers, unless its cells are labels.
+    /// The type of a column: numbers, unless its cells are labels.
     fn data_type(&self, _column: usize) -> DataType {
         DataType::Float64
     }
 
-    /// Copies cells of a column from row `start` on, as doubles; NaN where they
-    /// are no numbers.
+    /// Copies cells of a column from row `start` on, as doubles; NaN where they are
+    /// not numbers.
     fn copy(&self, column: usize, start: usize, out: &mut [f64]);
 
-    /// The same cells in a type of their own. What a cell is called as a
-    /// category depends on it: doubles cannot tell true from 1, or large whole
-    /// numbers from each other.
+    /// The same cells in their own type, which decides how they are spelled as
+    /// categories: doubles cannot tell true from 1, or large whole numbers from each
+    /// other.
     fn array(&self, column: usize, start: usize, n_rows: usize) -> ArrayRef {
         let mut cells = vec![0.0; n_rows];
         self.copy(column, start, &mut cells);
@@ -208,7 +208,7 @@ fn place(input: &Input, row: u64, n_rows: u64) -> Result<Location, u64> {
     Ok(Location { file: input.name().to_owned(), place: Place::Row(row) })
 }
 
-/// What a pass over a table in memory needs of it.
+/// What a pass needs from a table in memory.
 trait Block: Send {
     /// At most `n_rows` rows of some columns from `start` on; fewer only where
     /// a piece of the table ends.
@@ -239,7 +239,7 @@ struct Blocks<T> {
     block_rows: usize,
     next_row: u64,
     n_rows: u64,
-    /// What a row counts for in progress.
+    /// Bytes that a row counts as in progress.
     row_bytes: u64,
 }
 

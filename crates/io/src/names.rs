@@ -2,8 +2,8 @@
 
 use std::collections::HashMap;
 
-/// Where each name stands. Tables may have many thousand columns, for which a
-/// search from the first on for each of them takes longer than reading.
+/// The position of each name. Tables may have thousands of columns; a linear search
+/// for each takes longer than reading.
 pub(crate) fn positions<'a>(names: impl Iterator<Item = &'a str>) -> HashMap<&'a str, usize> {
     let mut positions = HashMap::new();
     for (position, name) in names.enumerate() {

@@ -1,8 +1,8 @@
-//! What is doubtful about a table that can be read all the same.
+//! Doubts about a table that could be read.
 
 use std::fmt;
 
-/// Something doubtful about a table that can be read all the same.
+/// A doubt about a table that could be read.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Note {
@@ -13,8 +13,8 @@ pub enum Note {
         /// The name the column was given.
         name: String,
     },
-    /// Every record ends with a delimiter, so that a last column without name
-    /// and cells seems to follow. It is left out.
+    /// Every record ends with a delimiter, as if an empty last column without a name
+    /// followed. It is left out.
     TrailingDelimiter {
         /// The file.
         file: String,
@@ -29,13 +29,13 @@ pub enum Note {
         /// The file.
         file: String,
     },
-    /// An Arrow stream that has no mark of its end, so that it may have been
-    /// cut between two batches.
+    /// An Arrow stream without an end marker, which may have been cut between two
+    /// batches.
     NoEndOfStream {
         /// The file.
         file: String,
     },
-    /// A file that goes on after the rows its header promises.
+    /// A file that continues after the rows announced in its header.
     MoreThanPromised {
         /// The file.
         file: String,
@@ -64,16 +64,16 @@ impl fmt::Display for Note {
             Note::NumericHeader { file } => write!(
                 f,
                 "every name in the header of `{file}` is a number; if the header is missing, \
-                 its first row of data is lost"
+                 the first row of data is lost"
             ),
             Note::NumberedColumns { file } => {
                 write!(f, "the columns of `{file}` have no names and are called `column_0` and so on")
             }
             Note::NoEndOfStream { file } => {
-                write!(f, "`{file}` has no mark of its end; if it was cut short, rows are missing")
+                write!(f, "`{file}` has no end marker; if it was cut short, rows are missing")
             }
             Note::MoreThanPromised { file } => {
-                write!(f, "`{file}` goes on after the rows its header promises; what follows is ignored")
+                write!(f, "`{file}` continues after the rows announced in its header; the rest is ignored")
             }
             Note::NoRowsInPart { file } => write!(f, "`{file}` has a header but no rows"),
             Note::RepeatedFile { file } => {

@@ -167,7 +167,7 @@ fn fill(cells: Cells<'_>, array: &ArrayRef) -> Result<(), usize> {
     Ok(())
 }
 
-/// Data begin at a multiple of this, as NumPy asks for.
+/// Data begin at a multiple of this, as NumPy requires.
 const ALIGNMENT: usize = 64;
 
 fn header(fields: &[Field], n_rows: u64) -> Vec<u8> {
@@ -175,7 +175,7 @@ fn header(fields: &[Field], n_rows: u64) -> Vec<u8> {
         fields.iter().map(|field| format!("({}, '{}')", quoted(&field.name), field.code)).collect();
     let text = format!("{{'descr': [{}], 'fortran_order': False, 'shape': ({n_rows},), }}", descr.join(", "));
 
-    // The oldest version that can say it, for the oldest readers.
+    // The oldest version that can express it, for old readers.
     let is_short = text.len() + ALIGNMENT + 10 < usize::from(u16::MAX);
     let (version, prefix_bytes) = match (text.is_ascii(), is_short) {
         (true, true) => (1, 10),

@@ -1,8 +1,8 @@
 //! Reading Parquet files.
 //!
-//! The columns wanted are shared out in several shares for each thread. Whichever
-//! thread is free decodes the next share, all of them the same rows, so that rows
-//! stay in order and no more of them are held than one thread alone would hold.
+//! The wanted columns are divided into several shares per thread. A free thread
+//! decodes the next share. All shares cover the same rows, so rows stay in order, and
+//! no more of them are in memory than with one thread.
 
 use arrow_array::{ArrayRef, RecordBatch};
 use arrow_schema::{Schema, SchemaRef};
@@ -23,8 +23,8 @@ use crate::part::{Begun, Opened, Part, PartScan, Piece, Request};
 /// The first and the last bytes of every Parquet file.
 pub(crate) const MAGIC: &[u8] = b"PAR1";
 
-/// Shares of columns for each thread. Threads also work on the rows that were read
-/// before, so the last share to be decoded should be a small one.
+/// Shares of columns per thread. Threads also work on rows that were read before, so
+/// the last share to be decoded should be small.
 const SHARES_PER_THREAD: usize = 4;
 
 /// Pages are about this large at most, however large a column chunk is.
@@ -79,7 +79,7 @@ impl ParquetFile {
         (Vec::new(), 0)
     }
 
-    /// Shares columns out so that all shares are about the same to decode.
+    /// Divides columns so that all shares take about the same time to decode.
     fn shares(&self, fields: &[usize]) -> Vec<Vec<usize>> {
         let sizes = self.sizes(|total, chunk| total + chunk);
         let mut largest_first = fields.to_vec();
@@ -102,7 +102,7 @@ impl ParquetFile {
             .collect()
     }
 
-    /// For each column, its chunks' uncompressed sizes put together.
+    /// The total uncompressed size of each column's chunks.
     fn sizes(&self, put_together: impl Fn(u64, u64) -> u64) -> Vec<u64> {
         let leaves = self.metadata.parquet_schema();
         let mut sizes = vec![0; self.schema().fields().len()];

@@ -23,12 +23,16 @@ pub(crate) trait Part: Debug + Send + Sync {
     fn input(&self) -> &Input;
 
     /// The number of rows, if the file says so without being read.
-    fn n_rows(&self) -> Option<u64>;
+    fn n_rows(&self) -> Option<u64> {
+        None
+    }
 
-    /// The file's own types of its columns, if it has any but text.
-    fn own_types(&self) -> Option<&Schema>;
+    /// The types of its columns, if the file stores any.
+    fn own_types(&self) -> Option<&Schema> {
+        None
+    }
 
-    /// Where a row stands, or the number of rows if there are fewer.
+    /// Where a row is, or the number of rows if there are fewer.
     fn locate(&self, row: u64) -> Result<Result<Location, u64>, Error>;
 
     /// Begins a pass.
@@ -37,7 +41,7 @@ pub(crate) trait Part: Debug + Send + Sync {
     /// An upper estimate of the bytes that a pass holds besides its pieces.
     fn scan_overhead(&self, wanted: &[Wanted]) -> u64;
 
-    /// The numbers themselves, if they are all there is and in memory.
+    /// The numbers themselves, if the table is in memory and holds nothing else.
     fn numbers(&self) -> Option<&dyn Numbers> {
         None
     }
@@ -50,12 +54,12 @@ pub(crate) struct Request<'a> {
     pub(crate) batch_rows: usize,
     /// Size of the chunks a text is read in.
     pub(crate) chunk_bytes: usize,
-    /// Rows to pass over at the beginning.
+    /// Rows to skip at the beginning.
     pub(crate) skip_rows: u64,
 }
 
-/// A pass, and how many rows it has passed over; fewer than asked for only if
-/// the file has no more.
+/// A pass, and how many rows it skipped; fewer than requested only if the file has no
+/// more.
 pub(crate) struct Begun {
     pub(crate) scan: Box<dyn PartScan>,
     pub(crate) n_skipped: u64,
@@ -63,8 +67,8 @@ pub(crate) struct Begun {
 
 /// One pass over one file.
 pub(crate) trait PartScan: Send {
-    /// The next rows. The caller wants `max_rows` more at most, and faults
-    /// beyond those do not concern it.
+    /// The next rows. The caller wants at most `max_rows` more, and faults after
+    /// those do not matter.
     fn next(&mut self, max_rows: u64) -> Result<Option<Piece>, Error>;
 }
 
@@ -76,7 +80,7 @@ pub(crate) struct Piece {
     pub(crate) disk_position: u64,
 }
 
-/// What opening a file teaches.
+/// What is known about a file once it is open.
 #[derive(Debug)]
 pub(crate) struct Opened {
     pub(crate) part: Box<dyn Part>,
@@ -85,8 +89,8 @@ pub(crate) struct Opened {
     pub(crate) bare_carriage_returns: bool,
 }
 
-/// Opens a file in the format that its first bytes tell, or its name if those
-/// are damaged.
+/// Opens a file in the format that its first bytes indicate, or its name if those are
+/// damaged.
 pub(crate) fn open(input: Input, notes: &mut Vec<Note>) -> Result<Opened, Error> {
     let mut start = Vec::new();
     let failed = |reason| Error::read(input.name(), reason);

@@ -18,10 +18,10 @@ pub struct ScanOptions {
     /// Target size of a batch in bytes, counting 8 for a number and a little
     /// more for text.
     pub batch_bytes: usize,
-    /// Begin after so many rows; what comes before is not even checked.
+    /// Number of rows to skip; they are not even checked.
     pub skip_rows: u64,
-    /// Stop after so many rows, not counting those skipped; what comes later
-    /// is not even checked.
+    /// Maximum number of rows, not counting those skipped; later rows are not even
+    /// checked.
     pub limit_rows: Option<u64>,
 }
 
@@ -65,11 +65,11 @@ pub struct Scan {
     is_done: bool,
 }
 
-/// What a text is taken to need when batches are sized.
+/// Bytes assumed for a text when batches are sized.
 const TEXT_BYTES: usize = 32;
 
-/// Arrow's text arrays hold 2 GiB at most. A batch with this much is handed
-/// over before it is full.
+/// Arrow's text arrays hold at most 2 GiB. A batch with this much is handed over
+/// before it is full.
 const MAX_BUFFERED_BYTES: usize = 1 << 30;
 
 impl Scan {
@@ -125,8 +125,8 @@ impl Scan {
         let rows = self.buffered.take(self.batch_rows, &self.schema);
         let Some(rows) = rows.map_err(|error| self.failed(&error.to_string()))? else {
             if self.rows_left > 0 {
-                // All files are read to their ends. If one was written to
-                // meanwhile, nobody knows what was read.
+                // All files have been read to the end. If one was written to
+                // meanwhile, it is unclear what was read.
                 self.parts.iter().try_for_each(|part| part.input().check_unchanged())?;
             }
             return Ok(None);
@@ -204,7 +204,7 @@ impl Scan {
                 })
             })
             .collect::<Result<Vec<_>, _>>()?;
-        // A batch without columns still has rows, which is how rows are counted.
+        // A batch without columns still has rows; this is how rows are counted.
         let options = RecordBatchOptions::new().with_row_count(Some(n_rows));
         RecordBatch::try_new_with_options(Arc::clone(&self.schema), arrays, &options)
             .map_err(|error| self.failed(&error.to_string()))

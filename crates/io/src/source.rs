@@ -9,6 +9,7 @@ use dshap_table::{RawColumn, RawSchema, ReadAs, Wanted, closest};
 
 use crate::digest::{self, FileDigest};
 use crate::error::Error;
+use crate::facts::NoRowsIn;
 use crate::input::Input;
 use crate::location::{Location, Place};
 use crate::memory::{BatchTable, NumberTable, Numbers};
@@ -64,18 +65,18 @@ impl Source {
     fn in_memory(name: &str, opened: Opened) -> Result<Source, Error> {
         refuse_duplicates(name, &opened.columns)?;
         if !opened.has_rows {
-            return Err(Error::NoRows { file: name.to_owned(), bare_carriage_returns: false });
+            return Err(Error::NoRows { file: name.to_owned(), within: NoRowsIn::Memory });
         }
         let schema = RawSchema { columns: opened.columns };
         Ok(Source { parts: vec![opened.part].into(), schema, notes: Vec::new() })
     }
 
-    /// Whether it is a table in memory and no file.
+    /// Whether the table is in memory and not in a file.
     pub fn is_in_memory(&self) -> bool {
         self.parts.iter().all(|part| part.input().is_memory())
     }
 
-    /// The numbers themselves, if they are all there is and in memory.
+    /// The numbers themselves, if the table is in memory and holds nothing else.
     pub fn numbers(&self) -> Option<&dyn Numbers> {
         match &*self.parts {
             [part] => part.numbers(),
@@ -103,7 +104,7 @@ impl Source {
                 Some((first, is_settled)) => {
                     refuse_difference(name_of_first(&parts), first, name, &columns)?;
                     if !*is_settled && opened.has_rows {
-                        // Without rows the first file could not tell.
+                        // Without rows the first file could not tell the kinds.
                         let positions = names::positions(columns.iter().map(|c| c.name.as_str()));
                         for column in &mut first.columns {
                             if let Some(&same) = positions.get(column.name.as_str()) {
@@ -119,7 +120,8 @@ impl Source {
         match schema {
             Some((schema, true)) => Ok(Source { parts: parts.into(), schema, notes }),
             Some((_, false)) => {
-                Err(Error::NoRows { file: name_of_first(&parts).to_owned(), bare_carriage_returns })
+                let within = if bare_carriage_returns { NoRowsIn::CarriageReturns } else { NoRowsIn::Header };
+                Err(Error::NoRows { file: name_of_first(&parts).to_owned(), within })
             }
             None => Err(Error::NoInput),
         }
@@ -140,13 +142,13 @@ impl Source {
         self.parts.iter().map(|part| part.input().name())
     }
 
-    /// Total size on disk, to compare [`Batch::bytes_read`](crate::Batch) with.
-    /// Waits until all of a pipe has come.
+    /// Total size on disk, to compare [`Batch::bytes_read`](crate::Batch) with. Waits
+    /// for the end of a pipe.
     pub fn n_bytes(&self) -> u64 {
         self.parts.iter().map(|part| part.input().n_bytes()).sum()
     }
 
-    /// Total size on disk, or `None` while more comes through a pipe.
+    /// Total size on disk, or `None` while a pipe has not ended.
     pub fn n_bytes_known(&self) -> Option<u64> {
         self.parts.iter().map(|part| part.input().n_bytes_known()).sum()
     }
@@ -197,8 +199,8 @@ impl Source {
         Ok(Scan::new(Arc::clone(&self.parts), wanted.to_vec(), schema, options, chunk_bytes))
     }
 
-    /// Where a row of the table stands. Slow, for messages only: a text file
-    /// is read up to that row.
+    /// Where a row of the table is. Slow, for messages only: a text file is read up
+    /// to that row.
     pub fn locate(&self, row: u64) -> Result<Location, Error> {
         let mut row = row;
         for part in self.parts.iter() {
@@ -229,8 +231,8 @@ impl Source {
         self.parts.iter().try_for_each(|part| part.input().check_unchanged())
     }
 
-    /// Name, size and time of last change of each file, for a caller that
-    /// wants to know at some later time whether they are still the same.
+    /// Name, size and time of last change of each file, for a caller that wants to
+    /// know later whether they are still the same.
     pub fn stamps(&self) -> Vec<FileStamp> {
         self.parts.iter().map(|part| part.input().stamp()).collect()
     }
@@ -310,7 +312,7 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    /// Everything that is read, or the words of the error.
+    /// Everything that is read, or the message of the error.
     fn read(source: &Source, wanted: &[Wanted], chunk_bytes: usize) -> Result<String, String> {
         let options = ScanOptions { batch_bytes: 200, ..ScanOptions::default() };
         let mut text = String::new();
@@ -331,7 +333,7 @@ mod tests {
             .into()
     }
 
-    /// A cell as it might stand in a file: mostly sound, sometimes not.
+    /// A cell as it might occur in a file: mostly valid, sometimes not.
     fn cell() -> impl Strategy<Value = &'static str> {
         prop_oneof![
             200 => prop::sample::select(vec![

@@ -1,4 +1,4 @@
-//! What comes through a pipe, kept in a file while it comes.
+//! A copy of a pipe in a file, made while the pipe is read.
 
 use std::fs::File;
 use std::io::{self, Read};
@@ -9,11 +9,11 @@ use crate::input_reader::{read_at, write_all_at};
 /// Read from the pipe at a time.
 const STEP_BYTES: usize = 256 << 10;
 
-/// A copy of something that can be read only once, in a file without a name: the
-/// system frees it however the program ends.
+/// A copy of something that can be read only once. It is in a file without a name, so
+/// the system frees it however the program ends.
 ///
-/// It is copied by a thread of its own. Whoever reads bytes that are not there yet
-/// waits for them, so work on the first rows begins before the last have come.
+/// A separate thread makes the copy. Readers wait for bytes that have not arrived, so
+/// work on the first rows begins before the last arrive.
 #[derive(Debug)]
 pub(crate) struct Spool {
     file: File,
@@ -77,13 +77,12 @@ impl Spool {
         }
     }
 
-    /// Nothing that is done while the lock is held can panic, so a poisoned one is
-    /// as good as any.
+    /// Nothing done under the lock can panic, so a poisoned lock is still sound.
     fn progress(&self) -> MutexGuard<'_, Progress> {
         self.progress.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Bytes from `position` on, or none behind the last; waits for them.
+    /// Bytes from `position` on, or none after the end. Waits for them.
     pub(crate) fn read_at(&self, buffer: &mut [u8], position: u64) -> io::Result<usize> {
         let is_awaited = |progress: &mut Progress| progress.n_bytes <= position && progress.end.is_none();
         let progress =
@@ -98,13 +97,14 @@ impl Spool {
         read_at(&self.file, &mut buffer[..n_wanted], position)
     }
 
-    /// The file, when everything is in it.
+    /// The file, once everything is in it.
     pub(crate) fn whole(&self) -> io::Result<&File> {
         let end = self.ended().end.clone();
         end.map_or(Ok(()), |end| end.reached()).map(|()| &self.file)
     }
 
-    /// How many bytes there are, or have come if the pipe broke; waits for the last.
+    /// The number of bytes, or of those that arrived if the pipe broke. Waits for the
+    /// end.
     pub(crate) fn n_bytes(&self) -> u64 {
         self.ended().n_bytes
     }
@@ -114,7 +114,7 @@ impl Spool {
         self.has_grown.wait_while(self.progress(), is_awaited).unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// How many bytes there are, if the last has come.
+    /// The number of bytes, if the pipe has ended.
     pub(crate) fn n_bytes_known(&self) -> Option<u64> {
         let progress = self.progress();
         progress.end.is_some().then_some(progress.n_bytes)
@@ -126,7 +126,7 @@ mod tests {
     use super::*;
     use std::sync::mpsc::{Receiver, channel};
 
-    /// A pipe that gives what is sent, and fails when told to.
+    /// A pipe that returns what is sent, and fails on request.
     struct Pipe(Receiver<io::Result<&'static [u8]>>);
 
     impl Read for Pipe {

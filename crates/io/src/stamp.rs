@@ -11,11 +11,11 @@ pub struct FileStamp {
     pub name: String,
     /// Its size on disk.
     pub bytes: u64,
-    /// When it was last written to, in nanoseconds since 1970; 0 for what is
-    /// no file, such as standard input.
+    /// When it was last written to, in nanoseconds since 1970; 0 for anything but a
+    /// file, such as standard input.
     pub modified_ns: i128,
-    /// When its contents or its inode last changed, which no program can set
-    /// back; 0 where that is not known.
+    /// When its contents or its inode last changed, which no program can set back; 0
+    /// if unknown.
     pub changed_ns: i128,
 }
 
@@ -64,7 +64,7 @@ impl Stamp {
     }
 }
 
-/// A file system that keeps no such time gives 0, always.
+/// Always 0 on a file system that keeps no such time.
 fn modified_ns(metadata: &Metadata) -> i128 {
     let Ok(modified) = metadata.modified() else {
         return 0;

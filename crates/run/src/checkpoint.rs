@@ -3,14 +3,16 @@
 //! What is kept is exact, and blocks of rows are counted from the first row of
 //! the table, so a run that goes on ends with the same bits.
 
-use crate::Error;
-use crate::reference::RowCounts;
-use crate::request::{CheckpointFile, Model};
-use crate::sample::{RowSample, SampleCounts};
-use crate::saved::FormWord;
-use crate::summary::ExtraPass;
+use crate::design::LearnedDesign;
+use crate::request::CheckpointFile;
 use dshap::{BuilderParts, MomentsBuilder, MomentsForm, MomentsParts};
+use dshap_catalogue::options::{
+    BY, CATEGORICAL, EXCLUDE, FEATURES, ID, MISSING, NO_INTERCEPT, TARGET, TASK, UNSEEN, WEIGHT,
+};
+use dshap_catalogue::{Given, Task};
 use dshap_io::{Container, Source};
+use dshap_models::linear::{FormWord, Keeper, Progress};
+use dshap_models::{CheckpointDifference, Error, ExtraPass, RowCounts, RowSample, SampleCounts};
 use dshap_table::{Design, DesignParts};
 use serde::{Deserialize, Serialize};
 use std::fs::{self, File};
@@ -21,25 +23,15 @@ use std::time::{Duration, Instant};
 const KIND: &str = "checkpoint";
 
 /// A checkpoint is read by the release that wrote it; this only tells them apart.
-const VERSION: u32 = 2;
-
-/// How far a fit has come.
-pub(crate) struct Progress {
-    pub(crate) design: Design,
-    pub(crate) moments: MomentsBuilder,
-    pub(crate) sample: RowSample,
-    pub(crate) rows: RowCounts,
-    pub(crate) task_guessed: bool,
-    pub(crate) extra_passes: Vec<ExtraPass>,
-}
+const VERSION: u32 = 3;
 
 /// What a fit is of; two with the same job can take over from each other.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Job {
     dshap: String,
     files: Vec<JobFile>,
-    /// Everything that has a bearing on moments, in words.
-    model: Vec<(String, String)>,
+    /// The options that have a bearing on moments.
+    options: Vec<(String, String)>,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -51,7 +43,7 @@ struct JobFile {
 }
 
 impl Job {
-    pub(crate) fn new(source: &Source, model: &Model) -> Self {
+    pub(crate) fn new(source: &Source, given: &Given) -> Self {
         let files = source
             .stamps()
             .into_iter()
@@ -62,42 +54,41 @@ impl Job {
                 changed: stamp.changed_ns.to_string(),
             })
             .collect();
-        let selection = &model.selection;
-        let word = |flag: &str, said: String| (flag.to_string(), said);
-        Self {
-            dshap: env!("CARGO_PKG_VERSION").into(),
-            files,
-            model: vec![
-                word("--task", format!("{:?}", model.task)),
-                word("--target", format!("{:?}", selection.target)),
-                word("--features", format!("{:?}", selection.features)),
-                word("--exclude", format!("{:?}", selection.exclude)),
-                word("--id", format!("{:?}", selection.id)),
-                word("--by", format!("{:?}", selection.by)),
-                word("--categorical", format!("{:?}", selection.categorical)),
-                word("--weight", format!("{:?}", selection.weight)),
-                word("--missing", format!("{:?}", model.missing)),
-                word("--unseen", format!("{:?}", model.unseen)),
-                word("--no-intercept", format!("{:?}", model.fit.intercept)),
-            ],
-        }
+        let options = [
+            &TASK,
+            &TARGET,
+            &FEATURES,
+            &EXCLUDE,
+            &ID,
+            &BY,
+            &CATEGORICAL,
+            &WEIGHT,
+            &MISSING,
+            &UNSEEN,
+            &NO_INTERCEPT,
+        ];
+        let option = |option: &&_| {
+            let option: &dshap_catalogue::OptionEntry = option;
+            (option.name.to_string(), format!("{:?}", given.value(option)))
+        };
+        Self { dshap: env!("CARGO_PKG_VERSION").into(), files, options: options.iter().map(option).collect() }
     }
 
-    /// What differs, in words.
-    fn difference(&self, other: &Job) -> Option<String> {
+    /// What differs.
+    fn difference(&self, other: &Job) -> Option<CheckpointDifference> {
         if self.dshap != other.dshap {
-            return Some(format!("it was made by dshap {}", other.dshap));
+            return Some(CheckpointDifference::Version(other.dshap.clone()));
         }
         let names = |job: &Job| job.files.iter().map(|file| file.name.clone()).collect::<Vec<_>>();
         if names(self) != names(other) {
-            return Some(format!("its input is `{}`", names(other).join("`, `")));
+            return Some(CheckpointDifference::Files(names(other)));
         }
         if let Some((file, _)) = self.files.iter().zip(&other.files).find(|(mine, theirs)| mine != theirs) {
-            return Some(format!("`{}` has changed since", file.name));
+            return Some(CheckpointDifference::ChangedFile(file.name.clone()));
         }
         let differs = |((_, mine), (_, theirs)): &(&(String, String), &(String, String))| mine != theirs;
-        let flag = self.model.iter().zip(&other.model).find(differs).map(|((flag, _), _)| flag);
-        flag.map(|flag| format!("`{flag}` was another"))
+        let option = self.options.iter().zip(&other.options).find(differs);
+        option.map(|((name, _), _)| CheckpointDifference::Option(name.clone()))
     }
 }
 
@@ -108,6 +99,10 @@ pub(crate) struct Checkpoint {
     every: Duration,
     last: Instant,
     job: Job,
+    /// The design, whether the task was guessed, and the passes before the fit.
+    design: Option<(Design, bool, Vec<ExtraPass>)>,
+    resumed: Option<Progress>,
+    n_resumed: Option<u64>,
 }
 
 #[derive(Serialize, Deserialize)]
@@ -136,12 +131,38 @@ struct Merged {
 }
 
 impl Checkpoint {
-    pub(crate) fn new(file: &CheckpointFile, job: Job) -> Self {
-        Self { path: file.path.clone(), every: file.every, last: Instant::now(), job }
+    /// A checkpoint at a file, which may hold the state of a killed run.
+    pub(crate) fn open(file: &CheckpointFile, job: Job) -> Result<Self, Error> {
+        let loaded = Self::load(&file.path, &job)?;
+        let (design, resumed) = match loaded {
+            Some((design, task_guessed, progress)) => {
+                (Some((design, task_guessed, Vec::new())), Some(progress))
+            }
+            None => (None, None),
+        };
+        let n_resumed = resumed.as_ref().map(|progress| progress.rows.n_read);
+        let (path, every, last) = (file.path.clone(), file.every, Instant::now());
+        Ok(Self { path, every, last, job, design, resumed, n_resumed })
+    }
+
+    /// The design of a killed run, if there was one. Checkpoints are for regression.
+    pub(crate) fn take_design(&mut self) -> Option<LearnedDesign> {
+        let (design, task_guessed, extra_passes) = self.design.clone()?;
+        Some(LearnedDesign { design, task: Task::Regression, task_guessed, extra_passes })
+    }
+
+    /// What is kept beside the state.
+    pub(crate) fn keep_design(&mut self, design: &Design, task_guessed: bool, extra_passes: &[ExtraPass]) {
+        self.design = Some((design.clone(), task_guessed, extra_passes.to_vec()));
+    }
+
+    /// Rows that a killed run had read.
+    pub(crate) fn n_resumed(&self) -> Option<u64> {
+        self.n_resumed
     }
 
     /// The state kept at `path`, or nothing if there is no such file.
-    pub(crate) fn load(path: &Path, job: &Job) -> Result<Option<Progress>, Error> {
+    fn load(path: &Path, job: &Job) -> Result<Option<(Design, bool, Progress)>, Error> {
         if !path.exists() {
             return Ok(None);
         }
@@ -150,8 +171,8 @@ impl Checkpoint {
         let damaged = |what: String| Error::BadContents { file: name.clone(), what };
         let document: Document = serde_json::from_str(&container.document)
             .map_err(|error| damaged(format!("its document cannot be read: {error}")))?;
-        if let Some(what) = job.difference(&document.job) {
-            return Err(Error::OtherCheckpoint { file: name, what });
+        if let Some(difference) = job.difference(&document.job) {
+            return Err(Error::OtherCheckpoint { file: name, difference });
         }
         let design = Design::from_parts(document.design).map_err(|error| damaged(error.to_string()))?;
         let mut take = |name: &str| {
@@ -187,27 +208,12 @@ impl Checkpoint {
             .ok_or_else(|| damaged("its sample of rows does not add up".into()))?;
         let rows =
             RowCounts { n_read: document.n_read, n_usable: document.n_usable, n_filled: document.n_filled };
-        Ok(Some(Progress {
-            design,
-            moments,
-            sample,
-            rows,
-            task_guessed: document.task_guessed,
-            extra_passes: document.extra_passes,
-        }))
+        let progress = Progress { moments, sample, rows, extra_passes: document.extra_passes };
+        Ok(Some((design, document.task_guessed, progress)))
     }
 
-    /// Writes the state down if the last time is long enough ago.
-    pub(crate) fn keep_if_due(&mut self, progress: impl FnOnce() -> Progress) -> Result<(), Error> {
-        if self.last.elapsed() < self.every {
-            return Ok(());
-        }
-        self.keep(&progress())?;
-        self.last = Instant::now();
-        Ok(())
-    }
-
-    fn keep(&self, progress: &Progress) -> Result<(), Error> {
+    fn write(&self, progress: &Progress) -> Result<(), Error> {
+        let (design, task_guessed, before) = self.design.as_ref().expect("a design is learned before a fit");
         let builder = progress.moments.to_parts();
         let (sample, cells) = progress.sample.to_parts();
         let mut arrays = vec![("pending".to_string(), builder.pending), ("sample".to_string(), cells)];
@@ -223,9 +229,9 @@ impl Checkpoint {
         }
         let document = Document {
             job: self.job.clone(),
-            design: progress.design.parts().clone(),
-            task_guessed: progress.task_guessed,
-            extra_passes: progress.extra_passes.clone(),
+            design: design.parts().clone(),
+            task_guessed: *task_guessed,
+            extra_passes: before.iter().chain(&progress.extra_passes).copied().collect(),
             n_read: progress.rows.n_read,
             n_usable: progress.rows.n_usable,
             n_filled: progress.rows.n_filled,
@@ -238,8 +244,8 @@ impl Checkpoint {
         };
         let document = serde_json::to_string(&document).expect("a checkpoint has nothing JSON cannot hold");
         let container = Container { kind: KIND.into(), version: VERSION, document, arrays };
-        // A name of its own instead of an unnamed file: what a killed run
-        // leaves behind is overwritten by the next one.
+        // A name of its own instead of an unnamed file: what a killed run leaves
+        // behind is overwritten by the next one.
         let partial = self.partial();
         let write = || {
             let mut file = File::create(&partial)?;
@@ -253,7 +259,7 @@ impl Checkpoint {
 
     /// Removes the file: the result is safe.
     pub(crate) fn remove(&self) {
-        // What cannot be removed is told from a state that fits by the job in it.
+        // A file that cannot be removed is recognised by the job in it.
         let _ = fs::remove_file(self.partial());
         let _ = fs::remove_file(&self.path);
     }
@@ -262,5 +268,21 @@ impl Checkpoint {
         let mut name = self.path.clone().into_os_string();
         name.push(".partial");
         name.into()
+    }
+}
+
+impl Keeper for Checkpoint {
+    fn resumed(&mut self) -> Option<Progress> {
+        self.resumed.take()
+    }
+
+    fn is_due(&self) -> bool {
+        self.last.elapsed() >= self.every
+    }
+
+    fn keep(&mut self, progress: &Progress) -> Result<(), Error> {
+        self.write(progress)?;
+        self.last = Instant::now();
+        Ok(())
     }
 }

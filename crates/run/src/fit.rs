@@ -1,36 +1,36 @@
-//! `fit`, `update` and `merge`: valuers to be saved.
+//! `fit`: a reference becomes a valuer.
 
-use crate::Error;
-use crate::checkpoint::Checkpoint;
-use crate::fitted::{FittedModel, LinearModel};
+use crate::at::require_test_columns;
+use crate::checkpoint::{Checkpoint, Job};
+use crate::design::{LearnedDesign, Learning};
+use crate::inputs::{self, TestTable, while_digesting};
 use crate::memory::Budget;
-use crate::merge_densities::merge_densities;
-use crate::neighbour_choice::{SAMPLES_OR_TEST, TestTable};
-use crate::observer::{Observer, Stage, Unwatched};
-use crate::overwriting::refuse_overwriting;
-use crate::reference::{learn, levels_of, moments_of};
-use crate::request::{FitRequest, MergeRequest, Method, Model, Resources, SizeChoice, Task, UpdateRequest};
-use crate::saved::{Action, SavedValuer, Step};
-use crate::summary::{Facts, FitSummary, InputFile};
-use crate::warnings;
-use dshap::linear::LinearFit;
-use dshap::{Combination, Moments};
-use dshap_io::Source;
-use dshap_table::{Derived, Design, Encoding, Unseen};
-use std::path::Path;
+use crate::request::{FitRequest, Resources};
+use crate::summary::FitSummary;
+use crate::table::Table;
+use crate::{file_warnings, settings};
+use dshap_catalogue::options::{CATEGORICAL, DEPENDENT, SETS, SYNERGY, TASK, TEST};
+use dshap_catalogue::{Given, Group, Task, Value};
+use dshap_io::{Note, Source};
+use dshap_models::linear::Keeper;
+use dshap_models::neighbours::NeighbourModel;
+use dshap_models::{
+    Action, Error, ExtraPass, FittedValuer, How, Learned, Method, Observer, RowCounts, RowRole, RowSample,
+    Step, Warning, learn, methods,
+};
 
-/// A valuer ready to be saved, what is to be said about it, and what may be
+/// A valuer ready to be saved, what is to be reported about it, and what may be
 /// removed once it is safe.
 pub struct Fitted {
     /// The valuer.
-    pub valuer: SavedValuer,
+    pub valuer: FittedValuer,
     /// What happened.
     pub summary: FitSummary,
     checkpoint: Option<Checkpoint>,
 }
 
 impl Fitted {
-    pub(crate) fn new(valuer: SavedValuer, summary: FitSummary) -> Self {
+    pub(crate) fn new(valuer: FittedValuer, summary: FitSummary) -> Self {
         Self { valuer, summary, checkpoint: None }
     }
 
@@ -43,399 +43,237 @@ impl Fitted {
     }
 }
 
+/// Tables that are open already, or in memory.
+#[derive(Debug, Clone)]
+pub struct Tables {
+    /// The rows to be valued, or the reference of a fit.
+    pub points: Source,
+    /// The reference, if it is not the points.
+    pub reference: Option<Source>,
+    /// Rows apart from the reference that measure utility.
+    pub test: Option<Source>,
+}
+
 /// Fits a reference.
 ///
 /// # Errors
 ///
 /// [`Error`].
 pub fn fit(request: &FitRequest, observer: &dyn Observer) -> Result<Fitted, Error> {
-    let FitRequest { reference, model, outputs, resources } = request;
-    if matches!(model.method, Method::KnnShapley { .. }) {
-        return Err(Error::Misplaced { what: NO_SHAPLEY_FILE.into() });
+    let FitRequest { reference, given, outputs, resources, .. } = request;
+    let method = method_of(request.method, given);
+    if let Err(why) = method.entry.saved {
+        return Err(Error::NotSaved { method: method.name(), why });
     }
-    let source = Source::open(reference)?;
-    refuse_overwriting(&source, outputs)?;
-    let test = TestTable::open(model, outputs, true)?;
-    fit_tables(&source, test, model, resources, observer)
+    How::new(method, settings::task(given), given.clone())?;
+    let points = inputs::open(reference, outputs)?;
+    let test = TestTable::open(given, outputs, true)?.map(|test| test.source);
+    fit_with(&Tables { points, reference: None, test }, method, given, resources, observer)
 }
 
-/// Why KNN-Shapley is not saved from files.
-const NO_SHAPLEY_FILE: &str = "a valuer values rows that come later, and `--method knn-shapley` the rows of one finite dataset only: \
-     `dshap value` does that without a valuer; `--method knn` has one";
-
-/// Fits a reference that is open already, or in memory.
+/// Fits a reference that is open already, or in memory; it is the points of
+/// `tables`.
 ///
 /// # Errors
 ///
 /// [`Error`].
-pub fn fit_source(
-    source: &Source,
-    model: &Model,
-    resources: &Resources,
+pub fn fit_tables(
+    tables: &Tables,
+    method: &'static Method,
+    given: &Given,
     observer: &dyn Observer,
 ) -> Result<Fitted, Error> {
-    fit_tables(source, None, model, resources, observer)
+    let given = with_tables(given, tables);
+    How::new(method, settings::task(&given), given.clone())?;
+    fit_with(tables, method, &given, &Resources::default(), observer)
 }
 
-/// As [`fit_source`], with rows apart from the reference that neighbours are to
-/// predict.
-///
-/// # Errors
-///
-/// [`Error`].
-pub fn fit_with_test(
-    source: &Source,
-    test: Source,
-    model: &Model,
-    resources: &Resources,
-    observer: &dyn Observer,
-) -> Result<Fitted, Error> {
-    if model.method.neighbours().is_none() {
-        let what = "`--test` goes with `--method knn` and `knn-shapley` only".into();
-        return Err(Error::Misplaced { what });
+/// The options, with test rows in memory counted as given, so that they are
+/// checked as files are.
+pub(crate) fn with_tables(given: &Given, tables: &Tables) -> Given {
+    match tables.test {
+        Some(_) => given.clone().with(&TEST, Value::List(Vec::new())),
+        None => given.clone(),
     }
-    if model.neighbours.samples.is_some() {
-        return Err(Error::Misplaced { what: SAMPLES_OR_TEST.into() });
-    }
-    fit_tables(source, Some(TestTable::of(test, true)?), model, resources, observer)
 }
 
-fn fit_tables(
-    source: &Source,
-    test: Option<TestTable>,
-    model: &Model,
+/// The method that was named, or the default one.
+pub(crate) fn method_of(named: Option<&'static Method>, given: &Given) -> &'static Method {
+    named.unwrap_or_else(|| methods::default_for(settings::task(given)))
+}
+
+fn fit_with(
+    tables: &Tables,
+    method: &'static Method,
+    given: &Given,
     resources: &Resources,
     observer: &dyn Observer,
 ) -> Result<Fitted, Error> {
-    let budget = Budget::new(resources.memory);
-    let shared = test.as_ref().map(|test| test.source.clone());
-    let (mut learned, files) = while_digesting(source, || {
-        learn(source, test, model, budget, resources.checkpoint.as_ref(), observer)
+    let source = &tables.points;
+    let test = tables.test.clone().map(|source| TestTable::of(source, true)).transpose()?;
+    let (fit, files) = while_digesting(source, || {
+        FitRun { source, test: test.as_ref(), method, given, resources, observer }.run()
     })?;
-    let checkpoint = learned.checkpoint.take();
-    let (rows, n_resumed) = (learned.rows, learned.n_resumed);
-    let sample = learned.sample.clone();
-    let valuer = SavedValuer::new(learned, model, source, files)?;
-    // Told before test rows are read.
-    valuer.doubts_of_neighbours(valuer.method, valuer.choice)?;
-    let valuer = valuer.completed(source, budget, observer)?;
-    source.check_unchanged()?;
-
-    let mut said = warnings::of_sources(source, None);
-    said.extend(warnings::of_constant_text(&valuer.design));
-    said.extend(warnings::of_rows_left_out("reference", rows.n_left_out(), "has no part in the fit"));
-    let sizes = valuer.sizes(valuer.method, valuer.choice)?;
-    said.extend(warnings::of_labels(&valuer, valuer.method, sizes));
-    if let Some(model) = valuer.model.neighbours() {
-        said.extend(shared.and_then(|test| warnings::of_tests_in_reference(source, &test)));
-        said.extend(warnings::of_rows_left_out("test", model.n_tests_left_out, "has no part in the utility"));
+    let FitOutcome { mut valuer, rows, n_resumed, checkpoint, sample, .. } = fit;
+    valuer.history[0].files = files;
+    let mut warnings = file_warnings::of_sources(source, None);
+    warnings.extend(file_warnings::of_constant_text(&valuer.design));
+    warnings.extend(Warning::rows_left_out(RowRole::Reference, rows.n_left_out()));
+    if method.is_of_neighbours() {
+        // What cannot be valued is reported before test rows are read.
+        valuer.warnings()?;
     }
-    said.extend(warnings::of_other_inputs(&valuer, valuer.method, valuer.choice, &sample)?);
-    let mut summary = summarise(&valuer, said)?;
+    let budget = Budget::new(resources.memory);
+    let table = Table::reference(source, &valuer.design, budget, observer);
+    let (mut valuer, _) = valuer.clone().completed(&table)?;
+    if let Some(test) = &test {
+        valuer = read_tests(valuer, test, budget, observer, &mut warnings)?;
+        warnings.extend(file_warnings::of_tests_in_reference(source, &test.source));
+    }
+    source.check_unchanged()?;
+    let sizes = valuer.sizes(&valuer.how)?;
+    warnings.extend(valuer.model.label_warnings(&valuer.how, sizes, &valuer.design));
+    warnings.extend(input_warning(&valuer, &valuer.how, sample.as_ref())?);
+    let mut summary = FitSummary::of(&valuer, warnings)?;
     summary.resumed_rows = n_resumed;
     Ok(Fitted { valuer, summary, checkpoint })
 }
 
-/// Adds rows to the reference of a valuer and takes rows away.
-///
-/// # Errors
-///
-/// [`Error`]; the file of the valuer is not touched.
-pub fn update(request: &UpdateRequest, observer: &dyn Observer) -> Result<Fitted, Error> {
-    let UpdateRequest { valuer: path, add, forget, sizes, outputs, resources } = request;
-    let before = SavedValuer::load(path)?;
-    let open = |files: &[String]| match files {
-        [] => Ok(None),
-        files => {
-            let source = Source::open(files)?;
-            refuse_overwriting(&source, outputs).map(|()| Some(source))
-        }
+/// Reads test rows and keeps them in the valuer.
+fn read_tests(
+    valuer: FittedValuer,
+    test: &TestTable,
+    budget: Budget,
+    observer: &dyn Observer,
+    warnings: &mut Vec<Warning>,
+) -> Result<FittedValuer, Error> {
+    let design = valuer.design.clone();
+    let budget = budget.reserving(valuer.model.held_bytes());
+    let table = Table { source: &test.source, design: &design, is_reference: false, budget, observer };
+    let valuer = valuer.with_tests(&table)?;
+    if let Some(model) = valuer.model.of::<NeighbourModel>() {
+        warnings.extend(Warning::rows_left_out(RowRole::Test, model.n_tests_left_out));
+    }
+    Ok(valuer)
+}
+
+/// A warning if inputs are too far from Gaussian for the closed form.
+pub(crate) fn input_warning(
+    valuer: &FittedValuer,
+    how: &How,
+    sample: Option<&RowSample>,
+) -> Result<Option<Warning>, Error> {
+    let sample = sample.filter(|_| how.method.assumes_gaussian_inputs());
+    let (Some(sample), Some(row_valuer)) = (sample, valuer.valuer(how, Default::default())?) else {
+        return Ok(None);
     };
-    update_valuer(before, path, open(add)?.as_ref(), open(forget)?.as_ref(), *sizes, resources, observer)
+    let found = sample.with_rows(|rows| row_valuer.check_inputs(rows)).transpose();
+    let found = found.map_err(|e| Error::core(e, &valuer.design))?.flatten();
+    Ok(Warning::of_core(found.into_iter().collect(), &valuer.design).pop())
 }
 
-/// As [`update`], with tables that are open already; `path` is what the valuer
-/// is called in messages.
-///
-/// # Errors
-///
-/// [`Error`].
-pub fn update_valuer(
-    before: SavedValuer,
-    path: &Path,
-    add: Option<&Source>,
-    forget: Option<&Source>,
-    sizes: SizeChoice,
-    resources: &Resources,
-    observer: &dyn Observer,
-) -> Result<Fitted, Error> {
-    let LinearModel { moments: moments_before, options, .. } = before.linear_model()?.clone();
-    let form = (options, Some(moments_before.form()));
-    refuse_fixed(&before)?;
-    let budget = Budget::new(resources.memory);
-    let sizes_before = before.sizes(before.method, before.choice)?;
-    let mut history = before.history.clone();
-    let (mut design, mut moments) = (before.design.clone(), moments_before);
-    let (mut said, mut new_levels, mut lost_levels) = (Vec::new(), Vec::new(), Vec::new());
-
-    if let Some(source) = add {
-        Error::unless_has_columns(source, &design.wanted_of_reference(), path)?;
-        let levels = levels_of(source, &design, budget, observer)?;
-        if let Some((wider, derived)) = design.with_levels(&levels).map_err(|e| Error::at(e, source, 0))? {
-            new_levels = levels_beyond(&wider, &design);
-            moments = moments.recombined(&combinations(&derived));
-            design = wider;
-        }
-        let ((added, rows), files) =
-            while_digesting(source, || moments_of(source, &design, form, budget, Stage::Fit, observer))?;
-        if let Some(added) = &added {
-            moments.merge(added).map_err(|e| Error::core(e, &design))?;
-        }
-        history.push(Step::new(Action::Add, files, rows, added.map_or(0, |added| added.n_rows())));
-        source.check_unchanged()?;
-        said.extend(warnings::of_sources(source, None));
-        said.extend(warnings::of_rows_left_out("added", rows.n_left_out(), "has no part in the fit"));
-    }
-    if let Some(source) = forget {
-        Error::unless_has_columns(source, &design.wanted_of_reference(), path)?;
-        // A row with a level that no reference row has was never among them.
-        let strict = design.with_policies(None, Some(Unseen::Error), |column| moments.mean(column));
-        let ((gone, rows), files) =
-            while_digesting(source, || moments_of(source, &strict, form, budget, Stage::Forget, observer))?;
-        if let Some(gone) = &gone {
-            take_away(&mut moments, gone, &design, source)?;
-        }
-        if let Some((narrower, derived)) = without_lost_levels(&design, &moments) {
-            lost_levels = levels_beyond(&design, &narrower);
-            moments = moments.recombined(&combinations(&derived));
-            design = narrower;
-        }
-        history.push(Step::new(Action::Forget, files, rows, gone.map_or(0, |gone| gone.n_rows())));
-        source.check_unchanged()?;
-        said.extend(warnings::of_sources(source, None));
-    }
-
-    let mut valuer = before;
-    valuer.choice = sizes.or(valuer.choice);
-    let n_steps = valuer.history.len();
-    valuer.history = history;
-    let valuer = valuer.refitted(design, moments)?;
-    said.extend(warnings::of_repeated_files(&valuer.history));
-    said.extend(warnings::of_filled_cells(&valuer.design, &valuer.history[n_steps..]));
-    let mut summary = summarise(&valuer, said)?;
-    summary.sizes_before = Some((sizes_before.max(), sizes_before.min()));
-    (summary.new_levels, summary.lost_levels) = (new_levels, lost_levels);
-    Ok(Fitted { valuer, summary, checkpoint: None })
+/// A fit of a reference, from the design to the model.
+pub(crate) struct FitRun<'a> {
+    pub(crate) source: &'a Source,
+    pub(crate) test: Option<&'a TestTable>,
+    pub(crate) method: &'static Method,
+    pub(crate) given: &'a Given,
+    pub(crate) resources: &'a Resources,
+    pub(crate) observer: &'a dyn Observer,
 }
 
-/// Refuses valuers that carry more of their reference than sums over its rows.
-fn refuse_fixed(valuer: &SavedValuer) -> Result<(), Error> {
-    match (valuer.method.fixes_reference(), valuer.design.projection()) {
-        (true, _) => Err(Error::FixedReference { what: format!("`{}` values", valuer.method.name()) }),
-        (false, Some(_)) => Err(Error::FixedReference { what: "principal components".into() }),
-        (false, None) => Ok(()),
-    }
+/// What a fit gave.
+pub(crate) struct FitOutcome {
+    pub(crate) valuer: FittedValuer,
+    pub(crate) rows: RowCounts,
+    /// How often the reference was read, and why more than once.
+    pub(crate) n_passes: usize,
+    pub(crate) extra_passes: Vec<ExtraPass>,
+    /// Some of the rows, to look at their distribution.
+    pub(crate) sample: Option<RowSample>,
+    /// Rows that a killed run had read before.
+    pub(crate) n_resumed: Option<u64>,
+    /// To be removed when the result is safe.
+    pub(crate) checkpoint: Option<Checkpoint>,
 }
 
-/// Makes one valuer of several whose references have no row in common.
-///
-/// # Errors
-///
-/// [`Error::CannotMerge`] and whatever is wrong with a file.
-pub fn merge(request: &MergeRequest) -> Result<Fitted, Error> {
-    let mut parts = Vec::with_capacity(request.valuers.len());
-    for path in &request.valuers {
-        parts.push((path.as_path(), SavedValuer::load(path)?));
-    }
-    merge_valuers(parts, request.sizes, &Unwatched)
-}
-
-/// As [`merge`], with valuers at hand and what they are called in messages. It
-/// is watched where it takes long: densities are smoothed anew.
-///
-/// # Errors
-///
-/// [`Error::CannotMerge`], [`Error::NothingToMerge`], [`Error::FixedReference`],
-/// [`Error::NoSum`].
-pub fn merge_valuers(
-    parts: Vec<(&Path, SavedValuer)>,
-    sizes: SizeChoice,
-    observer: &dyn Observer,
-) -> Result<Fitted, Error> {
-    if let Some((first, one)) = parts.first()
-        && let Some((second, other)) = parts.iter().find(|(_, part)| part.task() != one.task())
-    {
-        return Err(Error::CannotMerge {
-            first: first.display().to_string(),
-            second: second.display().to_string(),
-            what: format!("one is of a {}, the other of a {}", one.task().name(), other.task().name()),
-        });
-    }
-    if parts.iter().any(|(_, part)| part.task() == Task::Density) {
-        return merge_densities(parts, sizes, observer);
-    }
-    for (_, part) in &parts {
-        part.linear_model()?;
-    }
-    parts.iter().try_for_each(|(_, part)| refuse_fixed(part))?;
-    let choice = common_choice(&parts, sizes)?;
-    let mut parts = parts.into_iter();
-    let (first_path, mut merged) = parts.next().ok_or(Error::NothingToMerge)?;
-    let (mut design, mut model) = (merged.design.clone(), merged.linear_model()?.clone());
-    let mut moments = model.moments.clone();
-    let mut new_levels = Vec::new();
-    for (path, part) in parts {
-        let cannot = |what: String| Error::CannotMerge {
-            first: first_path.display().to_string(),
-            second: path.display().to_string(),
-            what,
+impl FitRun<'_> {
+    /// Learns the design and the model, without what a method needs beyond a fit.
+    pub(crate) fn run(&self) -> Result<FitOutcome, Error> {
+        let FitRun { source, given, method, observer, .. } = *self;
+        let budget = Budget::new(self.resources.memory);
+        let mut checkpoint = match &self.resources.checkpoint {
+            None => None,
+            Some(file) => Some(Checkpoint::open(file, Job::new(source, given))?),
         };
-        let other = part.linear_model()?;
-        if model.options.intercept != other.options.intercept {
-            return Err(cannot("only one of them has an intercept".into()));
+        let resumed = checkpoint.as_mut().and_then(Checkpoint::take_design);
+        let LearnedDesign { design, task, task_guessed, mut extra_passes } = match resumed {
+            Some(design) => design,
+            None => Learning { source, given, method, budget, observer }.design()?,
+        };
+        if let Some(checkpoint) = &mut checkpoint {
+            checkpoint.keep_design(&design, task_guessed, &extra_passes);
         }
-        if merged.method != part.method {
-            return Err(cannot("they value rows by different methods".into()));
+        if let Some(test) = self.test {
+            require_test_columns(&test.source, &design.wanted())?;
         }
-        let (n_first, n_second) = (moments.weight(), other.moments.weight());
-        let both =
-            design.merged(n_first, &part.design, n_second).map_err(|error| cannot(error.to_string()))?;
-        new_levels.extend(levels_beyond(&both.design, &design));
-        moments = moments.recombined(&combinations(&both.from_first));
-        let others = other.moments.recombined(&combinations(&both.from_second));
-        moments.merge(&others).map_err(|e| Error::core(e, &both.design))?;
-        design = both.design;
-        model.options.allow_dependent &= other.options.allow_dependent;
-        merged.history.extend(part.history);
+        let n_resumed = checkpoint.as_ref().and_then(Checkpoint::n_resumed);
+        let how = How { method, given: of_fit(given) };
+        let learned = self.learn(&how, task, &design, budget, checkpoint.as_mut())?;
+        if task_guessed && task == Task::Regression && has_two_targets(&learned) {
+            let target = design.target().unwrap_or_default().into();
+            return Err(Error::GuessedWrong { target, more_later: false });
+        }
+        let Learned { model, rows, n_passes, extra_passes: more, sample } = learned;
+        let n_passes = extra_passes.len() + n_passes;
+        extra_passes.extend(more);
+        let step = Step::new(Action::Fit, Vec::new(), rows, model.n_rows());
+        let is_numbered = |note: &Note| matches!(note, Note::NumberedColumns { .. });
+        let valuer = FittedValuer {
+            task_guessed,
+            categorical: given.list(&CATEGORICAL).to_vec(),
+            has_names: Some(!source.notes().iter().any(is_numbered)),
+            ..FittedValuer::new(design, model, how, vec![step])?
+        };
+        Ok(FitOutcome { valuer, rows, n_passes, extra_passes, sample, n_resumed, checkpoint })
     }
-    merged.choice = choice;
-    merged.model = FittedModel::Linear(model);
-    let valuer = merged.refitted(design, moments)?;
-    let mut said = warnings::of_repeated_files(&valuer.history);
-    said.extend(warnings::of_filled_cells(&valuer.design, &valuer.history));
-    let mut summary = summarise(&valuer, said)?;
-    summary.new_levels = new_levels;
-    Ok(Fitted { valuer, summary, checkpoint: None })
+
+    fn learn(
+        &self,
+        how: &How,
+        task: Task,
+        design: &dshap_table::Design,
+        budget: Budget,
+        checkpoint: Option<&mut Checkpoint>,
+    ) -> Result<Learned, Error> {
+        let observer = self.observer;
+        let table = Table::reference(self.source, design, budget, observer);
+        let keeper = checkpoint.map(|checkpoint| checkpoint as &mut dyn Keeper);
+        match self.test {
+            None => learn(how, task, &table, None, keeper),
+            Some(TestTable { source, .. }) => {
+                let tests = Table { source, design, is_reference: false, budget, observer };
+                learn(how, task, &table, Some(&tests), keeper)
+            }
+        }
+    }
 }
 
-pub(crate) fn summarise(valuer: &SavedValuer, mut said: Vec<String>) -> Result<FitSummary, Error> {
-    said.extend(valuer.doubts()?);
-    if valuer.fit().is_some_and(LinearFit::wants_triangle) {
-        // Only a reference that was changed can be left so.
-        said.push(
-            "columns are nearly linear functions of others, and changing the reference cost digits; a fit of \
-             all its rows anew keeps more"
-                .into(),
-        );
-    }
-    let has_forgotten = valuer.history.iter().any(|step| step.action == Action::Forget);
-    Ok(FitSummary {
-        version: env!("CARGO_PKG_VERSION"),
-        facts: Facts::of(valuer, valuer.method, valuer.choice)?,
-        digits: valuer.moments().filter(|_| has_forgotten).map(Moments::digits),
-        sizes_before: None,
-        resumed_rows: None,
-        new_levels: Vec::new(),
-        lost_levels: Vec::new(),
-        history: valuer.history.clone(),
-        warnings: said,
+/// The options that matter to a model once its columns are settled.
+pub(crate) fn of_fit(given: &Given) -> Given {
+    let elsewhere = [&SETS, &SYNERGY];
+    given.only(|option| match option.group {
+        Group::Rows | Group::Trial | Group::Output | Group::Run => false,
+        Group::Columns => option.name == DEPENDENT.name,
+        _ => option.name != TASK.name && elsewhere.iter().all(|other| other.name != option.name),
     })
 }
 
-/// Does some work while the digests of a source are taken. Those of a pipe are taken
-/// by a thread that has nothing else to do: it waits for bytes most of the time, and
-/// is not waited for where the work has failed.
-fn while_digesting<T: Send>(
-    source: &Source,
-    work: impl FnOnce() -> Result<T, Error> + Send,
-) -> Result<(T, Vec<InputFile>), Error> {
-    if source.n_bytes_known().is_some() {
-        let (done, files) = rayon::join(work, || InputFile::of(source, true));
-        return Ok((done?, files?));
+/// Whether a target that was taken for numbers has two values.
+fn has_two_targets(learned: &Learned) -> bool {
+    match (&learned.sample, learned.model.of::<NeighbourModel>()) {
+        (_, Some(model)) => model.has_two_targets(),
+        (Some(sample), None) => sample.has_two_targets(),
+        (None, None) => false,
     }
-    let pipe = source.clone();
-    let digests = std::thread::spawn(move || InputFile::of(&pipe, true));
-    let done = work()?;
-    let files = digests.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))?;
-    Ok((done, files))
-}
-
-fn take_away(moments: &mut Moments, gone: &Moments, design: &Design, source: &Source) -> Result<(), Error> {
-    let n_before = moments.n_rows();
-    moments.remove(gone).map_err(|error| match error {
-        dshap::Error::NotAmong { column } => {
-            let what = match column {
-                Some(column) => format!(
-                    "column `{}` varies more in them than in the whole reference",
-                    design.column_name(column)
-                ),
-                None => format!("they are {} rows, and the reference has {n_before}", gone.n_rows()),
-            };
-            let files = source.files().map(|file| format!("`{file}`")).collect::<Vec<_>>().join(", ");
-            Error::CannotForget { files, what }
-        }
-        other => Error::core(other, design),
-    })
-}
-
-/// Levels that no row has any more are as unknown as if they had never been.
-fn without_lost_levels(design: &Design, moments: &Moments) -> Option<(Design, Vec<Derived>)> {
-    // Shares are counted, unless there are weights.
-    let least = if design.weight().is_some() { 1e-12 } else { 0.5 / moments.n_rows() as f64 };
-    design.without_lost_levels(|column| moments.mean(column), least)
-}
-
-/// The set sizes that all valuers ask for, unless they are said anew.
-pub(crate) fn common_choice(parts: &[(&Path, SavedValuer)], said: SizeChoice) -> Result<SizeChoice, Error> {
-    let common = |what: &str, said: Option<usize>, of: fn(&SizeChoice) -> Option<usize>| {
-        if said.is_some() {
-            return Ok(said);
-        }
-        let first = parts.first().and_then(|(_, part)| of(&part.choice));
-        match parts.iter().find(|(_, part)| of(&part.choice) != first) {
-            None => Ok(first),
-            Some((path, other)) => {
-                let word = |size: Option<usize>| size.map_or("chosen by default".into(), |s| s.to_string());
-                Err(Error::CannotMerge {
-                    first: parts[0].0.display().to_string(),
-                    second: path.display().to_string(),
-                    what: format!(
-                        "{what} is {} in one and {} in the other; say `--{what}`",
-                        word(first),
-                        word(of(&other.choice))
-                    ),
-                })
-            }
-        }
-    };
-    Ok(SizeChoice { min: common("q", said.min, |c| c.min)?, max: common("m", said.max, |c| c.max)? })
-}
-
-fn combinations(derived: &[Derived]) -> Vec<Combination> {
-    derived
-        .iter()
-        .map(|derived| match derived {
-            Derived::Column(column) => Combination::column(*column),
-            Derived::Zero => Combination { constant: 0.0, terms: Vec::new() },
-            Derived::OneMinus(columns) => {
-                Combination { constant: 1.0, terms: columns.iter().map(|&column| (column, -1.0)).collect() }
-            }
-        })
-        .collect()
-}
-
-/// Levels that the wider design knows and the other does not, as `city=Rome`.
-pub(crate) fn levels_beyond(wider: &Design, known: &Design) -> Vec<String> {
-    let mut names = Vec::new();
-    for (feature, encoding) in wider.parts().features.iter().zip(&wider.parts().encodings) {
-        let twin = known.features().position(|name| name == feature.name);
-        let before = twin.map(|index| &known.parts().encodings[index]);
-        if let (Encoding::OneHot { levels, .. }, Some(Encoding::OneHot { levels: before, .. })) =
-            (encoding, before)
-        {
-            let new = levels.iter().filter(|level| !before.contains(level));
-            names.extend(new.map(|level| format!("{}={level}", feature.name)));
-        }
-    }
-    names
 }

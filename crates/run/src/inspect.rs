@@ -1,8 +1,7 @@
 //! `inspect`: what a valuer holds.
 
-use crate::Error;
-use crate::saved::{SavedValuer, Step};
-use crate::summary::Facts;
+use dshap_models::linear::LinearModel;
+use dshap_models::{Error, Facts, FittedValuer, Step, Warning};
 use dshap_table::{Encoding, Missing, Unseen};
 use serde::Serialize;
 use std::path::Path;
@@ -39,8 +38,9 @@ pub struct Inspection {
     pub digits: Option<f64>,
     /// Where the reference rows came from.
     pub history: Vec<Step>,
-    /// Everything doubtful.
-    pub warnings: Vec<String>,
+    /// What is doubtful; front ends make the sentences.
+    #[serde(skip)]
+    pub warnings: Vec<Warning>,
 }
 
 /// A column of the design.
@@ -62,15 +62,15 @@ pub struct ColumnFacts {
     pub fill: Option<f64>,
 }
 
-/// Reads a valuer and tells what it holds.
+/// Reads a valuer and reports what it holds.
 ///
 /// # Errors
 ///
-/// As [`SavedValuer::load`].
+/// As [`FittedValuer::load`].
 pub fn inspect(path: &Path) -> Result<Inspection, Error> {
-    let valuer = SavedValuer::load(path)?;
+    let valuer = FittedValuer::load(path)?;
     let bytes = std::fs::metadata(path).map_or(0, |metadata| metadata.len());
-    let SavedValuer { design, model, .. } = &valuer;
+    let FittedValuer { design, model, .. } = &valuer;
     let fills = design.parts().encodings.iter().flat_map(|encoding| match encoding {
         Encoding::Number { fill } => vec![*fill],
         Encoding::OneHot { levels, fill } => {
@@ -103,15 +103,15 @@ pub fn inspect(path: &Path) -> Result<Inspection, Error> {
         bytes,
         format_version: valuer.format_version,
         written_by: valuer.written_by.clone(),
-        facts: Facts::of(&valuer, valuer.method, valuer.choice)?,
+        facts: valuer.facts()?,
         intercept_value: model.intercept_value(),
         missing: design.parts().missing,
         unseen: design.parts().unseen,
         columns: fills.into_iter().enumerate().map(column).collect(),
         levels: levels.collect(),
         rows_held: model.n_rows_held(),
-        digits: valuer.moments().map(dshap::Moments::digits),
+        digits: model.of::<LinearModel>().map(|model| model.moments.digits()),
         history: valuer.history.clone(),
-        warnings: valuer.doubts()?,
+        warnings: valuer.warnings()?,
     })
 }

@@ -1,86 +1,81 @@
-//! What was asked, as a request, and the passes over the data that carry it out.
+//! The passes over the data.
 //!
-//! Front ends fill in a request, watch through an [`Observer`] and take the
-//! rows through a [`Receiver`]. Everything between is here, so that the command
-//! line and every other front end compute the same bits.
+//! Front ends fill in a request, watch through an [`Observer`] and take the rows
+//! through a [`Receiver`]. Everything between is here, so that the command line
+//! and every other front end compute the same bits.
 //!
 //! ```text
-//! ValueRequest ──▶ survey? ──▶ moments ──▶ fit, valuer ──▶ values ──▶ Receiver
-//!                  (text)      or steps      │    ▲        last pass   + Summary
-//! FitRequest   ──▶ the same passes ──▶ SavedValuer: saved, updated, merged, inspected
+//! ValueRequest ──▶ prepare: design ──▶ fit ──▶ row valuer
+//!                                               │
+//!                  points: select, encode ──▶ values ──▶ output ──▶ Receiver, Summary
+//!                  and carry                per batch, block or all at once
+//!
+//! FitRequest ──▶ design ──▶ fit ──▶ FittedValuer ──▶ update, merge, inspect
 //! ```
 //!
-//! Nothing here prints or knows flags.
+//! | file | holds |
+//! |---|---|
+//! | `request.rs`, `settings.rs` | what is asked; options about columns |
+//! | `guess.rs`, `design.rs` | the task; how columns become numbers |
+//! | `table.rs`, `scan.rs`, `in_place.rs` | rows of a table, read in passes or used in place |
+//! | `memory.rs`, `checkpoint.rs` | limits; the state of a fit that was killed |
+//! | `fit.rs`, `change.rs`, `inspect.rs` | fit; update and merge; what a valuer holds |
+//! | `value.rs`, `prepare.rs`, `points.rs`, `queue.rs`, `slices.rs` | the pipeline of `value` |
+//! | `sets.rs` | sets of rows instead of rows |
+//! | `output.rs`, `receiver.rs`, `summary.rs`, `run_warnings.rs`, `file_warnings.rs` | what comes out |
+//! | `ready_valuer.rs`, `held_table.rs` | valuers and tables in memory |
+//! | `formula/` | the closed forms for given numbers |
+//!
+//! Nothing here prints, and nothing knows how a front end spells an option.
 
-mod baseline;
+mod at;
+mod change;
 mod checkpoint;
-mod choice;
-mod dense;
-mod density_choice;
-mod density_facts;
-mod error;
-mod evaluate;
+mod design;
+mod file_warnings;
 mod fit;
-mod fitted;
 mod formula;
-mod general;
+mod guess;
+mod held_table;
+mod in_place;
+mod inputs;
 mod inspect;
-mod look;
 mod memory;
-mod merge_densities;
-mod neighbour_choice;
-mod neighbour_facts;
-mod neighbours;
-mod observer;
 mod output;
-mod overwriting;
-mod passes;
-mod ready;
+mod points;
+mod prepare;
+mod queue;
+mod ready_valuer;
 mod receiver;
-mod reference;
 mod request;
-mod said;
-mod sample;
-mod saved;
-mod second_order_choice;
+mod run_warnings;
+mod scan;
 mod sets;
+mod settings;
+mod slices;
 mod summary;
+mod table;
 mod value;
-mod warnings;
 
-pub use baseline::{
-    Baseline, BaselineChoice, BaselineRequest, BaselineSummary, BaselineTables, UtilityName,
-    value_by_baseline, value_tables_by_baseline,
+pub use change::{merge, merge_valuers, update, update_valuer};
+pub use dshap_models::{
+    Action, ClassFacts, ComponentFacts, DensityFacts, Error, ExtraPass, FORMAT_VERSION, Facts, FittedValuer,
+    How, InputFile, Method, NeighbourFacts, Observer, Quiet, SizeChoice, Stage, Step, Unwatched, Warning,
+    methods,
 };
-pub use choice::{MethodChoice, MethodName, parse_constant};
-pub use density_choice::{DEFAULT_SAMPLES, DensityChoice, parse_bandwidth};
-pub use density_facts::DensityFacts;
-pub use error::Error;
-pub use evaluate::{
-    AnyMethod, BenchRequest, Compared, Comparison, Evaluation, GivenCurves, GivenValues, MethodResult, Pair,
-    Timed, Trial, compare, curves_of, evaluate,
-};
-pub use fit::{Fitted, fit, fit_source, fit_with_test, merge, merge_valuers, update, update_valuer};
+pub use fit::{Fitted, Tables, fit, fit_tables};
 pub use formula::{
     BoundCase, BoundForms, ClassificationCase, ClassificationForms, DensityCase, RegressionCase,
     RegressionForms, SynergyForms, bound_cases, classification_cases, density_cases, regression_cases,
 };
+pub use guess::{guess_task, settle_task};
+pub use held_table::{HeldPlace, HeldTable};
+pub use inputs::open;
 pub use inspect::{ColumnFacts, Inspection, inspect};
-pub use look::guess_task;
 pub use memory::held_bytes;
-pub use neighbour_choice::{DEFAULT_TESTS, NeighbourChoice, parse_metric};
-pub use neighbour_facts::NeighbourFacts;
-pub use observer::{Observer, Stage, Unwatched};
-pub use ready::{How, Ready, Valued};
+pub use output::{NOTE, free_name, note_column};
+pub use ready_valuer::{ReadyValuer, Valued, Wanted, value_tables};
 pub use receiver::{Arrange, Collected, Receiver, Written};
-pub use request::{
-    Against, CheckpointFile, FitRequest, MergeRequest, Method, Model, Overrides, Resources, SetsRequest,
-    SizeChoice, Task, UpdateRequest, ValueRequest,
-};
-pub use said::Said;
-pub use saved::{Action, FORMAT_VERSION, SavedValuer, Step};
-pub use second_order_choice::{
-    SPREADS, SecondOrder, SecondOrderFacts, SecondOrderSaid, Shift, UTILITIES, parse_shift,
-};
-pub use summary::{ClassFacts, ComponentFacts, ExtraPass, Facts, FitSummary, InputFile, Spread, Summary};
+pub use request::{CheckpointFile, FitRequest, MergeRequest, Resources, UpdateRequest, ValueRequest};
+pub use summary::{FitSummary, Spread, Summary};
 pub use value::value;

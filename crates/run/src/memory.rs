@@ -1,14 +1,14 @@
 //! How large batches may be so that a run stays within its memory.
 
-use crate::Error;
 use dshap::{BLOCK_ROWS, panel_rows};
 use dshap_io::{ScanOptions, Source};
+use dshap_models::{Error, Sums};
 use dshap_table::Wanted;
 
 /// The program itself, its threads' stacks, and what allocators keep back.
 const BASE_BYTES: u64 = 24 << 20;
 
-/// A batch exists up to so many times: read and being read, its pieces before
+/// A batch exists up to this many times: read and being read, its pieces before
 /// they are joined, encoded, and on its way out.
 const COPIES: u64 = 6;
 
@@ -31,51 +31,29 @@ pub(crate) struct Budget {
     most: Sums,
 }
 
-/// What a pass over a table sums.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Sums {
-    /// Sums that gather rows of their own until a block is full.
-    pub(crate) n_blocks: usize,
-    /// `p × p` matrices of each thread and level.
-    pub(crate) n_squares: usize,
-}
-
-impl Sums {
-    const ONE: Self = Self { n_blocks: 1, n_squares: 1 };
-}
-
 impl Budget {
     pub(crate) fn new(limit: Option<u64>) -> Self {
         Self { limit, reserved: 0, now: Sums::ONE, most: Sums::ONE }
     }
 
-    /// The same budget with so many bytes set aside.
+    /// The same budget with these bytes set aside.
     pub(crate) fn reserving(self, bytes: u64) -> Self {
         Self { reserved: bytes, ..self }
     }
 
-    /// The same budget with so many bytes more set aside.
+    /// The same budget with further bytes set aside.
     pub(crate) fn reserving_more(self, bytes: u64) -> Self {
         self.reserving(self.reserved.saturating_add(bytes))
     }
 
-    /// The same budget for so many fits at once.
-    pub(crate) fn for_fits(self, n_fits: usize) -> Self {
-        self.for_sums(Sums { n_blocks: n_fits, n_squares: n_fits })
+    /// The same budget for these sums, and for those of a later pass: too little
+    /// memory for that one is too little now.
+    pub(crate) fn for_sums(self, now: Sums, later: Sums) -> Self {
+        Self { now, most: later, ..self }
     }
 
-    /// The same budget for these sums.
-    pub(crate) fn for_sums(self, now: Sums) -> Self {
-        Self { now, ..self }
-    }
-
-    /// The same budget for a pass before one with these sums: what is too little
-    /// for that one is too little now.
-    pub(crate) fn before(self, most: Sums) -> Self {
-        Self { most, ..self }
-    }
-
-    /// Refuses rows that are held: so many bytes after a share of their table.
+    /// Refuses rows that take more memory than there is: `bytes` after a share of
+    /// their table.
     pub(crate) fn check_held(&self, bytes: u64, share: f64) -> Result<(), Error> {
         let fixed = BASE_BYTES + self.reserved;
         match self.limit {
@@ -88,7 +66,7 @@ impl Budget {
         }
     }
 
-    /// So many bytes, or a small part of the limit if that is less.
+    /// These bytes, or a small part of the limit if that is less.
     pub(crate) fn share_of(&self, bytes: u64) -> u64 {
         self.limit.map_or(bytes, |limit| bytes.min(limit / 32))
     }
@@ -128,20 +106,20 @@ impl Budget {
     }
 }
 
-/// How many bytes of finished rows may be held back, to be sorted.
+/// How many bytes of finished rows may be held back to be sorted.
 pub fn held_bytes(limit: Option<u64>) -> Option<u64> {
     // Sorting copies them once.
     limit.map(|limit| limit.saturating_sub(BASE_BYTES) / 4)
 }
 
-/// The most rows that a table may have: one takes a byte at least, and compression
-/// may hide a factor of ten.
+/// The most rows that a table can have: a row takes a byte at least, and
+/// compression may hide a factor of ten.
 pub(crate) fn most_rows(source: &Source) -> u64 {
     source.n_bytes_known().unwrap_or(BEYOND_PIPES).saturating_mul(10)
 }
 
-/// Moments under way, the fit, and the buffers of each thread, for a table of so many
-/// bytes on disk.
+/// Moments under way, the fit, and the buffers of each thread, for a table of
+/// `n_bytes` on disk.
 fn arithmetic_bytes(n_bytes: u64, n_columns: usize, sums: Sums) -> u64 {
     let threads = rayon::current_num_threads() as u64;
     let k = n_columns as u64 + 1;

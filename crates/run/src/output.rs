@@ -11,7 +11,7 @@ use std::sync::Arc;
 pub(crate) const VALUE: &str = "value";
 
 /// Name of the column that says why there is no value.
-pub(crate) const NOTE: &str = "note";
+pub const NOTE: &str = "note";
 
 /// What a row left out for a missing cell has as its note.
 const MISSING_NOTE: &str = "missing cell";
@@ -68,7 +68,7 @@ impl OutputTable {
         for part in &self.parts {
             columns.push(spread(values.part(*part).unwrap_or_default()));
         }
-        columns.push(Arc::new(notes(&values.notes, n_rows, remaining)));
+        columns.push(Arc::new(note_column(&values.notes, n_rows, remaining)));
         RecordBatch::try_new(self.schema.clone(), columns).expect("columns were built to the schema")
     }
 }
@@ -85,7 +85,7 @@ pub(crate) fn part_name(part: Part, design: &Design) -> String {
 
 /// The name of a carried column in the output: its own, or with `_input` behind
 /// it where that is the name of an output column.
-pub(crate) fn free_name(name: &str, carried: &[Field], is_own: impl Fn(&str) -> bool) -> String {
+pub fn free_name(name: &str, carried: &[Field], is_own: impl Fn(&str) -> bool) -> String {
     let mut free = name.to_string();
     // Another carried column may have the longer name already.
     while is_own(&free) || free != name && carried.iter().any(|other| *other.name() == free) {
@@ -112,7 +112,7 @@ fn spread(column: &[f64], n_rows: usize, remaining: Option<&[usize]>) -> Float64
 }
 
 /// Notes in their places, and one at each row that is left out.
-pub(crate) fn notes(
+pub fn note_column(
     notes: &[(usize, Note)],
     n_rows: usize,
     remaining: Option<&[usize]>,

@@ -1,6 +1,5 @@
 //! Where the rows of the output go.
 
-use crate::Error;
 use crate::output::VALUE;
 use arrow_array::cast::AsArray;
 use arrow_array::types::Float64Type;
@@ -10,9 +9,10 @@ use arrow_select::concat::concat_batches;
 use arrow_select::take::take_record_batch;
 use dshap::{Part, Values};
 use dshap_io::{Destination, Format, Sink};
+use dshap_models::Error;
 use std::sync::Arc;
 
-/// So few rows are not worth sorting out before the end.
+/// Fewer rows are not worth sorting out before the end.
 const FEW_ROWS: usize = 4096;
 
 /// Takes the output as it is made.
@@ -24,7 +24,7 @@ pub trait Receiver: Send {
     /// Whatever prevents the output from being begun.
     fn begin(&mut self, schema: &SchemaRef) -> Result<(), Error>;
 
-    /// Memory that is held until the output is complete, for a table of so many
+    /// Bytes that are held until the output is complete, for a table of `n_columns`
     /// columns.
     fn held_bytes(&self, _n_columns: usize) -> u64 {
         0
@@ -55,11 +55,11 @@ pub enum Arrange {
     /// As in the input.
     #[default]
     ByRow,
-    /// From the highest value to the lowest, at most so many.
+    /// From the highest value to the lowest, at most this many.
     Highest(Option<usize>),
-    /// From the lowest value to the highest, at most so many.
+    /// From the lowest value to the highest, at most this many.
     Lowest(usize),
-    /// From the largest penalty to the smallest, at most so many.
+    /// From the largest penalty to the smallest, at most this many.
     Penalty(Option<usize>),
 }
 
@@ -74,8 +74,8 @@ impl Arrange {
 }
 
 impl Collected {
-    /// For rows that will be arranged in this way: those that cannot be among
-    /// them are not kept. More than `max_bytes` are an error.
+    /// For rows that will be arranged in this way: rows that cannot be among them are
+    /// not kept. More than `max_bytes` are an error.
     pub fn new(arrange: Arrange, max_bytes: Option<u64>) -> Self {
         Self { arrange, max_bytes, ..Self::default() }
     }
@@ -112,8 +112,7 @@ impl Collected {
 impl Receiver for Collected {
     fn begin(&mut self, schema: &SchemaRef) -> Result<(), Error> {
         if matches!(self.arrange, Arrange::Penalty(_)) && schema.column_with_name("penalty").is_none() {
-            let what = "`--sort penalty` goes with `gaussian` and `calibrated`, whose values have a penalty";
-            return Err(Error::Misplaced { what: what.into() });
+            return Err(Error::NoPenalty);
         }
         self.schema = Some(schema.clone());
         Ok(())
@@ -162,7 +161,7 @@ impl Written {
         Self { destination, format, arrange, held, sink: None, collected }
     }
 
-    /// Holds no more than so many bytes of rows back.
+    /// Limits the bytes of rows that are held back.
     pub fn holding_at_most(mut self, max_bytes: Option<u64>) -> Self {
         self.collected.max_bytes = max_bytes;
         self

@@ -1,23 +1,21 @@
-//! `--sets`: groups of rows, each valued as one set against a density.
+//! Groups of rows, each valued as one set against a density.
 
-use crate::Error;
-use crate::fitted::{DensityModel, Extras, FittedModel};
-use crate::memory::Budget;
-use crate::observer::{Observer, Stage};
+use crate::at::require_column;
 use crate::output::VALUE;
-use crate::passes::Pass;
+use crate::points::Points;
+use crate::prepare::Prepared;
 use crate::receiver::Receiver;
-use crate::request::{Against, Method, SetsRequest, ValueRequest};
-use crate::saved::files_in;
-use crate::summary::{Facts, InputFile, Summary};
-use crate::value::{Prepared, Tally, split};
-use crate::warnings;
+use crate::summary::{Summary, Tally};
+use crate::value::{Job, Valued};
 use arrow_array::cast::AsArray;
 use arrow_array::{ArrayRef, Float64Array, RecordBatch, StringArray, UInt64Array};
 use arrow_schema::{DataType, Field, Schema, SchemaRef};
 use dshap::Values;
 use dshap::density::{PairIntegrals, SetValue, SetValuer};
-use dshap_io::Source;
+use dshap_catalogue::Given;
+use dshap_catalogue::options::SYNERGY;
+use dshap_models::density::DensityModel;
+use dshap_models::{Error, Outcome, Stage, Warning};
 use dshap_table::{ReadAs, Wanted};
 use faer::MatRef;
 use std::collections::HashMap;
@@ -25,15 +23,6 @@ use std::sync::Arc;
 
 /// Most rows whose pairs with all others are averaged for the constant.
 const PAIR_ROWS: usize = 20_000;
-
-/// What came of the sets.
-struct SetsValued {
-    n_points: u64,
-    n_usable: u64,
-    n_sets: usize,
-    tally: Tally,
-    said: Vec<String>,
-}
 
 /// The rows of one set.
 #[derive(Default)]
@@ -67,148 +56,102 @@ impl Groups {
         let known = |place: &usize| &self.sets[*place].1;
         self.places.get(name).map(known).ok_or_else(|| {
             let names = self.sets.iter().map(|(name, _)| name.as_str());
-            let closest = dshap_table::closest(name, names).map(|name| format!("; is it `{name}`?"));
-            Error::Misplaced { what: format!("there is no set `{name}`{}", closest.unwrap_or_default()) }
+            let suggestion = dshap_table::closest(name, names).map(String::from);
+            Error::NoSuchSet { name: name.into(), suggestion }
         })
     }
 }
 
-/// Values the sets of a table, and says what ran.
-pub(crate) fn summary_of_sets(
-    request: &ValueRequest,
-    sets: &SetsRequest,
-    points: &Source,
-    prepared: &Prepared,
-    observer: &dyn Observer,
+/// Values the sets of a table, named by a column, instead of its rows.
+pub(crate) fn value(
+    job: &Job<'_>,
+    column: &str,
+    given: &Given,
     receiver: &mut dyn Receiver,
 ) -> Result<Summary, Error> {
-    let valued = value_sets(request, sets, points, prepared, observer, receiver)?;
-    let Prepared { valuer, method, choice, learned, reference, .. } = prepared;
-    let leave_one_out = request.against.is_leave_one_out();
-    let mut said = warnings::of_sources(points, reference.as_ref());
-    if let Against::Valuer { file, .. } = &request.against {
-        said.extend(warnings::of_points_in_reference(points, &files_in(&valuer.history), file)?);
-    }
-    said.extend(valuer.row_valuer(*method, *choice, Extras::default())?.warnings(&prepared.design));
-    said.extend(valuer.doubts_of_density());
-    said.extend(valued.said);
-    if let Some(learned) = learned {
-        if leave_one_out && (valued.n_usable, valued.n_points) != (learned.rows.n_usable, learned.rows.n_read)
-        {
-            return Err(Error::Changed { before: learned.rows.n_usable, after: valued.n_usable });
-        }
-        let n_left_out = learned.rows.n_left_out();
-        said.extend(warnings::of_rows_left_out("reference", n_left_out, "has no part in the fit"));
-    }
-    if !leave_one_out {
-        let n_left_out = valued.n_points - valued.n_usable;
-        said.extend(warnings::of_rows_left_out("point", n_left_out, "is in no set"));
-    }
-    Ok(Summary {
-        version: env!("CARGO_PKG_VERSION"),
-        facts: Facts::of(valuer, *method, *choice)?,
-        n_points: valued.n_points,
-        leave_one_out,
-        reference_passes: learned.as_ref().map_or(0, |learned| learned.n_passes),
-        extra_passes: learned.as_ref().map_or(Vec::new(), |learned| learned.extra_passes.clone()),
-        rounds: None,
-        n_sets: Some(valued.n_sets),
-        values: valued.tally.spread,
-        warnings: said,
-        points: InputFile::of(points, request.digests)?,
-        reference: reference.as_ref().map(|source| InputFile::of(source, request.digests)).transpose()?,
-        valuer: match &request.against {
-            Against::Valuer { file, .. } => Some(InputFile::of_valuer(file, request.digests)?),
-            _ => None,
-        },
-    })
-}
-
-/// Values the sets of a table.
-fn value_sets(
-    request: &ValueRequest,
-    sets: &SetsRequest,
-    points: &Source,
-    prepared: &Prepared,
-    observer: &dyn Observer,
-    receiver: &mut dyn Receiver,
-) -> Result<SetsValued, Error> {
-    let Prepared { valuer, design, method, choice, .. } = prepared;
-    let misplaced = |what: &str| Err(Error::Misplaced { what: what.into() });
-    let FittedModel::Density(model) = &valuer.model else {
-        return misplaced("`--sets` goes with `--task density`: only densities value sets");
+    let Prepared { valuer, design, how, .. } = job.prepared;
+    let leave_out = job.in_reference;
+    let Some(model) = valuer.model.of::<DensityModel>() else {
+        return Err(Error::NoSets { column: column.into() });
     };
-    if *method != Method::Closed {
-        return misplaced("`--sets` goes with `--method closed`");
-    }
-    let leave_out = request.against.is_leave_one_out();
     if leave_out && model.is_sample() {
-        return misplaced(
-            "`--sets` values rows against the others, and so needs all of them: give `--samples` of at \
-             least their number, or a `--reference`",
-        );
+        return Err(Error::SetsOfSample { n_reference: model.n_reference });
     }
-    let column = Wanted { name: sets.column.clone(), read_as: ReadAs::Text };
-    Error::unless_has_column(points, &column)?;
-    let (groups, counts) = read(request, column, points, prepared, leave_out, observer)?;
+    let wanted = Wanted { name: column.into(), read_as: ReadAs::Text };
+    require_column(job.points, &wanted)?;
+    let points = Points::carrying(job.points, design, vec![wanted], false);
+    let (groups, counts) = read(job, &points, leave_out)?;
     if groups.sets.is_empty() && counts.n_points > 0 {
-        return misplaced(&format!("column `{}` is empty in every row: it names no set", sets.column));
+        return Err(Error::NoSets { column: column.into() });
     }
-
     let core = |error| Error::core(error, design);
-    let seed = model.choice.seed.unwrap_or(0);
-    let integrals = PairIntegrals::of(&model.fit, PAIR_ROWS, seed).map_err(core)?;
-    let m = valuer.sizes(*method, *choice)?.max();
-    let set_valuer = SetValuer::new(&model.fit, integrals, m, 0.0).map_err(core)?;
+    let integrals = PairIntegrals::of(&model.fit, PAIR_ROWS, how.seed()).map_err(core)?;
+    let set_valuer = SetValuer::new(&model.fit, integrals, valuer.sizes(how)?.max(), 0.0).map_err(core)?;
     let value = |members: &Members| set_value(&set_valuer, members, model, leave_out).map_err(core);
-
-    let mut tally = Tally::new();
-    if let Some((first, second)) = &sets.synergy {
-        let (one, two) = (groups.find(first)?, groups.find(second)?);
-        for (name, members) in [(first, one), (second, two)] {
-            if members.rows.is_empty() {
-                let what = format!("every row of set `{name}` has a missing cell");
-                return Err(Error::Misplaced { what });
-            }
-        }
-        let both = Members {
-            rows: [one.rows.as_slice(), &two.rows].concat(),
-            n_left_out: one.n_left_out + two.n_left_out,
-            cells: [one.cells.as_slice(), &two.cells].concat(),
-        };
-        let found = [value(one)?, value(two)?, value(&both)?];
-        let rows = synergy_row(first, second, found);
-        receiver.begin(&rows.schema())?;
-        tally.add(3, &values(&found));
-        receiver.rows(rows)?;
-    } else {
-        let schema = schema(request.std_error);
-        receiver.begin(&schema)?;
-        observer.begin(Stage::Sets, groups.sets.len() as u64);
-        let mut found = Vec::with_capacity(groups.sets.len());
-        for (_, members) in &groups.sets {
-            if observer.is_interrupted() {
-                return Err(Error::Interrupted);
-            }
-            found.push(if members.rows.is_empty() { None } else { Some(value(members)?) });
-            observer.advance(found.len() as u64, found.len() as u64);
-        }
-        observer.end();
-        let valued: Vec<SetValue> = found.iter().flatten().copied().collect();
-        tally.add(found.len(), &values(&valued));
-        receiver.rows(table(&groups, &found, &schema))?;
-    }
-    let mut said = Vec::new();
+    let tally = match given.list(&SYNERGY) {
+        [first, second] => synergy(&groups, (first, second), value, receiver)?,
+        _ => value_groups(job, &groups, value, receiver)?,
+    };
+    let mut warnings = valuer.model.warnings(&job.ask(None))?;
     if counts.n_nowhere > 0 {
-        said.push(format!(
-            "{} {} in no set: `{}` is empty there",
-            counts.n_nowhere,
-            if counts.n_nowhere == 1 { "row is" } else { "rows are" },
-            sets.column
-        ));
+        warnings.push(Warning::RowsInNoSet { n_rows: counts.n_nowhere, column: column.into() });
     }
     let Counts { n_points, n_usable, .. } = counts;
-    Ok(SetsValued { n_points, n_usable, n_sets: groups.sets.len(), tally, said })
+    let outcome = Outcome::default();
+    let valued = Valued { n_points, n_usable, tally, warnings, outcome, has_class_values: false };
+    job.check_unchanged(&valued)?;
+    job.summary(valued, Some(groups.sets.len()))
+}
+
+/// Values every set.
+fn value_groups(
+    job: &Job<'_>,
+    groups: &Groups,
+    value: impl Fn(&Members) -> Result<SetValue, Error>,
+    receiver: &mut dyn Receiver,
+) -> Result<Tally, Error> {
+    let (observer, schema) = (job.observer, schema(job.extras.std_error));
+    receiver.begin(&schema)?;
+    observer.begin(Stage::Sets, groups.sets.len() as u64);
+    let mut found = Vec::with_capacity(groups.sets.len());
+    for (_, members) in &groups.sets {
+        if observer.is_interrupted() {
+            return Err(Error::Interrupted);
+        }
+        found.push(if members.rows.is_empty() { None } else { Some(value(members)?) });
+        observer.advance(found.len() as u64, found.len() as u64);
+    }
+    observer.end();
+    let valued: Vec<SetValue> = found.iter().flatten().copied().collect();
+    let mut tally = Tally::new();
+    tally.add(found.len(), &values(&valued));
+    receiver.rows(table(groups, &found, &schema))?;
+    Ok(tally)
+}
+
+/// Values two sets and their union.
+fn synergy(
+    groups: &Groups,
+    (first, second): (&str, &str),
+    value: impl Fn(&Members) -> Result<SetValue, Error>,
+    receiver: &mut dyn Receiver,
+) -> Result<Tally, Error> {
+    let (one, two) = (groups.find(first)?, groups.find(second)?);
+    if let Some((name, _)) = [(first, one), (second, two)].into_iter().find(|(_, set)| set.rows.is_empty()) {
+        return Err(Error::EmptySet { name: name.into() });
+    }
+    let both = Members {
+        rows: [one.rows.as_slice(), &two.rows].concat(),
+        n_left_out: one.n_left_out + two.n_left_out,
+        cells: [one.cells.as_slice(), &two.cells].concat(),
+    };
+    let found = [value(one)?, value(two)?, value(&both)?];
+    let rows = synergy_row(first, second, found);
+    receiver.begin(&rows.schema())?;
+    let mut tally = Tally::new();
+    tally.add(3, &values(&found));
+    receiver.rows(rows)?;
+    Ok(tally)
 }
 
 struct Counts {
@@ -218,30 +161,16 @@ struct Counts {
 }
 
 /// Reads all points and sorts them into sets.
-fn read(
-    request: &ValueRequest,
-    column: Wanted,
-    points: &Source,
-    prepared: &Prepared,
-    leave_out: bool,
-    observer: &dyn Observer,
-) -> Result<(Groups, Counts), Error> {
-    let Prepared { valuer, design, .. } = prepared;
-    let mut wanted = design.wanted();
-    let n_design = wanted.len();
-    wanted.push(column);
-    let budget = Budget::new(request.resources.memory).reserving(valuer.model.held_bytes());
-    let options = budget.scan_options(points, &wanted, design.n_encoded())?;
-    let pass = Pass { source: points, wanted: &wanted, options, stage: Stage::Value, observer };
+fn read(job: &Job<'_>, points: &Points<'_>, leave_out: bool) -> Result<(Groups, Counts), Error> {
+    let budget = job.budget().reserving(job.prepared.valuer.model.held_bytes());
     let mut groups = Groups::default();
     let (mut n_usable, mut n_nowhere) = (0, 0);
-    let n_points = pass.run(|batch| {
-        let (design_part, rest) = split(&batch.rows, n_design);
-        let encoded = design.encode(&design_part).map_err(|e| Error::at(e, points, batch.first_row))?;
-        let names = rest[0].as_string::<i32>();
+    let n_points = points.each(points.scan_options(budget)?, job.observer, |waiting| {
+        let (place, encoded) = (waiting.place, waiting.encoded);
+        let names = place.carried[0].as_string::<i32>();
         let mut i = 0;
         for (row, name) in names.iter().enumerate() {
-            let is_usable = encoded.remaining.as_ref().is_none_or(|rows| rows.get(i) == Some(&row));
+            let is_usable = place.remaining.as_ref().is_none_or(|rows| rows.get(i) == Some(&row));
             match name.map(|name| groups.of(name)) {
                 Some(members) if is_usable => {
                     members.rows.push(n_usable);
@@ -255,7 +184,7 @@ fn read(
             i += usize::from(is_usable);
             n_usable += usize::from(is_usable);
         }
-        Ok(())
+        Ok(encoded.x)
     })?;
     Ok((groups, Counts { n_points, n_usable: n_usable as u64, n_nowhere }))
 }

@@ -1,10 +1,13 @@
 //! Why columns could not be turned into a design.
 
 use crate::Kind;
+use std::fmt;
 
 /// Why columns could not be turned into a design.
 ///
-/// Rows are counted from 0 within the batch at hand.
+/// These are facts: columns, labels and levels by name, rows counted from 0 within
+/// the batch at hand. What the user can do about them depends on the front end, so
+/// `dshap-words` says it.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
@@ -13,18 +16,18 @@ pub enum Error {
     NoSuchColumn {
         /// The name asked for.
         name: String,
-        /// The names there are.
+        /// The names that exist.
         available: Vec<String>,
     },
 
     /// No target was named.
     #[error("no target column was named; the columns are {}", quoted(.available))]
     NoTarget {
-        /// The names there are.
+        /// The names that exist.
         available: Vec<String>,
     },
 
-    /// Nothing is left to be a feature.
+    /// No column is left to be a feature.
     #[error(
         "no feature column is left{}",
         target.as_ref().map(|target| format!(" besides the target `{target}`")).unwrap_or_default()
@@ -34,15 +37,15 @@ pub enum Error {
         target: Option<String>,
     },
 
-    /// One column named for two purposes that exclude each other.
+    /// One column in two roles that exclude each other.
     #[error("column `{name}` is named both as {first} and as {second}")]
     TwoRoles {
         /// The column.
         name: String,
-        /// One purpose.
-        first: &'static str,
+        /// One role.
+        first: Role,
         /// The other.
-        second: &'static str,
+        second: Role,
     },
 
     /// A column that cannot be made into numbers.
@@ -72,29 +75,30 @@ pub enum Error {
         kind: Kind,
     },
 
-    /// A target that names no classes.
-    #[error("target `{name}` has {} different labels", if *.more { format!("more than {}", .n_labels) } else { format!("{0} rows and {0}", .n_labels) })]
+    /// A target that is not a classification.
+    #[error(
+        "target `{name}` has {}",
+        if *.more { format!("more than {n_labels} different labels") } else { format!("a different label in each of its {n_labels} rows") }
+    )]
     TooManyLabels {
         /// The target.
         name: String,
-        /// Labels met.
+        /// Labels found.
         n_labels: usize,
         /// Whether counting stopped there.
         more: bool,
     },
 
     /// A reference without a label.
-    #[error(
-        "no usable row of the reference has a label in target `{name}` (rows of weight 0 are not usable)"
-    )]
+    #[error("no usable reference row has a label in target `{name}` (rows of weight 0 are not usable)")]
     NoLabels {
         /// The target.
         name: String,
     },
 
-    /// A reference of one class.
+    /// A reference with one label only.
     #[error(
-        "every usable reference row has the label `{label}` in target `{name}`; classification needs two labels at least"
+        "every usable reference row has the label `{label}` in target `{name}`; classification needs at least two labels"
     )]
     OneLabel {
         /// The target.
@@ -103,8 +107,8 @@ pub enum Error {
         label: String,
     },
 
-    /// Labels that are whole numbers too large to be told apart as doubles.
-    #[error("the label `{label}` of target `{name}` is too large a number to be told from its neighbours")]
+    /// A label that is a whole number so large that doubles round it.
+    #[error("the label `{label}` of target `{name}` is so large that it cannot be told from the next number")]
     LargeLabel {
         /// Row of the cell.
         row: usize,
@@ -115,18 +119,16 @@ pub enum Error {
     },
 
     /// A label that the reference does not have.
-    #[error("the label `{label}` of target `{name}` is none of those of the reference: {}", quoted(&.unknown.labels), label = .unknown.label, name = .unknown.name)]
+    #[error("the label `{label}` of target `{name}` does not occur in the reference, whose labels are {}", quoted(&.unknown.labels), label = .unknown.label, name = .unknown.name)]
     UnknownLabel {
         /// Row within the batch; absent if a user named the label.
         row: Option<usize>,
-        /// Which, and what there is instead.
+        /// The label, and those of the reference.
         unknown: Box<UnknownLabel>,
     },
 
-    /// A positive label where there are more than two.
-    #[error(
-        "target `{name}` has {n_labels} labels, each of which is told from all others; none is the positive one"
-    )]
+    /// A positive label for a target with more than two labels.
+    #[error("target `{name}` has {n_labels} labels; a positive label needs exactly two")]
     PositiveOfMany {
         /// The target.
         name: String,
@@ -134,12 +136,15 @@ pub enum Error {
         n_labels: usize,
     },
 
-    /// A column of categories with a level for every row, or nearly.
-    #[error("column `{name}` has {} different values, too many for categories", if *.more { format!("more than {}", .n_levels) } else { format!("{0} rows and {0}", .n_levels) })]
+    /// A text column with a level for every row, or with too many levels.
+    #[error(
+        "column `{name}` has {}, too many for categories",
+        if *.more { format!("more than {n_levels} different values") } else { format!("a different value in each of its {n_levels} rows") }
+    )]
     TooManyLevels {
         /// The column.
         name: String,
-        /// Levels met.
+        /// Levels found.
         n_levels: usize,
         /// Whether counting stopped there.
         more: bool,
@@ -167,7 +172,7 @@ pub enum Error {
         level: String,
     },
 
-    /// A NaN or an infinity in a column that claims to have none.
+    /// A NaN or an infinity.
     #[error("the cell of column `{name}` is not a finite number")]
     NotFinite {
         /// Row within the batch.
@@ -176,14 +181,14 @@ pub enum Error {
         name: String,
     },
 
-    /// A weight below zero, or beyond all reason.
-    #[error("the weight in column `{name}` is {weight:?}; weights are 0 or from 1e-100 to 1e100")]
+    /// A weight that is negative, or too small or too large.
+    #[error("the weight in column `{name}` is {weight:?}; a weight is 0 or between 1e-100 and 1e100")]
     BadWeight {
         /// Row within the batch.
         row: usize,
         /// The column.
         name: String,
-        /// What stands there.
+        /// What the cell holds.
         weight: f64,
     },
 
@@ -196,12 +201,9 @@ pub enum Error {
         kind: Kind,
     },
 
-    /// Two designs that are not about the same columns.
-    #[error("{what}")]
-    Differs {
-        /// What differs, in words.
-        what: String,
-    },
+    /// Two designs that cannot become one.
+    #[error("{0}")]
+    Differs(Difference),
 
     /// A stored design that cannot have been learned.
     #[error("{what}")]
@@ -210,12 +212,103 @@ pub enum Error {
         what: &'static str,
     },
 
-    /// Nothing but missing cells, so there is no mean to fill in.
+    /// A column with missing cells only, so there is no mean to fill in.
     #[error("column `{name}` has no value at all")]
     AllMissing {
         /// The column.
         name: String,
     },
+}
+
+/// What a user can name a column as.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Role {
+    /// The column to predict.
+    Target,
+    /// The column that names the rows.
+    Id,
+    /// The column with the owner or group of each row.
+    By,
+    /// The column with the weights of reference rows.
+    Weight,
+    /// A feature.
+    Features,
+    /// A column that is not a feature.
+    Exclude,
+}
+
+impl Role {
+    /// The name of the option that gives a column this role.
+    pub fn option(self) -> &'static str {
+        match self {
+            Role::Target => "target",
+            Role::Id => "id",
+            Role::By => "by",
+            Role::Weight => "weight",
+            Role::Features => "features",
+            Role::Exclude => "exclude",
+        }
+    }
+}
+
+impl fmt::Display for Role {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Role::Target => "the target",
+            Role::Id => "the name of the rows",
+            Role::By => "the group of the rows",
+            Role::Weight => "the weight",
+            Role::Features => "a feature",
+            Role::Exclude => "a column to leave out",
+        })
+    }
+}
+
+/// Why two designs cannot become one.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum Difference {
+    /// They predict different columns.
+    #[error("their targets are `{first}` and `{second}`")]
+    Targets {
+        /// The target of one.
+        first: String,
+        /// That of the other.
+        second: String,
+    },
+    /// Only one has a target.
+    #[error("only one of them has a target")]
+    OneTarget,
+    /// Only one reads its target as text.
+    #[error("the target is text in only one of them")]
+    TextTarget,
+    /// Only one gives the first level of a text feature a column.
+    #[error("only one of them has a column for every level")]
+    AllLevels,
+    /// A feature that only one has.
+    #[error("only one of them has the feature `{name}`")]
+    Feature {
+        /// The feature.
+        name: String,
+    },
+    /// A feature that is text in only one.
+    #[error("feature `{name}` is text in only one of them")]
+    TextFeature {
+        /// The feature.
+        name: String,
+    },
+    /// A text feature whose rare levels are pooled, but not the same ones.
+    #[error("they do not pool the same rare levels of feature `{name}`")]
+    Pooled {
+        /// The feature.
+        name: String,
+    },
+    /// Only one has weights.
+    #[error("only one of them has weights")]
+    Weights,
+    /// Only one fills missing cells with means.
+    #[error("only one of them fills missing cells with means")]
+    Means,
 }
 
 /// A label that the reference does not have.
@@ -241,68 +334,6 @@ impl Error {
             Error::UnknownLabel { row, .. } => *row,
             _ => None,
         }
-    }
-
-    /// What to try instead.
-    pub fn hint(&self) -> Option<String> {
-        Some(match self {
-            Error::NoSuchColumn { name, available } => {
-                let suggestion = crate::closest(name, available.iter().map(String::as_str))?;
-                format!("did you mean `{suggestion}`?")
-            }
-            Error::TwoRoles { name, .. } => format!("name `{name}` only once"),
-            Error::TargetKind { kind: Kind::Text, .. } => {
-                "text is for `--task classification`; or name a column of numbers with `--target`".into()
-            }
-            Error::TargetKind { .. } => "name a column of numbers with `--target`".into(),
-            Error::LabelKind { .. } => "name another `--target`, or turn it into labels first".into(),
-            Error::TooManyLabels { .. } => {
-                "numbers are for `--task regression`; or name another `--target`".into()
-            }
-            Error::NoLabels { .. } => {
-                "check the target, and whether rows are left out for missing cells".into()
-            }
-            Error::OneLabel { .. } => {
-                "add rows with another label, or name another `--target`; rows without a label and rows of weight 0 do not count".into()
-            }
-            Error::LargeLabel { name, .. } => format!("say `--categorical {name}` to take labels for words"),
-            Error::UnknownLabel { row: Some(_), .. } => {
-                "leave such rows out, or add rows with that label to the reference".into()
-            }
-            Error::UnknownLabel { unknown, .. } => {
-                let labels = unknown.labels.iter().map(String::as_str);
-                let suggestion = crate::closest(&unknown.label, labels)?;
-                format!("did you mean `{suggestion}`?")
-            }
-            Error::PositiveOfMany { .. } => "leave `--positive` out".into(),
-            Error::NoTarget { .. } => {
-                "name the column to predict with `--target COLUMN`; `--task density` needs none".into()
-            }
-            Error::NoFeatures { .. } => "check `--features` and `--exclude`".into(),
-            Error::UnusableKind { name, kind: Kind::Date } => format!(
-                "leave it out with `--exclude {name}`, or turn it into numbers first, such as days since a fixed date"
-            ),
-            Error::UnusableKind { name, kind: Kind::Duration } => {
-                format!("leave it out with `--exclude {name}`, or turn it into numbers first, such as hours")
-            }
-            Error::UnusableKind { name, .. } => format!("leave it out with `--exclude {name}`"),
-            Error::TooManyLevels { name, .. } => format!(
-                "leave it out with `--exclude {name}`, or carry it through as the name of the rows with `--id {name}`"
-            ),
-            Error::Missing { can_fill: false, .. } => {
-                "`--missing drop` leaves out rows with missing cells; a target or weight cannot be filled in"
-                    .into()
-            }
-            Error::Missing { .. } => {
-                "`--missing drop` leaves such rows out, `--missing mean` fills in the mean of the column"
-                    .into()
-            }
-            Error::UnseenLevel { .. } => {
-                "`--unseen zero` gives 0 to the columns of all levels that the reference has".into()
-            }
-            Error::AllMissing { name } => format!("leave it out with `--exclude {name}`"),
-            _ => return None,
-        })
     }
 }
 

@@ -7,14 +7,14 @@ use arrow_array::{Array, ArrayRef};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeSet;
 
-/// A target with more labels than this names no classes.
+/// A target with more labels than this is not a classification.
 pub(crate) const MAX_LABELS: usize = 256;
 
-/// From here on whole numbers share doubles: 2⁵³.
+/// 2⁵³: from here on, several whole numbers share a double.
 const LARGEST_LABEL: f64 = 9_007_199_254_740_992.0;
 
-/// The labels that the target has in the reference. A class is the place of
-/// its label in the list; with two of them the last is the positive one.
+/// The labels that the target has in the reference. A class is the position of its
+/// label in the list. With two labels, the last is the positive one.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Labels {
@@ -36,7 +36,7 @@ impl Labels {
         }
     }
 
-    /// The label of a class, in words.
+    /// The label of a class, as text.
     pub fn word(&self, class: usize) -> String {
         match self {
             Labels::Text(labels) => labels.get(class).cloned(),
@@ -46,7 +46,7 @@ impl Labels {
         .unwrap_or_default()
     }
 
-    /// All labels in words, class by class.
+    /// All labels as text, class by class.
     pub fn words(&self) -> Vec<String> {
         (0..self.n_classes()).map(|class| self.word(class)).collect()
     }
@@ -56,7 +56,7 @@ impl Labels {
         (self.n_classes() == 2).then(|| self.word(1))
     }
 
-    /// The class of a number, true being 1; none where labels are text.
+    /// The class of a number, with true as 1; none if labels are text.
     pub fn class_of_number(&self, cell: f64) -> Option<usize> {
         match self {
             Labels::Text(_) => None,
@@ -67,13 +67,13 @@ impl Labels {
 
     pub(crate) fn class_of_text(&self, cell: &str) -> Option<usize> {
         match self {
-            // Older files may have labels that are spelled in another way.
+            // Labels in older files may be spelled differently.
             Labels::Text(labels) => labels.iter().position(|label| label == cell || spelled(label) == cell),
             _ => None,
         }
     }
 
-    /// A number as this target would have it written.
+    /// A number as this target writes it.
     pub(crate) fn word_of_number(&self, cell: f64) -> String {
         match self {
             Labels::Booleans(_) => (cell != 0.0).to_string(),
@@ -95,7 +95,7 @@ impl Labels {
         }
     }
 
-    /// The same labels with another one as the positive.
+    /// The same labels with another positive one.
     pub(crate) fn with_positive(mut self, name: &str, positive: &str) -> Result<Self, Error> {
         let labels = self.words();
         if labels.len() != 2 {
@@ -115,7 +115,7 @@ impl Labels {
         Ok(self)
     }
 
-    /// Whether these can be the labels of a column that is read in such a way.
+    /// Whether a column that is read as `read_as` can have these labels.
     pub(crate) fn are_sound_for(&self, read_as: ReadAs) -> bool {
         let words: BTreeSet<String> = self.words().into_iter().collect();
         let fits = match self {
@@ -150,7 +150,7 @@ impl LabelSurvey {
                     self.text.insert(cell.into());
                 }
             } else {
-                // Of the two zeros one will do.
+                // Adding 0 turns −0 into 0, so that zero is one label.
                 let cell = cells.as_primitive::<Float64Type>().value(row) + 0.0;
                 if !cell.is_finite() {
                     return Err(Error::NotFinite { row, name: self.target.name.clone() });

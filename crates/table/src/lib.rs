@@ -6,16 +6,17 @@
 //!  what the user named       is what   and means  the reference
 //! ```
 //!
-//! A [`Design`] is learned on the reference and then applied, unchanged, to any
-//! other rows: text columns become one-hot columns without their first level,
-//! booleans 0 and 1, missing cells whatever the policy says. Nothing here knows
-//! files or methods; errors carry row numbers within the batch and column
-//! names, and whoever read the batch turns rows into lines.
+//! A [`Design`] is learned on the reference and then applied, unchanged, to any other
+//! rows: text columns become one-hot columns without their first level, booleans
+//! become 0 and 1, and missing cells are handled by a policy. This crate knows no
+//! files and no methods. Errors carry column names and row numbers within the batch;
+//! the reader of the batch turns rows into lines.
 
 mod design;
 mod error;
 mod labels;
 mod merge;
+mod names;
 mod projection;
 mod raw;
 mod roles;
@@ -23,10 +24,11 @@ mod spelling;
 mod suggest;
 mod survey;
 
-pub use design::{Design, DesignParts, Encoded, Encoding, Missing, Unseen};
-pub use error::{Error, UnknownLabel};
+pub use design::{Design, DesignParts, Encoded, Encoding, Missing, Pooled, Unseen};
+pub use error::{Difference, Error, Role, UnknownLabel};
 pub use labels::Labels;
 pub use merge::{Derived, MergedDesign};
+pub use names::Names;
 pub use projection::Projection;
 pub use raw::{Kind, RawColumn, RawSchema, ReadAs, Wanted};
 pub use roles::{Roles, Selection, TargetAs};

@@ -2,21 +2,21 @@
 
 use crate::design::{Design, DesignParts, Encoding, Missing};
 use crate::survey::MAX_LEVELS;
-use crate::{Error, ReadAs, Wanted, spelled};
-use std::collections::{BTreeSet, HashMap};
+use crate::{Difference, Error, Pooled, ReadAs, Wanted, spelled};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 
-/// A design column in terms of the columns of an older design.
+/// A design column, computed from the columns of an older design.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Derived {
     /// The same column.
     Column(usize),
     /// A level that the older rows do not have.
     Zero,
-    /// The level that was first and had no column: one less all the others.
+    /// The level that was first and had no column: one minus all the others.
     OneMinus(Vec<usize>),
 }
 
-/// A design for the rows of two, and how its columns follow from theirs.
+/// A design for the rows of two designs, and how its columns follow from theirs.
 #[derive(Debug, Clone, PartialEq)]
 pub struct MergedDesign {
     /// The design.
@@ -31,10 +31,15 @@ impl Design {
     /// The design that knows the levels of both. Features are in the order of
     /// this one; means to fill in are averaged by the numbers of rows.
     ///
+    /// Where one design pools rare levels, it must have every level of the other. A
+    /// level that it does not have may be in its pool, where rows can no longer be
+    /// told apart.
+    ///
     /// # Errors
     ///
     /// [`Error::Differs`] unless both have the same target and features, read
-    /// the same way, and treat missing cells alike;
+    /// the same way, treat missing cells alike and keep the same levels where rare
+    /// ones are pooled;
     /// [`Error::TooManyLevels`].
     pub fn merged(&self, n_rows: f64, other: &Design, n_other: f64) -> Result<MergedDesign, Error> {
         let (first, second) = (self.parts(), other.parts());
@@ -45,9 +50,10 @@ impl Design {
         let (starts_first, starts_second) = (starts(first), starts(second));
         let (mut from_first, mut from_second) = (Vec::new(), Vec::new());
         let mut encodings = Vec::with_capacity(first.features.len());
+        let mut all_pooled = BTreeMap::new();
         for (index, feature) in first.features.iter().enumerate() {
             let Some(&twin) = second_features.get(feature.name.as_str()) else {
-                return Err(differs(format!("feature `{}` is only in one of them", feature.name)));
+                return Err(Error::Differs(Difference::Feature { name: feature.name.clone() }));
             };
             let (one, two) = (&first.encodings[index], &second.encodings[twin]);
             let (at_one, at_two) = (starts_first[index], starts_second[twin]);
@@ -55,12 +61,21 @@ impl Design {
                 (Encoding::Number { fill: one }, Encoding::Number { fill: two }) => {
                     from_first.push(Derived::Column(at_one));
                     from_second.push(Derived::Column(at_two));
-                    let fill = one.zip(*two).map(|(one, two)| pooled(one, n_rows, two, n_other));
+                    let fill = one.zip(*two).map(|(one, two)| averaged(one, n_rows, two, n_other));
                     Encoding::Number { fill }
                 }
                 (Encoding::OneHot { levels: one, fill: f1 }, Encoding::OneHot { levels: two, fill: f2 }) => {
                     let new = two.iter().filter(|level| position(level, one).is_none());
                     let levels: BTreeSet<&String> = one.iter().chain(new).collect();
+                    let pools = [(first, one), (second, two)]
+                        .map(|(parts, own)| (parts.pooled.get(&feature.name), own.len()));
+                    match merged_pool(pools, levels.len()) {
+                        Ok(Some(pooled)) => _ = all_pooled.insert(feature.name.clone(), pooled),
+                        Ok(None) => {}
+                        Err(()) => {
+                            return Err(Error::Differs(Difference::Pooled { name: feature.name.clone() }));
+                        }
+                    }
                     if levels.len() > MAX_LEVELS {
                         let name = feature.name.clone();
                         return Err(Error::TooManyLevels { name, n_levels: MAX_LEVELS, more: true });
@@ -73,22 +88,23 @@ impl Design {
                     let fill = f1.as_ref().zip(f2.as_ref()).map(|(f1, f2)| {
                         let shares =
                             d1.iter().zip(&d2).map(|(d1, d2)| (share(d1, f1, at_one), share(d2, f2, at_two)));
-                        shares.map(|(one, two)| pooled(one, n_rows, two, n_other)).collect()
+                        shares.map(|(one, two)| averaged(one, n_rows, two, n_other)).collect()
                     });
                     from_first.extend(d1);
                     from_second.extend(d2);
                     Encoding::OneHot { levels: levels.into_iter().cloned().collect(), fill }
                 }
-                _ => return Err(differs(format!("feature `{}` is text in one of them", feature.name))),
+                _ => return Err(Error::Differs(Difference::TextFeature { name: feature.name.clone() })),
             };
             encodings.push(merged);
         }
-        let design = Design::from_parts(DesignParts { encodings, ..first.clone() })?;
+        let design = Design::from_parts(DesignParts { encodings, pooled: all_pooled, ..first.clone() })?;
         Ok(MergedDesign { design, from_first, from_second })
     }
 
     /// The design that knows these levels of each feature too, and how its
-    /// columns follow from those of this one; nothing if it knows them already.
+    /// columns follow from those of this one; nothing if it knows them already. A
+    /// feature with pooled levels gets no new ones: they belong to the pooled level.
     ///
     /// # Errors
     ///
@@ -97,13 +113,14 @@ impl Design {
         let mut parts = self.parts().clone();
         let first = parts.first_level();
         let mut is_new = false;
-        for (encoding, more) in parts.encodings.iter_mut().zip(levels) {
-            if let Encoding::OneHot { levels, fill } = encoding {
+        for ((encoding, feature), more) in parts.encodings.iter_mut().zip(&parts.features).zip(levels) {
+            let has_pool = parts.pooled.contains_key(&feature.name);
+            if let (Encoding::OneHot { levels, fill }, false) = (encoding, has_pool) {
                 let new = more.iter().filter(|level| position(level, levels).is_none());
                 let union: BTreeSet<String> = levels.iter().chain(new).cloned().collect();
                 is_new |= union.len() > levels.len();
                 *levels = union.into_iter().collect();
-                // Replaced below by what was learned; only the length must fit.
+                // Replaced below by what was learned; only the length matters.
                 *fill = fill.take().map(|_| vec![0.0; levels.len().saturating_sub(first)]);
             }
         }
@@ -117,10 +134,10 @@ impl Design {
 }
 
 impl Design {
-    /// The design without the levels that no row has any more, and how its
-    /// columns follow from those of this one; nothing if all are there.
-    /// `share` is the mean of a design column, `least` the smallest share that
-    /// is no rounding error.
+    /// The design without the levels that no row has any more, and how its columns
+    /// follow from those of this one; nothing if all are there. `share` is the mean
+    /// of a design column, `least` the smallest share that is more than rounding. A
+    /// feature whose pooled level is lost no longer pools.
     pub fn without_lost_levels(
         &self,
         share: impl Fn(usize) -> f64,
@@ -130,14 +147,15 @@ impl Design {
         let first_level = parts.first_level();
         let mut columns = Vec::new();
         let mut is_less = false;
-        for (encoding, start) in parts.encodings.iter_mut().zip(starts(self.parts())) {
+        let features = parts.features.iter().map(|feature| &feature.name);
+        for ((encoding, name), start) in parts.encodings.iter_mut().zip(features).zip(starts(self.parts())) {
             let Encoding::OneHot { levels, fill } = encoding else {
                 columns.push(Derived::Column(start));
                 continue;
             };
             let column = |level: usize| start + level - first_level;
             let others: Vec<f64> = (first_level..levels.len()).map(|level| share(column(level))).collect();
-            // Of a level without a column, what the others leave.
+            // A level without a column has what the others leave.
             let rest = (first_level == 1).then(|| 1.0 - others.iter().sum::<f64>());
             let shares: Vec<f64> = rest.into_iter().chain(others).take(levels.len()).collect();
             let stay: Vec<usize> = (0..levels.len()).filter(|&level| shares[level] > least).collect();
@@ -146,6 +164,9 @@ impl Design {
             let with_column = || stay.iter().skip(first_level);
             *fill = old_fill.map(|fill| with_column().map(|&level| fill[level - first_level]).collect());
             *levels = stay.iter().map(|&level| levels[level].clone()).collect();
+            if parts.pooled.get(name).is_some_and(|pooled| !levels.contains(&pooled.level)) {
+                parts.pooled.remove(name);
+            }
             columns.extend(with_column().map(|&level| Derived::Column(column(level))));
         }
         is_less.then(|| (Design::new(parts), columns))
@@ -153,37 +174,40 @@ impl Design {
 }
 
 fn refuse_differences(first: &DesignParts, second: &DesignParts) -> Result<(), Error> {
+    match difference(first, second) {
+        Some(difference) => Err(Error::Differs(difference)),
+        None => Ok(()),
+    }
+}
+
+fn difference(first: &DesignParts, second: &DesignParts) -> Option<Difference> {
     match (&first.target, &second.target) {
         (Some(one), Some(two)) if one.name != two.name => {
-            return Err(differs(format!("their targets are `{}` and `{}`", one.name, two.name)));
+            return Some(Difference::Targets { first: one.name.clone(), second: two.name.clone() });
         }
-        (Some(_), None) | (None, Some(_)) => return Err(differs("only one of them has a target".into())),
+        (Some(_), None) | (None, Some(_)) => return Some(Difference::OneTarget),
         _ => {}
     }
     if first.all_levels != second.all_levels {
-        return Err(differs("only one of them has a column for every level".into()));
+        return Some(Difference::AllLevels);
     }
     let names = |parts: &DesignParts| -> BTreeSet<String> {
         parts.features.iter().map(|feature| feature.name.clone()).collect()
     };
     if let Some(name) = names(first).symmetric_difference(&names(second)).next() {
-        return Err(differs(format!("feature `{name}` is only in one of them")));
+        return Some(Difference::Feature { name: name.clone() });
     }
     if first.weight.is_some() != second.weight.is_some() {
-        return Err(differs("only one of them has weights".into()));
+        return Some(Difference::Weights);
     }
     if (first.missing == Missing::Mean) != (second.missing == Missing::Mean) {
-        return Err(differs("only one of them fills missing cells with means".into()));
+        return Some(Difference::Means);
     }
     let is_text = |wanted: &Wanted| wanted.read_as == ReadAs::Text;
     if first.target.as_ref().is_some_and(is_text) != second.target.as_ref().is_some_and(is_text) {
-        return Err(differs("the target is text in one of them".into()));
+        return Some(Difference::TextTarget);
     }
-    Ok(())
-}
-
-fn differs(what: String) -> Error {
-    Error::Differs { what }
+    None
 }
 
 /// The first design column of each feature.
@@ -200,6 +224,22 @@ fn starts(parts: &DesignParts) -> Vec<usize> {
         .collect()
 }
 
+/// What two designs pool together in a text feature of `n_levels` levels, given what
+/// each pools and how many levels it has.
+fn merged_pool(pools: [(Option<&Pooled>, usize); 2], n_levels: usize) -> Result<Option<Pooled>, ()> {
+    if pools.iter().any(|(pooled, n_own)| pooled.is_some() && *n_own < n_levels) {
+        return Err(());
+    }
+    match pools.map(|(pooled, _)| pooled) {
+        [Some(one), Some(two)] if one.level != two.level => Err(()),
+        // A level may be in both pools, so this is the least it can be.
+        [Some(one), Some(two)] => {
+            Ok(Some(Pooled { n_levels: one.n_levels.max(two.n_levels), ..one.clone() }))
+        }
+        [one, two] => Ok(one.or(two).cloned()),
+    }
+}
+
 fn derived(level: &String, own: &[String], at: usize, first: usize) -> Derived {
     match position(level, own) {
         None => Derived::Zero,
@@ -208,14 +248,13 @@ fn derived(level: &String, own: &[String], at: usize, first: usize) -> Derived {
     }
 }
 
-/// Where a level is among others, of which older ones may be spelled in another
-/// way.
+/// The position of a level among others; older ones may be spelled differently.
 fn position(level: &String, own: &[String]) -> Option<usize> {
     let spelling = spelled(level);
     own.binary_search(level).ok().or_else(|| own.iter().position(|twin| spelled(twin) == spelling))
 }
 
-/// What was filled in for a level, as a share of all rows.
+/// What stands for a missing cell in the column of a level, as a share of all rows.
 fn share(derived: &Derived, fill: &[f64], at: usize) -> f64 {
     match derived {
         Derived::Column(column) => fill[column - at],
@@ -224,7 +263,7 @@ fn share(derived: &Derived, fill: &[f64], at: usize) -> f64 {
     }
 }
 
-fn pooled(one: f64, n_one: f64, two: f64, n_two: f64) -> f64 {
+fn averaged(one: f64, n_one: f64, two: f64, n_two: f64) -> f64 {
     one + (two - one) * (n_two / (n_one + n_two))
 }
 
@@ -247,6 +286,7 @@ mod tests {
                     fill: fill.clone(),
                 },
             ],
+            pooled: BTreeMap::new(),
             target: Some(wanted("price", ReadAs::Number)),
             labels: None,
             projection: None,
@@ -295,7 +335,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_filled_in_is_pooled() {
+    fn what_is_filled_in_is_averaged() {
         let one = design(&["a", "b"], Some(vec![0.25]));
         let two = design(&["b", "c"], Some(vec![0.5]));
         let merged = one.merged(100.0, &two, 300.0).unwrap();
@@ -359,13 +399,13 @@ mod tests {
             changed(|p| p.target.as_mut().unwrap().name = "cost".into()),
             "their targets are `price` and `cost`"
         );
-        assert_eq!(changed(|p| p.features[0].name = "size".into()), "feature `age` is only in one of them");
+        assert_eq!(changed(|p| p.features[0].name = "size".into()), "only one of them has the feature `age`");
         assert_eq!(changed(|p| p.weight = p.target.clone()), "only one of them has weights");
         let text = changed(|p| {
             p.features[0].read_as = ReadAs::Text;
             p.encodings[0] = Encoding::OneHot { levels: vec!["1".into()], fill: None };
         });
-        assert_eq!(text, "feature `age` is text in one of them");
+        assert_eq!(text, "feature `age` is text in only one of them");
         let filled = design(&["a", "b"], Some(vec![0.5]));
         let error = one.merged(1.0, &filled, 1.0).unwrap_err().to_string();
         assert_eq!(error, "only one of them fills missing cells with means");

@@ -1,12 +1,12 @@
-//! Few combinations of columns in place of the columns.
+//! A few combinations of columns instead of the columns.
 
 use crate::Error;
 use faer::linalg::matmul::matmul;
 use faer::{Accum, Mat, MatRef, Par};
 use serde::{Deserialize, Serialize};
 
-/// Rows that are projected together. Panels are always this long, padded with
-/// zeros, so that the numbers of a row do not depend on which rows came with it.
+/// Rows that are projected together. Panels are always this long, padded with zeros,
+/// so that the result for a row does not depend on which rows came with it.
 const PANEL_ROWS: usize = 256;
 
 /// Design columns as combinations of encoded ones, learned on the reference.
@@ -14,14 +14,14 @@ const PANEL_ROWS: usize = 256;
 pub struct Projection {
     /// Mean of each encoded column over the reference.
     pub mean: Vec<f64>,
-    /// For each design column, what encoded columns are multiplied by.
+    /// For each design column, the factors of the encoded columns.
     pub axes: Vec<Vec<f64>>,
-    /// Share of the encoded columns' variance that is left.
+    /// Share of the encoded columns' variance that remains.
     pub explained: f64,
 }
 
 impl Projection {
-    /// Refuses what no reference can have taught.
+    /// Refuses what cannot have been learned on a reference.
     pub(crate) fn check(&self, n_encoded: usize) -> Result<(), Error> {
         let all_finite = |numbers: &[f64]| numbers.iter().all(|number| number.is_finite());
         let fits = |numbers: &Vec<f64>| numbers.len() == n_encoded && all_finite(numbers);

@@ -1,8 +1,7 @@
 //! What a table looks like before anything is learned from it.
 //!
-//! Readers hand over Arrow record batches. This module names what they may be
-//! asked for, so that a CSV file, a Parquet file and a Python frame can all be
-//! read the same way.
+//! Readers hand over Arrow record batches. This module names what to ask them for, so
+//! that a CSV file, a Parquet file and a Python frame are all read the same way.
 
 use serde::{Deserialize, Serialize};
 use std::fmt;
@@ -18,9 +17,9 @@ pub enum Kind {
     Text,
     /// Dates or times, which have no agreed meaning as numbers.
     Date,
-    /// Lengths of time, whose unit is for the user to choose.
+    /// Lengths of time, whose unit the user has to choose.
     Duration,
-    /// Anything else, such as lists, by the reader's own name for it.
+    /// Anything else, such as lists, under the reader's name for it.
     Other(String),
 }
 
@@ -65,7 +64,7 @@ impl RawSchema {
     }
 }
 
-/// How a reader is to hand over a column.
+/// How a reader hands over a column.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum ReadAs {
@@ -77,16 +76,16 @@ pub enum ReadAs {
     /// A `Utf8` array of categories, each as [`spelled`](crate::spelled).
     /// Missing cells are null.
     Text,
-    /// The cells untouched, to be carried through to the output: text as it
-    /// stands in a CSV file, the file's own type otherwise.
+    /// The cells unchanged, to be carried through to the output: as text from a CSV
+    /// file, else in the file's own type.
     AsIs,
 }
 
-/// One column a scan is asked for. A column may be asked for more than once.
+/// A column that a scan should read. The same column may be requested more than once.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Wanted {
     /// Name in the table.
     pub name: String,
-    /// How to hand it over.
+    /// How to read it.
     pub read_as: ReadAs,
 }

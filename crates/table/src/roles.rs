@@ -1,9 +1,9 @@
-//! Which column plays which part.
+//! Which column has which role.
 
-use crate::{Error, Kind, RawColumn, RawSchema, ReadAs, Wanted};
+use crate::{Error, Kind, RawColumn, RawSchema, ReadAs, Role, Wanted};
 use std::collections::{HashMap, HashSet};
 
-/// What the user said about columns.
+/// What the user chose about columns.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Selection {
     /// The column to predict.
@@ -18,7 +18,7 @@ pub struct Selection {
     pub by: Option<String>,
     /// Columns to carry through to the output.
     pub keep: Vec<String>,
-    /// Columns to be read as text whatever they hold.
+    /// Columns to read as text, whatever they hold.
     pub categorical: Vec<String>,
     /// The column with the weights of reference rows.
     pub weight: Option<String>,
@@ -32,11 +32,11 @@ pub enum TargetAs {
     Numbers,
     /// Labels of classes: words, numbers, or true and false.
     Labels,
-    /// There is none: the features are all there is.
+    /// There is no target, only features.
     Nothing,
 }
 
-/// The parts of the columns of one table, settled.
+/// The roles of the columns of one table, settled.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Roles {
     /// Features, in the order of the table (or as the user named them).
@@ -52,7 +52,7 @@ pub struct Roles {
 }
 
 impl Roles {
-    /// Settles the parts of the reference's columns.
+    /// Settles the roles of the reference's columns.
     ///
     /// # Errors
     ///
@@ -79,13 +79,12 @@ impl Roles {
         let target = target_name.map(|name| read_target(find(name)?, selection, target_as)).transpose()?;
         let is_target = |name: &str| target_name == Some(name);
 
-        let purposes =
-            [("`--id`", &selection.id), ("`--by`", &selection.by), ("`--weight`", &selection.weight)];
-        for (purpose, name) in purposes {
+        let named = [(Role::Id, &selection.id), (Role::By, &selection.by), (Role::Weight, &selection.weight)];
+        for (role, name) in named {
             if let Some(name) = name {
                 find(name)?;
                 if is_target(name) {
-                    return Err(two_roles(name, "`--target`", purpose));
+                    return Err(two_roles(name, Role::Target, role));
                 }
             }
         }
@@ -93,7 +92,7 @@ impl Roles {
             find(name)?;
         }
         if let Some(name) = selection.exclude.iter().find(|name| is_target(name)) {
-            return Err(two_roles(name, "`--target`", "`--exclude`"));
+            return Err(two_roles(name, Role::Target, Role::Exclude));
         }
 
         let set_aside: HashSet<&String> = selection
@@ -108,13 +107,13 @@ impl Roles {
                 for name in named {
                     find(name)?;
                     if is_target(name) {
-                        return Err(two_roles(name, "`--target`", "`--features`"));
+                        return Err(two_roles(name, Role::Target, Role::Features));
                     }
                     if selection.exclude.contains(name) {
-                        return Err(two_roles(name, "`--features`", "`--exclude`"));
+                        return Err(two_roles(name, Role::Features, Role::Exclude));
                     }
                     if selection.weight.as_ref() == Some(name) {
-                        return Err(two_roles(name, "`--features`", "`--weight`"));
+                        return Err(two_roles(name, Role::Features, Role::Weight));
                     }
                 }
                 named.iter().map(String::as_str).collect()
@@ -182,7 +181,7 @@ impl Selection {
     }
 }
 
-/// How a column is read that is to be predicted.
+/// How the target is read.
 fn read_target(target: &RawColumn, selection: &Selection, target_as: TargetAs) -> Result<Wanted, Error> {
     let name = target.name.clone();
     let read_as = match (&target.kind, target_as) {
@@ -200,7 +199,7 @@ fn read_target(target: &RawColumn, selection: &Selection, target_as: TargetAs) -
     Ok(Wanted { name, read_as })
 }
 
-fn two_roles(name: &str, first: &'static str, second: &'static str) -> Error {
+fn two_roles(name: &str, first: Role, second: Role) -> Error {
     Error::TwoRoles { name: name.into(), first, second }
 }
 
@@ -237,7 +236,7 @@ mod tests {
     }
 
     #[test]
-    fn whatever_has_no_other_part_is_a_feature() {
+    fn a_column_without_another_role_is_a_feature() {
         let roles = Roles::settle(&schema(), &selection(), TargetAs::Numbers).unwrap();
         assert_eq!(names(&roles.features), ["age", "city", "member"]);
         let read_as: Vec<_> = roles.features.iter().map(|feature| feature.read_as).collect();

@@ -1,16 +1,15 @@
-//! How categories are spelled, whatever they came as.
+//! How categories are spelled, whatever their type was.
 //!
-//! A column may be text in one file and numbers in the next: pandas makes
-//! doubles of whole numbers as soon as a cell is missing, and writes `1.0`
-//! where it wrote `1` before. For a level to be the same level, each has one
-//! spelling. Text is otherwise left alone: `01` may be a code and `1.10` a
-//! version, so only a fraction of zeros is left out.
+//! A column may be text in one file and numbers in the next: pandas turns whole
+//! numbers into doubles as soon as a cell is missing, and writes `1.0` instead of
+//! `1`. So every level has one spelling. Other text stays as it is: `01` may be a
+//! code and `1.10` a version, so only a fraction of zeros is removed.
 
 use std::borrow::Cow;
 use std::fmt::{Display, LowerExp};
 
-/// The spelling of a category that is text: `1.0` is `1`, `True` is `true`, all
-/// else stands as it is.
+/// The spelling of a category that is text: `1.0` becomes `1`, `True` becomes `true`,
+/// other text stays as it is.
 ///
 /// ```
 /// # use dshap_table::spelled;
@@ -29,8 +28,9 @@ pub fn spelled(text: &str) -> Cow<'_, str> {
 
 /// The spelling of a category that is a number.
 ///
-/// Digits as long as they are those of a 64-bit integer, so that whole numbers
-/// are spelled alike in every type, and at most five zeros after the point.
+/// Plain digits within the range of 64-bit integers, so that whole numbers are
+/// spelled alike in every type, and at most five zeros after the point; scientific
+/// notation otherwise.
 pub fn spelled_number<T: Display + LowerExp + Copy + Into<f64>>(number: T) -> String {
     const WIDEST: f64 = (1_u128 << 64) as f64;
     let size = number.into().abs();
@@ -64,7 +64,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn whole_numbers_are_spelled_alike_whatever_they_came_as() {
+    fn whole_numbers_are_spelled_alike_in_every_type() {
         for text in ["1", "1.0", "1.", "1.000"] {
             assert_eq!(spelled(text), "1", "{text}");
         }
@@ -80,7 +80,7 @@ mod tests {
     }
 
     #[test]
-    fn fractions_are_as_short_as_they_can_be_in_their_own_type() {
+    fn fractions_are_spelled_as_short_as_their_type_allows() {
         assert_eq!(spelled_number(0.1_f32), "0.1");
         assert_eq!(spelled_number(0.1), "0.1");
         assert_eq!(spelled_number(1e-300), "1e-300");
@@ -93,7 +93,7 @@ mod tests {
     }
 
     #[test]
-    fn text_that_is_no_plain_number_stands_as_it_is() {
+    fn text_that_is_not_a_plain_number_stays_as_it_is() {
         for text in
             ["", "-", ".0", "01", "007.0", "1.10", "1.5", "1e3", "1.0.0", "1.0 m", "+1", "-x", "Rome", "t"]
         {

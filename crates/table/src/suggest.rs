@@ -1,9 +1,9 @@
-//! Which name was meant.
+//! Suggestions for misspelled names.
 
-/// The candidate most like `name`, if it is like it at all.
+/// The candidate most similar to `name`, if any is similar enough.
 pub fn closest<'a>(name: &str, candidates: impl Iterator<Item = &'a str>) -> Option<&'a str> {
     let wanted = name.to_lowercase();
-    // One slip in three letters. More would suggest unrelated names.
+    // One typo per three letters. More would suggest unrelated names.
     let limit = wanted.chars().count() / 3;
     candidates
         .map(|candidate| (distance(&wanted, &candidate.to_lowercase()), candidate))
@@ -12,7 +12,7 @@ pub fn closest<'a>(name: &str, candidates: impl Iterator<Item = &'a str>) -> Opt
         .map(|(_, candidate)| candidate)
 }
 
-/// Letters to insert, delete or replace to make one word of the other.
+/// Letters to insert, delete or replace to turn one word into the other.
 fn distance(a: &str, b: &str) -> usize {
     let b: Vec<char> = b.chars().collect();
     let mut row: Vec<usize> = (0..=b.len()).collect();

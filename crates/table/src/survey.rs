@@ -1,6 +1,6 @@
 //! What a design has to learn from the reference before it can encode it.
 
-use crate::design::{Design, DesignParts, Encoding, Missing, Unseen};
+use crate::design::{Design, DesignParts, Encoding, Missing, Pooled, Unseen};
 use crate::labels::LabelSurvey;
 use crate::{Error, ReadAs, Roles, TargetAs};
 use arrow_array::cast::AsArray;
@@ -8,31 +8,46 @@ use arrow_array::types::Float64Type;
 use arrow_array::{Array, RecordBatch};
 use std::collections::BTreeMap;
 
-/// A text column with more levels than this is no category.
+/// A text column with more levels than this is not a category.
 pub(crate) const MAX_LEVELS: usize = 256;
+
+/// With [`Survey::with_rare_levels`], levels are counted up to this many. A bound on
+/// memory: what is pooled in the end has at most [`MAX_LEVELS`].
+const MAX_COUNTED_LEVELS: usize = 1_000_000;
 
 /// Collects levels of text columns, labels, and means where missing cells are filled.
 ///
-/// Only needed when [`Survey::is_needed`]; a table of numbers without gaps is
-/// encoded without looking at it first.
+/// Needed only if [`Survey::is_needed`] says so: a table of numbers whose missing
+/// cells are not filled is encoded without looking at it first.
 #[derive(Debug, Clone)]
 pub struct Survey {
     roles: Roles,
     missing: Missing,
     unseen: Unseen,
     all_levels: bool,
+    /// Levels with fewer rows than this are pooled.
+    rare_levels: Option<usize>,
     columns: Vec<ColumnSurvey>,
-    /// Of a target that holds labels.
+    /// Present if the target holds labels.
     labels: Option<LabelSurvey>,
     n_rows: usize,
 }
 
 #[derive(Debug, Clone)]
 enum ColumnSurvey {
-    /// Of the cells there are, times their weights.
+    /// Sums over cells that are not missing.
     Number { sum: f64, weight: f64 },
-    /// The weight of each level.
-    Text { levels: BTreeMap<String, f64> },
+    /// How often each level occurs.
+    Text { levels: BTreeMap<String, Tally> },
+    /// A text column whose levels are settled: all others are pooled.
+    Settled,
+}
+
+/// How often a level occurs.
+#[derive(Debug, Clone, Copy)]
+struct Tally {
+    weight: f64,
+    n_rows: usize,
 }
 
 impl Survey {
@@ -48,7 +63,7 @@ impl Survey {
             .collect();
         let target = roles.target.as_ref().filter(|_| roles.target_as == TargetAs::Labels);
         let labels = target.cloned().map(LabelSurvey::new);
-        Self { roles, missing, unseen, all_levels: false, columns, labels, n_rows: 0 }
+        Self { roles, missing, unseen, all_levels: false, rare_levels: None, columns, labels, n_rows: 0 }
     }
 
     /// The first level of a text feature gets a column too.
@@ -56,8 +71,22 @@ impl Survey {
         Self { all_levels: true, ..self }
     }
 
-    /// A survey of further rows for a design that was learned before: only
-    /// levels are looked for, since means stay what they were.
+    /// Pools the levels of a text feature that fewer than `n` rows have into one
+    /// level called `other` (`other_` and so on if a common level is called that).
+    ///
+    /// Rows with missing cells that are left out do not count, nor do rows of weight
+    /// 0. A column without a rare level stays as it is. With this policy a column may
+    /// have up to a million levels, as long as at most 256 remain.
+    ///
+    /// Rows that are encoded later go to the pooled level whenever they have no other
+    /// level of the design, whether the reference had their level or not.
+    pub fn with_rare_levels(self, n: usize) -> Self {
+        Self { rare_levels: Some(n), ..self }
+    }
+
+    /// A survey of further rows for a design that was learned before: only new
+    /// levels are looked for, since means stay what they were. A column with pooled
+    /// levels can have no new ones.
     pub fn of_more_rows(design: &Design) -> Self {
         let parts = design.parts();
         let roles = Roles {
@@ -68,7 +97,13 @@ impl Survey {
             carried: Vec::new(),
         };
         let missing = if parts.missing == Missing::Drop { Missing::Drop } else { Missing::Error };
-        Self::new(roles, missing, parts.unseen)
+        let mut survey = Self::new(roles, missing, parts.unseen);
+        for (column, feature) in survey.columns.iter_mut().zip(&parts.features) {
+            if parts.pooled.contains_key(&feature.name) {
+                *column = ColumnSurvey::Settled;
+            }
+        }
+        survey
     }
 
     /// Whether the reference must be read once before it can be encoded.
@@ -78,15 +113,15 @@ impl Survey {
             || self.columns.iter().any(|column| matches!(column, ColumnSurvey::Text { .. }))
     }
 
-    /// Looks at a batch: one column per feature, then the target and the weight
-    /// if there is one. Rows that will be left out, and rows of weight 0, are
-    /// passed over.
+    /// Looks at a batch: one column per feature, then the target and the weight if
+    /// there is one. Rows that will be left out and rows of weight 0 are ignored.
     ///
     /// # Errors
     ///
     /// [`Error::TooManyLevels`], [`Error::TooManyLabels`], [`Error::NotFinite`] in labels.
     pub fn look_at(&mut self, batch: &RecordBatch) -> Result<(), Error> {
         let dropped = self.missing == Missing::Drop;
+        let most_levels = if self.rare_levels.is_some() { MAX_COUNTED_LEVELS } else { MAX_LEVELS };
         let weights = self
             .roles
             .weight
@@ -118,16 +153,20 @@ impl Survey {
                         if !cells.is_valid(row) || !usable(row) {
                             continue;
                         }
-                        match levels.get_mut(cells.value(row)) {
-                            Some(total) => *total += weight(row),
-                            None => _ = levels.insert(cells.value(row).to_owned(), weight(row)),
+                        let level = cells.value(row);
+                        if let Some(tally) = levels.get_mut(level) {
+                            tally.weight += weight(row);
+                            tally.n_rows += 1;
+                            continue;
                         }
-                    }
-                    if levels.len() > MAX_LEVELS {
-                        let name = self.roles.features[index].name.clone();
-                        return Err(Error::TooManyLevels { name, n_levels: MAX_LEVELS, more: true });
+                        if levels.len() == most_levels {
+                            let name = self.roles.features[index].name.clone();
+                            return Err(Error::TooManyLevels { name, n_levels: most_levels, more: true });
+                        }
+                        levels.insert(level.to_owned(), Tally { weight: weight(row), n_rows: 1 });
                     }
                 }
+                ColumnSurvey::Settled => {}
             }
         }
         if let Some(labels) = &mut self.labels {
@@ -137,12 +176,12 @@ impl Survey {
         Ok(())
     }
 
-    /// The levels met in each text feature, in the order of the features.
+    /// The levels found in each text feature, in the order of the features.
     pub fn into_levels(self) -> Vec<Vec<String>> {
         self.columns
             .into_iter()
             .map(|column| match column {
-                ColumnSurvey::Number { .. } => Vec::new(),
+                ColumnSurvey::Number { .. } | ColumnSurvey::Settled => Vec::new(),
                 ColumnSurvey::Text { levels } => levels.into_keys().collect(),
             })
             .collect()
@@ -152,12 +191,14 @@ impl Survey {
     ///
     /// # Errors
     ///
-    /// [`Error::TooManyLevels`] for a text column with a level per row,
-    /// [`Error::TooManyLabels`] and [`Error::OneLabel`] for a target that is no
-    /// classification, [`Error::AllMissing`] where a mean is needed and there is none.
+    /// [`Error::TooManyLevels`] for a text column with a level per row or, after rare
+    /// levels are pooled, still more than 256, [`Error::TooManyLabels`] and
+    /// [`Error::OneLabel`] for a target that is not a classification,
+    /// [`Error::AllMissing`] where a mean is needed and there is none.
     pub fn into_design(self) -> Result<Design, Error> {
         let first_level = usize::from(!self.all_levels);
         let mut encodings = Vec::with_capacity(self.columns.len());
+        let mut pooled = BTreeMap::new();
         for (feature, survey) in self.roles.features.iter().zip(self.columns) {
             encodings.push(match survey {
                 ColumnSurvey::Number { sum, weight } => {
@@ -170,20 +211,32 @@ impl Survey {
                     };
                     Encoding::Number { fill }
                 }
-                ColumnSurvey::Text { levels } => {
-                    if levels.len() == self.n_rows && self.n_rows > 2 {
-                        let name = feature.name.clone();
-                        return Err(Error::TooManyLevels { name, n_levels: self.n_rows, more: false });
+                ColumnSurvey::Text { mut levels } => {
+                    let too_many = |n_levels, more| {
+                        Err(Error::TooManyLevels { name: feature.name.clone(), n_levels, more })
+                    };
+                    if let Some(pool) = self.rare_levels.and_then(|least| pool(&mut levels, least)) {
+                        pooled.insert(feature.name.clone(), pool);
                     }
-                    let total: f64 = levels.values().sum();
+                    if levels.len() > MAX_LEVELS {
+                        return too_many(MAX_LEVELS, true);
+                    }
+                    if levels.len() == self.n_rows && self.n_rows > 2 {
+                        return too_many(self.n_rows, false);
+                    }
+                    let total: f64 = levels.values().map(|tally| tally.weight).sum();
                     if total == 0.0 && self.missing == Missing::Mean {
                         return Err(Error::AllMissing { name: feature.name.clone() });
                     }
-                    // A missing level is filled by the shares of the levels:
-                    // the means of the one-hot columns.
-                    let fill = (self.missing == Missing::Mean)
-                        .then(|| levels.values().skip(first_level).map(|weight| weight / total).collect());
+                    // A missing level is filled with the shares of the levels, which
+                    // are the means of the one-hot columns.
+                    let fill = (self.missing == Missing::Mean).then(|| {
+                        levels.values().skip(first_level).map(|tally| tally.weight / total).collect()
+                    });
                     Encoding::OneHot { levels: levels.into_keys().collect(), fill }
+                }
+                ColumnSurvey::Settled => {
+                    return Err(Error::Contradiction { what: "a survey of more rows makes no design" });
                 }
             });
         }
@@ -191,6 +244,7 @@ impl Survey {
             projection: None,
             features: self.roles.features,
             encodings,
+            pooled,
             target: self.roles.target,
             labels: self.labels.map(LabelSurvey::into_labels).transpose()?,
             weight: self.roles.weight,
@@ -199,4 +253,29 @@ impl Survey {
             unseen: self.unseen,
         }))
     }
+}
+
+/// Replaces the levels that fewer than `least` rows have by one; returns what was
+/// pooled, if there was anything.
+fn pool(levels: &mut BTreeMap<String, Tally>, least: usize) -> Option<Pooled> {
+    let n_before = levels.len();
+    let mut rest = Tally { weight: 0.0, n_rows: 0 };
+    levels.retain(|_, tally| {
+        let is_common = tally.n_rows >= least;
+        if !is_common {
+            rest.weight += tally.weight;
+            rest.n_rows += tally.n_rows;
+        }
+        is_common
+    });
+    let n_levels = n_before - levels.len();
+    if n_levels == 0 {
+        return None;
+    }
+    let mut level = String::from("other");
+    while levels.contains_key(&level) {
+        level.push('_');
+    }
+    levels.insert(level.clone(), rest);
+    Some(Pooled { level, n_levels })
 }

@@ -27,7 +27,7 @@ impl Case {
         }
     }
 
-    /// Words.
+    /// Text.
     #[track_caller]
     pub fn text(&self, name: &str) -> String {
         self.0[name].as_str().unwrap_or_else(|| panic!("no text `{name}` in {}", self.0)).to_owned()
@@ -83,7 +83,7 @@ pub fn cases(file: &str) -> Vec<Case> {
     cases_under(file, "cases")
 }
 
-/// All rows of a table that stands under another name in `testdata/<file>`.
+/// All rows of a table under another name in `testdata/<file>`.
 #[track_caller]
 pub fn cases_under(file: &str, name: &str) -> Vec<Case> {
     let path = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../testdata").join(file);

@@ -4,8 +4,8 @@
 /// about once in eighty.
 pub const MAX_ABS_Z: f64 = 5.0;
 
-/// The seeds a statistical test runs with: one by default, as many as the
-/// environment variable `DSHAP_SEEDS` says in a nightly run. `base` keeps tests
+/// The seeds a statistical test runs with: one by default, or as many as the
+/// environment variable `DSHAP_SEEDS` says, as in a nightly run. `base` keeps tests
 /// from sharing draws.
 #[track_caller]
 pub fn seeds(base: u64) -> impl Iterator<Item = u64> {
@@ -53,7 +53,7 @@ impl MeanEstimate {
         (self.mean - exact) / self.std_error()
     }
 
-    /// Fails when the mean is further than [`MAX_ABS_Z`] standard errors away.
+    /// Fails if the mean is further than [`MAX_ABS_Z`] standard errors away.
     #[track_caller]
     pub fn assert_agrees(&self, exact: f64, what: &str) {
         let z = self.z(exact);

@@ -4,10 +4,10 @@
 //! U(S) = ∫p² − ∫(p̂_S − p)² = −(1/s²) Σ_{il} (k*k)_h(z_i − z_l) + (2/s) Σ_i ∫p(z) k_h(z_i − z) dz
 //! ```
 //!
-//! in closed form, as in Theorem 5, but for the density `p` itself: it is a mean
-//! over test rows, or known ([`SmoothedDensity`]). `∫p²` makes the empty set, whose
-//! estimate is 0 everywhere, worth 0. A row that joins or leaves a set of `s` rows
-//! costs `s` kernels. Targets are not looked at.
+//! in closed form, as in Theorem 5, except for the density `p` itself: it is a mean over
+//! test rows, or known ([`SmoothedDensity`]). `∫p²` makes the empty set, whose estimate
+//! is 0 everywhere, worth 0. A row that joins or leaves a set of `s` rows costs `s`
+//! kernels. Targets are ignored.
 
 mod tiles;
 
@@ -52,7 +52,7 @@ impl std::fmt::Debug for KernelDensity<'_> {
 #[derive(Debug, Clone)]
 pub struct KernelDensitySet {
     rows: Tiles,
-    /// `Σ_{il} (k*k)_h(z_i − z_l)`, pairs of a row with itself included.
+    /// `Σ_{il} (k*k)_h(z_i − z_l)`, including pairs of a row with itself.
     pairs: f64,
     memos: f64,
 }

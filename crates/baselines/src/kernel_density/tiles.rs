@@ -9,12 +9,12 @@ use dshap::numeric::exp_of_negative;
 /// Rows side by side.
 const LANES: usize = 16;
 
-/// Lanes whose sums stay in registers while columns pass: of all sixteen at once the
-/// compiler makes numbers instead of vectors.
+/// Lanes whose sums stay in registers during the loop over columns. With all sixteen at
+/// once the compiler uses scalars instead of vectors.
 const BLOCK: usize = 8;
 
-/// Rows in tiles of 16, column by column within a tile. The last tile is filled up
-/// with zeros that nobody counts.
+/// Rows in tiles of 16, column by column within a tile. The last tile is padded with
+/// zeros, which do not count.
 #[derive(Debug, Clone)]
 pub(super) struct Tiles {
     dim: usize,
@@ -22,7 +22,7 @@ pub(super) struct Tiles {
     cells: Vec<f64>,
 }
 
-/// A kernel, or its convolution with itself, over its peak.
+/// A kernel, or its convolution with itself, divided by its peak.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Shape {
     pub(super) kernel: Kernel,
@@ -139,7 +139,7 @@ impl Sum<'_> {
 /// A sum over rows, lane by lane.
 struct LaneSums {
     lanes: [f64; LANES],
-    /// Rows that are still to come.
+    /// Rows left to add.
     left: usize,
 }
 

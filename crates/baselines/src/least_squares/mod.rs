@@ -5,14 +5,13 @@
 //!      = 0                                                            otherwise
 //! ```
 //!
-//! The error on test rows is a quadratic form in the coefficients, so test rows
-//! are needed only for their [moments](TestMoments), once. A row that joins or
-//! leaves a set changes the inverse of its Gram matrix by a matrix of rank one:
-//! a gain, a loss and a step of a chain cost `O(p²)` each, however many test
-//! rows there are.
+//! The error on test rows is a quadratic form in the coefficients, so test rows are
+//! needed only for their [moments](TestMoments), once. A row that joins or leaves a set
+//! changes the inverse of its Gram matrix by a matrix of rank one: a gain, a loss and a
+//! step of a chain cost `O(p²)` each, for any number of test rows.
 //!
-//! A set that does not determine the coefficients is worth 0, as the empty set:
-//! no model is fitted to it. With a ridge every set determines them.
+//! A set that does not determine the coefficients is worth 0, like the empty set: no
+//! model is fitted to it. With a ridge every set determines them.
 //!
 //! No model is the prediction that [`Centre`] names: the mean of the reference,
 //! or 0.
@@ -27,11 +26,11 @@ use crate::utility::{Row, Utility, check};
 use crate::{Error, symmetric};
 use dshap::Rows;
 
-/// A row that leaves a smaller share of one of its directions behind than this
-/// alone determines it.
+/// If less than this share of a direction is left without a row, the row alone determines
+/// it.
 const LEAST_LEFT: f64 = 1e-10;
 
-/// What is taken off features and target before anything else.
+/// What is subtracted from features and target first.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub enum Centre {
     /// Nothing: the model goes through the origin.
@@ -52,7 +51,7 @@ pub enum Centre {
 /// |---|---|---|
 /// | `least_rows` | 1 | sets of fewer rows have no model |
 /// | `ridge` | 0 | `γ`, added to `X_SᵀX_S`, in the units of the features as given |
-/// | `centre` | origin | what is taken off features and target |
+/// | `centre` | origin | what is subtracted from features and target |
 /// | `intercept` | no | whether every set fits its own intercept, never penalised |
 #[derive(Debug, Clone, PartialEq)]
 pub struct LeastSquaresOptions {
@@ -60,7 +59,7 @@ pub struct LeastSquaresOptions {
     pub least_rows: usize,
     /// `γ`.
     pub ridge: f64,
-    /// What is taken off features and target.
+    /// What is subtracted from features and target.
     pub centre: Centre,
     /// Whether every set fits its own intercept.
     pub intercept: bool,
@@ -79,9 +78,9 @@ pub struct LeastSquares {
     options: LeastSquaresOptions,
     /// Of the model's columns: scaled features, then 1 if there is an intercept.
     test: TestMoments,
-    /// What features are multiplied with, so that columns are alike in size.
+    /// What features are multiplied by, so that columns have similar sizes.
     scale: Vec<f64>,
-    /// What the diagonal of a Gram matrix grows by.
+    /// What is added to the diagonal of a Gram matrix.
     penalty: Vec<f64>,
 }
 
@@ -113,8 +112,8 @@ impl LeastSquares {
         }
         let n_features = test.n_features();
         let mut utility = Self::unscaled(n_features, options)?;
-        // Test rows in the first place, since they are what is at hand; any scale
-        // gives the same values up to rounding.
+        // From the test rows, which are available here; any scale gives the same values
+        // up to rounding.
         utility.scale = moments::scales(test, &utility.options.centre);
         let mut design = vec![0.0; utility.dim()];
         let mut x = vec![0.0; n_features];
@@ -144,7 +143,7 @@ impl LeastSquares {
 
     fn unscaled(n_features: usize, options: LeastSquaresOptions) -> Result<Self, Error> {
         if !(options.ridge.is_finite() && options.ridge >= 0.0) {
-            return Err(Error::option("the ridge must be a number from 0 on"));
+            return Err(Error::option("the ridge must be a finite number of at least 0"));
         }
         if let Centre::Means { x, y } = &options.centre {
             if x.len() != n_features {
@@ -178,7 +177,7 @@ impl LeastSquares {
         self.test.target_sq
     }
 
-    /// The row as the model sees it; returns its target.
+    /// The row in the columns of the model; returns its target.
     fn design(&self, x: &[f64], y: f64, design: &mut [f64]) -> f64 {
         match &self.options.centre {
             Centre::Origin => {
@@ -201,8 +200,8 @@ impl LeastSquares {
         }
     }
 
-    /// What the test error gains when the coefficients change by `scale·u`:
-    /// `−(δᵀGδ + 2δᵀ(Gβ − c))`.
+    /// The gain in test error when the coefficients change by `scale·u`: `−(δᵀGδ + 2δᵀ(Gβ
+    /// − c))`.
     fn improvement(&self, set: &LeastSquaresSet, scale: f64, u: &[f64], work: &mut [f64]) -> f64 {
         symmetric::multiply(&self.test.gram, u, work);
         -scale * (scale * symmetric::dot(u, work) + 2.0 * symmetric::dot(u, set.gradient()))

@@ -1,4 +1,4 @@
-//! What is left of test rows.
+//! Test rows, reduced to their moments.
 
 use super::Centre;
 use crate::{Error, symmetric};
@@ -21,7 +21,7 @@ impl TestMoments {
     ///
     /// # Errors
     ///
-    /// [`dshap::Error::Contradiction`] unless the numbers fit together.
+    /// [`dshap::Error::Contradiction`] if the numbers contradict each other.
     pub fn of_model(second_moments: &[f64], coef: &[f64], noise_var: f64) -> Result<Self, Error> {
         let p = coef.len();
         let contradiction = |what| Err(dshap::Error::Contradiction { what }.into());

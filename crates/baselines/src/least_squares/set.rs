@@ -3,8 +3,8 @@
 use super::TestMoments;
 use crate::symmetric;
 
-/// After so many updates of rank one the inverse is made anew from the Gram
-/// matrix; more for wide models, so that a step stays `O(p²)` on average.
+/// After this many rank-one updates the inverse is computed again from the Gram matrix;
+/// more for wide models, so that a step stays `O(p²)` on average.
 const UPDATES: usize = 64;
 
 /// A set of rows, and the least squares fit to it.
@@ -13,13 +13,13 @@ pub struct LeastSquaresSet {
     n_rows: usize,
     gram: Vec<f64>,
     cross: Vec<f64>,
-    /// `(X_SᵀX_S + γI)⁻¹` and the coefficients, while they are those of the set.
+    /// `(X_SᵀX_S + γI)⁻¹` and the coefficients, while they belong to the set.
     inverse: Vec<f64>,
     beta: Vec<f64>,
     state: State,
     n_updates: usize,
-    /// Whether no column is nearly a combination of others. Where one is, the
-    /// inverse has lost digits that updates would carry along.
+    /// Whether no column is nearly a combination of others. Otherwise the inverse has
+    /// lost digits, and updates would keep that error.
     is_clear: bool,
     /// `Gβ − c` on test rows, and the utility: valid after `measure`.
     gradient: Vec<f64>,
@@ -71,7 +71,7 @@ impl LeastSquaresSet {
         &self.gradient
     }
 
-    /// What the set is worth.
+    /// The utility of the set.
     pub(super) fn worth(&self) -> f64 {
         self.worth
     }
@@ -94,13 +94,13 @@ impl LeastSquaresSet {
         self.n_updates += 1;
     }
 
-    /// What a set without a fit is worth: nothing, unless its numbers were too
-    /// large to square.
+    /// The utility of a set without a fit: 0, unless its numbers were too large to
+    /// square.
     pub(super) fn worth_without_fit(&self) -> f64 {
         if self.gram.iter().chain(&self.cross).all(|cell| cell.is_finite()) { 0.0 } else { f64::NAN }
     }
 
-    /// Fits the set unless that is done; whether there is a fit.
+    /// Fits the set unless that is done; returns whether there is a fit.
     pub(super) fn settle(&mut self, penalty: &[f64]) -> bool {
         if self.state != State::Stale {
             return self.state == State::Fitted;
@@ -123,7 +123,7 @@ impl LeastSquaresSet {
         true
     }
 
-    /// What the fit is worth on test rows: `2βᵀc − βᵀGβ`.
+    /// The utility of the fit on test rows: `2βᵀc − βᵀGβ`.
     pub(super) fn measure(&mut self, test: &TestMoments) -> f64 {
         symmetric::multiply(&test.gram, &self.beta, &mut self.gradient);
         self.worth =

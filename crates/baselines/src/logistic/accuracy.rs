@@ -1,9 +1,9 @@
 //! Accuracies of many models that are near one.
 //!
 //! A row of norm `‖x‖` whose margin is `t` keeps its sign, and the label predicted for
-//! it, under all coefficients that differ by less than `|t|/‖x‖`. Only the rows that
-//! a model may decide otherwise are looked at again, and a row that joins a set
-//! moves its model so little that these are few.
+//! it, under all coefficients that differ by less than `|t|/‖x‖`. Only rows that a model
+//! may predict differently are checked again, and these are few, because one row moves
+//! its model only a little.
 
 use super::frame::{columns, columns_mut};
 use super::score::{PANEL_ROWS, TestRows, is_right};
@@ -11,16 +11,16 @@ use crate::symmetric::wide_dot;
 use faer::linalg::matmul::matmul;
 use faer::{Accum, Par};
 
-/// Changes that share the rows that are looked at again.
+/// Changes that share the rows to check again.
 const GROUP: usize = 24;
 
 /// Margins are known to this share of the norms of row and coefficients.
 const ROUNDING: f64 = 1e-12;
 
-/// As [`TestRows::scores`] says.
+/// See [`TestRows::scores`].
 pub(super) fn accuracies(test: &TestRows, beta: &[f64], changes: &[Vec<f64>]) -> Vec<f64> {
     let (dim, n_models) = (test.dim, changes.len());
-    // Of a row those of all models side by side.
+    // For each row those of all models side by side.
     let mut margins = vec![0.0; test.len() * n_models];
     let (models, rows) = (columns(beta, dim), columns(&test.cells, dim));
     matmul(columns_mut(&mut margins, n_models), Accum::Replace, models.transpose(), rows, 1.0, Par::Seq);
@@ -32,7 +32,8 @@ pub(super) fn accuracies(test: &TestRows, beta: &[f64], changes: &[Vec<f64>]) ->
         |(margins, &norm): (&&[f64], &f64)| if norm > 0.0 { lead(margins) / norm } else { f64::INFINITY };
     let steadiness: Vec<f64> = margins.iter().zip(&test.norms).map(steady).collect();
 
-    // The longest first: rows that a change leaves alone are left alone by all behind it.
+    // The longest first: rows that a change does not affect are not affected by any after
+    // it.
     let doubt = ROUNDING * longest(beta.chunks_exact(dim));
     let length = |k: usize| longest(changes.iter().map(|changes| &changes[k * dim..][..dim]));
     let n_changes = changes[0].len() / dim;
@@ -97,7 +98,7 @@ fn add_right(
     }
 }
 
-/// By how much each margin may change without another prediction.
+/// How much each margin may change without changing the prediction.
 fn lead(margins: &[f64]) -> f64 {
     if let &[margin] = margins {
         return margin.abs();
@@ -115,7 +116,7 @@ fn longest<'a>(vectors: impl Iterator<Item = &'a [f64]>) -> f64 {
     vectors.map(|vector| wide_dot(vector, vector)).fold(0.0, f64::max).sqrt()
 }
 
-/// Some of the vectors that `cells` has one after the other.
+/// Some of the vectors that are stored one after the other in `cells`.
 fn gathered(cells: &[f64], some: &[usize], dim: usize) -> Vec<f64> {
     let mut out = Vec::with_capacity(some.len() * dim);
     some.iter().for_each(|&k| out.extend_from_slice(&cells[k * dim..][..dim]));

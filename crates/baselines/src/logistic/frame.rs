@@ -21,7 +21,7 @@ use faer::{Accum, MatMut, MatRef, Par};
 /// Rows whose margins under all models stay in cache between the two products.
 const PANEL_ROWS: usize = 64;
 
-/// A set and its model in these coordinates. Vectors of vectors have one after the
+/// A set and its model in these coordinates. Lists of vectors are stored one after the
 /// other.
 #[derive(Debug)]
 pub(super) struct Frame<'a> {
@@ -49,7 +49,7 @@ pub(super) fn sign(label: usize, positive: usize) -> f64 {
 }
 
 impl<'a> Frame<'a> {
-    /// The frame of the model `beta` of some rows; none where the Hessian does not
+    /// The frame of the model `beta` of some rows; `None` if the Hessian does not
     /// determine it.
     pub(super) fn new(
         rows: &[f64],
@@ -146,7 +146,7 @@ pub(super) fn columns(cells: &[f64], n: usize) -> MatRef<'_, f64> {
     MatRef::from_column_major_slice(cells, n, cells.len() / n)
 }
 
-/// The same, to be written.
+/// The same, mutable.
 pub(super) fn columns_mut(cells: &mut [f64], n: usize) -> MatMut<'_, f64> {
     let n_columns = cells.len() / n;
     MatMut::from_column_major_slice_mut(cells, n, n_columns)

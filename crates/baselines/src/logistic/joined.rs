@@ -1,34 +1,34 @@
 //! Models of a set with one more row, for many rows together.
 //!
-//! Each starts from the exact answer to a simpler question, in which the rows of the
-//! set pull by their Hessian `H` and the row that joins by its own loss. From there
-//! it takes steps of Broyden's method, the first guess of the Hessian being `H` with
-//! the weight of the row that joined: a step needs the gradient alone, which
-//! [`Frame`] has for all models at once, and few steps are needed since one row
-//! changes little. A model for which they are not few is left to Newton's method.
+//! Each starts from the exact answer to a simpler question, in which the rows of the set
+//! act by their Hessian `H` and the new row by its own loss. From there it takes steps of
+//! Broyden's method, with `H` and the weight of the new row as the first guess of the
+//! Hessian. A step only needs the gradient, which [`Frame`] has for all models at once,
+//! and few steps are needed, because one row changes little. A model that needs many is
+//! left to Newton's method.
 
 use super::frame::Frame;
 use super::newton::probability;
 use crate::symmetric::{add_scaled, wide_dot};
 
-/// Margins of a model that is done are off by less. Newton's method stops where they
-/// are off by about as much.
+/// The error of the margins of a finished model is below this. Newton's method stops at
+/// about the same error.
 const OFF_AT_MOST: f64 = 1e-11;
 
-/// A step so much shorter than the one before may be chance, and is no sign that the
-/// next will be as much shorter.
+/// A step this much shorter than the one before may be chance and does not predict the
+/// next one.
 const LEAST_CONTRACTION: f64 = 1e-4;
 
-/// Sweeps over the set before a model counts as a difficult one.
+/// Sweeps over the set before a model counts as difficult.
 const MAX_SWEEPS: usize = 20;
 
-/// Sweeps that there is room for from the start.
+/// Sweeps with memory allocated from the start.
 const USUAL_SWEEPS: usize = 8;
 
 /// Steps of the one-dimensional problem a model starts from; more than any takes.
 const MAX_START_STEPS: usize = 60;
 
-/// A start that is off by so much is as good as an exact one.
+/// A start with this error is as good as an exact one.
 const START_TOLERANCE: f64 = 1e-4;
 
 /// Models of a set with one more row.
@@ -62,7 +62,7 @@ pub(super) fn join(frame: &Frame<'_>, rows: &[f64], signs: &[f64]) -> Joined {
             break;
         }
     }
-    // Wherever those went that were not found, nobody shall have to follow them.
+    // Models that were not found are reset, so that nobody uses them.
     under_way.into_iter().for_each(|model| model.place.fill(0.0));
     let is_found = models.iter().map(|model| model.is_found).collect();
     places.clear();
@@ -70,7 +70,7 @@ pub(super) fn join(frame: &Frame<'_>, rows: &[f64], signs: &[f64]) -> Joined {
     Joined { changes: frame.turned_back(places), is_found }
 }
 
-/// A model under way, in the coordinates of a [`Frame`].
+/// A model in progress, in the coordinates of a [`Frame`].
 struct Model<'a> {
     /// The row that joined, the sign of its label, its margin under the set's model,
     /// its norm.
@@ -85,7 +85,7 @@ struct Model<'a> {
     /// All steps so far, one after the other, and their squared lengths.
     steps: Vec<f64>,
     squares: Vec<f64>,
-    /// Length of the last step as the first guess of the Hessian has it.
+    /// Length of the last step, by the first guess of the Hessian.
     length: f64,
     is_found: bool,
 }
@@ -111,8 +111,8 @@ impl<'a> Model<'a> {
         }
     }
 
-    /// One step of Broyden's method, from the gradient of the set without the row,
-    /// which is used up. It is the last if what is left after it is small: about its
+    /// One step of Broyden's method, from the gradient of the set without the row, which
+    /// is overwritten. It is the last one if the remaining error is small: about its
     /// length times the ratio of the last two. No margin moves by more than that times
     /// the largest norm of a row.
     fn step(&mut self, gradient: &mut [f64], largest_norm: f64) {
@@ -125,8 +125,8 @@ impl<'a> Model<'a> {
         step.iter_mut().for_each(|cell| *cell = -*cell);
         let length = wide_dot(step, step).sqrt();
 
-        // Every earlier step taught by how much its prediction was wrong, and that was
-        // the step after it.
+        // Every earlier step shows the error of its prediction, which was the step after
+        // it.
         for (k, square) in self.squares.iter().enumerate() {
             let (before, after) = self.steps[k * dim..].split_at(dim);
             let share = wide_dot(before, step) / square;
@@ -173,8 +173,8 @@ mod tests {
     use crate::logistic::frame::sign;
     use crate::logistic::newton::{Members, fit};
 
-    /// A set that a line tells apart and hardly a ridge holds has almost no Hessian:
-    /// a row that fits in is easy, one that contradicts it turns the model over.
+    /// A set that a line separates, with a tiny ridge, has almost no Hessian: a row that
+    /// fits in is easy, one that contradicts it turns the model over.
     #[test]
     fn a_row_that_turns_the_model_over_is_left_to_others() {
         let rows = [-2.0, 1.0, -1.0, 1.0, 1.0, 1.0, 2.0, 1.0];

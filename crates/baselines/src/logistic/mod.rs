@@ -1,21 +1,20 @@
-//! Logistic regression: a set is worth what its model tells of test labels.
+//! Logistic regression: a set is worth how well its model predicts test labels.
 //!
 //! ```text
 //! U(S) = score of the model fitted to S − score of no model
 //! ```
 //!
-//! where the score is accuracy, or minus the mean log-loss. No model knows how
-//! common each label is among the test rows, and no more: it predicts the most
-//! common one, or these shares. A set has no model, and is worth 0, if it has fewer
-//! than `least_rows` rows or lacks one of the labels, as in the program of
-//! Ghorbani and Zou.
+//! where the score is accuracy, or minus the mean log-loss. Without a model, only the
+//! shares of the labels among the test rows are known: the prediction is the most common
+//! label, or these shares. A set has no model, and is worth 0, if it has fewer than
+//! `least_rows` rows or lacks one of the labels, as in the program of Ghorbani and Zou.
 //!
-//! The model is fitted to convergence, by Newton's method from the model of the
-//! set before the last row joined or left; models of a set with one more row are
-//! fitted together. It has a ridge, since small sets are
-//! separable; the intercept is not penalised. With more than two classes there is
-//! one model for each against the others; the most probable class is predicted,
-//! and for the log-loss probabilities are made to add up to 1.
+//! The model is fitted to convergence, by Newton's method from the model of the set
+//! before the last row joined or left; models of a set with one more row are fitted
+//! together. It has a ridge, because small sets are separable; the intercept is not
+//! penalised. With more than two classes there is one model for each against the others;
+//! the most probable class is predicted, and for the log-loss probabilities are
+//! normalised to add up to 1.
 
 mod accuracy;
 mod frame;
@@ -31,7 +30,7 @@ use joined::join;
 use newton::{Members, fit};
 use score::TestRows;
 
-/// How good predictions are.
+/// How predictions are scored.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Score {
     /// The share of test rows whose label is predicted.
@@ -46,15 +45,15 @@ pub enum Score {
 /// | field | default | purpose |
 /// |---|---|---|
 /// | `n_classes` | 2 | labels are `0 … n_classes − 1` |
-/// | `score` | accuracy | how good predictions are |
+/// | `score` | accuracy | how predictions are scored |
 /// | `least_rows` | 1 | sets of fewer rows have no model |
-/// | `ridge` | 1 | `γ > 0` of `(γ/2)·Σβ²`, beside the summed log-loss |
+/// | `ridge` | 1 | `γ > 0` of `(γ/2)·Σβ²`, added to the summed log-loss |
 /// | `intercept` | yes | whether there is one, never penalised |
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct LogisticOptions {
     /// Number of labels.
     pub n_classes: usize,
-    /// How good predictions are.
+    /// How predictions are scored.
     pub score: Score,
     /// Sets of fewer rows have no model.
     pub least_rows: usize,
@@ -70,7 +69,7 @@ impl Default for LogisticOptions {
     }
 }
 
-/// The utility: what a set's model tells of test labels.
+/// The utility: how well a set's model predicts test labels.
 #[derive(Debug, Clone)]
 pub struct Logistic {
     n_features: usize,
@@ -78,10 +77,10 @@ pub struct Logistic {
     test: TestRows,
     /// Score of no model.
     baseline: f64,
-    /// What features are less, and are then multiplied with.
+    /// What is subtracted from features, and what they are then multiplied by.
     centre: Vec<f64>,
     scale: Vec<f64>,
-    /// What the diagonal of the Hessian grows by.
+    /// What is added to the diagonal of the Hessian.
     penalty: Vec<f64>,
 }
 
@@ -109,17 +108,18 @@ impl Logistic {
     ///
     /// # Errors
     ///
-    /// [`dshap::Error::NoTestRows`], [`dshap::Error::InTest`] (also for a label
-    /// that is no class), [`dshap::Error::BadOption`],
-    /// [`dshap::Error::NoFeatures`].
+    /// [`dshap::Error::NoTestRows`], [`dshap::Error::InTest`] (also for a label that is
+    /// not a class), [`dshap::Error::BadOption`], [`dshap::Error::NoFeatures`].
     pub fn new(test: Rows<'_>, options: LogisticOptions) -> Result<Self, Error> {
         let n_features = test.n_features();
         check(test, n_features).map_err(Error::in_test)?;
         if !(options.ridge.is_finite() && options.ridge > 0.0) {
-            return Err(Error::option("the ridge must be a number above 0: small sets are separable"));
+            return Err(Error::option(
+                "the ridge must be a positive number, because small sets are separable",
+            ));
         }
         if options.n_classes < 2 {
-            return Err(Error::option("there must be two classes at least"));
+            return Err(Error::option("at least two classes are needed"));
         }
         if test.is_empty() {
             return Err(dshap::Error::NoTestRows.into());
@@ -158,18 +158,18 @@ impl Logistic {
         self.penalty.len()
     }
 
-    /// The label that a model predicts the probability of: one model tells label 1
-    /// from label 0.
+    /// The label that a model predicts the probability of: with one model, label 1
+    /// against label 0.
     fn positive(&self, model: usize) -> usize {
         if self.test.n_models() == 1 { 1 } else { model }
     }
 
-    /// Labels were checked where rows came in.
+    /// Labels were checked when rows were added.
     fn label(&self, row: Row<'_>) -> usize {
         (row.y as usize).min(self.options.n_classes - 1)
     }
 
-    /// Appends the row as the model sees it.
+    /// Appends the row in the columns of the model.
     fn design(&self, x: &[f64], out: &mut Vec<f64>) {
         design(x, &self.centre, &self.scale, self.options.intercept, out);
     }
@@ -179,8 +179,7 @@ impl Logistic {
         counts.iter().sum::<usize>() >= self.options.least_rows && counts.iter().all(|&count| count > 0)
     }
 
-    /// Fits all models to some rows, starting from `beta`, and returns what that
-    /// is worth.
+    /// Fits all models to some rows, starting from `beta`, and returns their utility.
     fn refit(&self, members: &Members<'_>, beta: &mut [f64]) -> f64 {
         for (model, beta) in beta.chunks_exact_mut(self.dim()).enumerate() {
             fit(members, self.positive(model), &self.penalty, beta);
@@ -188,8 +187,8 @@ impl Logistic {
         self.test.score(beta) - self.baseline
     }
 
-    /// Gains of rows that join a set which has a model; none for a row whose model is
-    /// to be fitted alone.
+    /// Gains of rows that join a set with a model; `None` for a row whose model must be
+    /// fitted alone.
     fn gains_together(&self, set: &LogisticSet, rows: &[Row<'_>]) -> Vec<Option<f64>> {
         let mut designs = Vec::with_capacity(rows.len() * self.dim());
         rows.iter().for_each(|row| self.design(row.x, &mut designs));
@@ -290,7 +289,7 @@ impl Utility for Logistic {
     }
 }
 
-/// Appends a row as models see it.
+/// Appends a row in the columns of the model.
 fn design(x: &[f64], centre: &[f64], scale: &[f64], intercept: bool, out: &mut Vec<f64>) {
     let cells = x.iter().zip(centre).zip(scale);
     out.extend(cells.map(|((x, centre), scale)| (x - centre) * scale));
@@ -305,8 +304,8 @@ fn check_labels(rows: Rows<'_>, n_classes: usize) -> Result<(), dshap::Error> {
     }
 }
 
-/// Means of the features, and one over their deviations; without an intercept
-/// nothing may be taken off.
+/// Means of the features, and one over their deviations; without an intercept nothing is
+/// subtracted.
 fn standard(rows: Rows<'_>, is_centred: bool) -> (Vec<f64>, Vec<f64>) {
     let n = rows.len() as f64;
     let columns = (0..rows.n_features()).map(|column| {

@@ -2,16 +2,16 @@
 
 use crate::symmetric;
 
-/// A step that changes no row's margin by more is the last: it leaves margins off
-/// by about its square. Smallness in terms of the objective would not do, since
-/// that is flat where rows are told apart with near certainty.
+/// A step that changes no row's margin by more than this is the last: the remaining error
+/// is about its square. The objective is no criterion, because it is flat where rows are
+/// separated almost with certainty.
 const SMALL_STEP: f64 = 1e-6;
 
-/// A step may lead uphill by so much of the objective: that is rounding.
+/// A step may increase the objective by this share, which is rounding.
 const ROUNDING: f64 = 1e-13;
 
-/// More steps than any set takes; only a step that rounding keeps from going
-/// downhill ends earlier.
+/// More steps than any set needs. Only a step that rounding keeps from decreasing the
+/// objective ends earlier.
 const MAX_STEPS: usize = 50;
 
 /// Halvings of one step.
@@ -64,7 +64,7 @@ pub(super) fn fit(members: &Members<'_>, positive: usize, penalty: &[f64], beta:
     let mut trial = vec![0.0; p];
     for _ in 0..MAX_STEPS {
         if !symmetric::factor(&mut work.hessian, p) {
-            // All probabilities are 0 or 1 to the last bit: as good as it gets.
+            // All probabilities are 0 or 1 to the last bit: this is the limit.
             return;
         }
         step.copy_from_slice(&work.gradient);
@@ -95,7 +95,7 @@ pub(super) fn fit(members: &Members<'_>, positive: usize, penalty: &[f64], beta:
     }
 }
 
-/// The Hessian at `beta` as a factor, its lower half row by row; none where all
+/// The Hessian at `beta` as a factor, its lower half row by row; `None` if all
 /// probabilities are 0 or 1 to the last bit.
 pub(super) fn curvature(
     members: &Members<'_>,

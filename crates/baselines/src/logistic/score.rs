@@ -1,4 +1,4 @@
-//! What models tell of test rows.
+//! Scores of models on test rows.
 
 use super::Score;
 use super::accuracy::accuracies;
@@ -12,7 +12,7 @@ use faer::{Accum, Par};
 /// Rows that are scored together.
 pub(super) const PANEL_ROWS: usize = 128;
 
-/// Test rows as models see them.
+/// Test rows in the columns of the model.
 #[derive(Debug, Clone)]
 pub(super) struct TestRows {
     pub(super) dim: usize,
@@ -41,7 +41,7 @@ impl TestRows {
         self.labels.len()
     }
 
-    /// Two labels are told apart by one model.
+    /// Two labels need one model.
     pub(super) fn n_models(&self) -> usize {
         if self.n_classes == 2 { 1 } else { self.n_classes }
     }
@@ -148,9 +148,8 @@ fn largest(numbers: &[f64]) -> usize {
     best
 }
 
-/// Adds log-likelihoods of some rows to the sums of some models that tell two labels
-/// apart. A type rather than a closure, so that it is compiled for each instruction
-/// set.
+/// Adds log-likelihoods of some rows to the sums of some models of two labels. A type
+/// rather than a closure, so that it is compiled for each instruction set.
 struct LogLikelihoods<'a> {
     /// Model after model.
     margins: &'a [f64],
@@ -166,7 +165,7 @@ impl pulp::WithSimd for LogLikelihoods<'_> {
         const LANES: usize = 8;
         for (margins, sum) in self.margins.chunks_exact(self.signs.len()).zip(self.sums) {
             // ln(1 + e^t) is t or 0 and the logarithm of a number from 1 to 2. These are
-            // multiplied, which a panel of them bears, for one logarithm of all.
+            // multiplied, which is safe for one panel, so that one logarithm is enough.
             let (mut linear, mut product) = ([0.0; LANES], [1.0; LANES]);
             let mut add = |l: usize, t: f64| {
                 linear[l] += if t > 0.0 { t } else { 0.0 };

@@ -5,15 +5,15 @@ use std::path::PathBuf;
 
 /// Run an experiment of the paper.
 ///
-/// Leaves a table with the rows of every repetition (CSV), a figure (SVG and
-/// PNG), a summary with the paper's numbers beside those found (Markdown) and a
-/// record of the settings (JSON). Killed? Run it again: repetitions that are in
-/// the table are kept. Apart from times, results depend on the seed and the data
-/// only.
+/// Writes a table with the rows of every repetition (CSV), a figure (SVG and
+/// PNG), a summary that sets the paper's numbers beside those found (Markdown) and
+/// a record of the settings (JSON). If it is killed, run it again: repetitions in
+/// the table are kept. Apart from times, results depend only on the seed and the
+/// data.
 ///
 /// fig1: time against m; table1: time on twelve datasets; fig2: point addition on
-/// them; fig3: synergy; fig4: value against distance; fig5, fig6: point addition by
-/// bounds, for regression and for classification.
+/// these datasets; fig3: synergy; fig4: value against distance; fig5, fig6: point
+/// addition by bounds, for regression and for classification.
 #[derive(Debug, ClapArgs)]
 #[command(after_help = "\
 Examples:
@@ -25,37 +25,37 @@ pub(crate) struct ExperimentArgs {
     /// The experiment.
     #[arg(value_name = "NAME")]
     pub(crate) name: ExperimentArg,
-    /// The folder for its files; it is made if need be.
+    /// The folder for its files; created if it does not exist.
     #[arg(short, long, value_name = "DIR")]
     pub(crate) output: PathBuf,
-    /// A version of about a minute: fewer repetitions, smaller sizes.
+    /// A version that takes about a minute: fewer repetitions, smaller sizes.
     #[arg(long)]
     pub(crate) quick: bool,
-    /// Folders with tables, such as abalone.csv; repeat for several. Downloads of `dshap dataset` are found
-    /// without it.
+    /// Folders with tables such as abalone.csv; repeat for several. Tables downloaded by `dshap dataset` are
+    /// found without it.
     #[arg(long, value_name = "DIR")]
     pub(crate) data: Vec<PathBuf>,
-    /// Which tables `australian` and `diabetes` are: as their sources describe them, or as the paper's code
+    /// Tables to use for `australian` and `diabetes`: as their sources describe them, or as the paper's code
     /// read them.
     #[arg(long, value_name = "WHICH", default_value = "corrected")]
     pub(crate) data_handling: HandlingArg,
     /// Panels to show, such as abalone,airfoil. Default: all.
     #[arg(long, value_name = "PANELS", value_delimiter = ',')]
     pub(crate) only: Option<Vec<String>>,
-    /// Repetitions. Default: those of the paper, or a few with `--quick`.
+    /// Number of repetitions. Default: that of the paper, or a few with `--quick`.
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=10_000))]
     pub(crate) repetitions: Option<u16>,
-    /// Repetitions that D-SHAPLEY takes part in, such as 10 or 50,mnist=2; 0 leaves it out. Default: all of
-    /// fig2, one of fig1 and table1; with `--quick` only where least squares are updated, not fitted.
+    /// Repetitions that include D-SHAPLEY, such as 10 or 50,mnist=2; 0 leaves it out. Default: all in fig2,
+    /// one in fig1 and table1; with `--quick` only where least squares are updated rather than fitted.
     #[arg(long, value_name = "N", value_delimiter = ',', value_parser = parse_share)]
     pub(crate) d_shapley: Vec<(Option<String>, u16)>,
-    /// The seed of everything drawn.
+    /// Seed of everything that is drawn.
     #[arg(long, value_name = "N", default_value_t = 0)]
     pub(crate) seed: u64,
-    /// Number of threads. Default: all. Apart from times, the result does not depend on it.
+    /// Number of threads. Default: all. Only times depend on it.
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1024))]
     pub(crate) threads: Option<u16>,
-    /// Say nothing but errors.
+    /// Print only errors.
     #[arg(long)]
     pub(crate) quiet: bool,
 }
@@ -80,8 +80,8 @@ pub(crate) enum HandlingArg {
 /// Make or download a dataset of the paper.
 ///
 /// Made sets are drawn from a seed. Others are downloaded from their public
-/// sources, parsed into one table with the column `target` last, checked by a
-/// digest of its numbers, and kept in the cache folder of the user, where
+/// sources, turned into one table with the column `target` last, checked by a
+/// digest of the numbers, and kept in the user's cache folder, where
 /// `dshap experiment` finds them. Features of images (mnist, fashion-mnist,
 /// cifar10) are not published and cannot be downloaded.
 #[derive(Debug, ClapArgs)]
@@ -95,18 +95,17 @@ pub(crate) struct DatasetArgs {
     /// The dataset.
     #[arg(value_name = "NAME", required_unless_present = "list")]
     pub(crate) name: Option<String>,
-    /// The file, in the format of its name: .csv, .json, .ndjson, .parquet, .arrow or .npy; CSV on standard
-    /// output without it.
+    /// Write to a .csv, .json, .ndjson, .parquet, .arrow or .npy file. Default: CSV on standard output.
     #[arg(short, long, value_name = "FILE", conflicts_with = "list")]
     pub(crate) output: Option<PathBuf>,
-    /// Name all datasets.
+    /// List all datasets.
     #[arg(long, conflicts_with = "name")]
     pub(crate) list: bool,
-    /// Take the source from this address or file, in place of the public address: as it is published, zipped
-    /// or not; or a file with the table that this command made of it.
+    /// Take the source from this address or file instead of the public address: as published, zipped or not,
+    /// or a table that this command made from it.
     #[arg(long, value_name = "URL")]
     pub(crate) from: Option<String>,
-    /// Keep the table even if its digest is not the one expected; it is not put into the cache.
+    /// Use the table even if its digest is not the expected one; it is not cached.
     #[arg(long)]
     pub(crate) unchecked: bool,
     /// Rows of a made dataset. Default: 2000.

@@ -1,8 +1,10 @@
 //! Flags of `dshap formula`.
 
-use super::DestinationArgs;
-use super::density::KernelArg;
+use super::flags::words;
 use clap::{Args as ClapArgs, Subcommand};
+use dshap_catalogue::Value;
+use dshap_catalogue::options::{FORMAT, KERNEL, M};
+use std::path::PathBuf;
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum FormulaCommand {
@@ -17,10 +19,10 @@ Examples:
     Regression(RegressionFormulaArgs),
     /// Corollary 4: the value of a labelled row from its distance and its probability.
     #[command(after_help = "\
-Prints gain, its parts potential and penalty, and simple (Theorem 2's constant); p counts
+Prints gain, its parts potential and penalty, and simple (Theorem 2's constant). p counts
 the intercept, d2 is the `dist_sq` and prob the `prob` of `dshap value --reference`, y is 1
-for the positive label. (Rows valued against each other have the residual that is left
-without the row, which `prob` of the whole fit does not tell.)
+for the positive label. Rows valued against each other have the residual of a fit without
+the row, which does not follow from `prob`.
 
 Examples:
   dshap formula classification --p 5 --q 20 --m 500 --d2 6 --prob 0.9 --y 0
@@ -29,7 +31,7 @@ Examples:
     /// Theorem 3: bounds on the value of a row for sub-Gaussian inputs.
     #[command(after_help = "\
 Prints lower and upper (valid) and printed_lower and printed_upper (as printed, which
-bound nothing); full sums, infinite where a bound says nothing.
+bound nothing). Sums are complete; a bound that says nothing is infinite.
 
 Examples:
   dshap formula bounds --p 10 --q 80 --m 1000 --d2 12 --e2 2 --sigma2 1
@@ -38,9 +40,9 @@ Examples:
     Bounds(BoundFormulaArgs),
     /// Theorem 5: the value of rows, or of a set, for a kernel density estimate.
     #[command(after_help = "\
-Columns are taken as they are: none is scaled, none is left out. All columns of the
-reference are features; those of the points are printed with value added, without the
-constant that all rows (all sets of one size) share.
+Columns are used as given: none is scaled or dropped. All columns of the reference are
+features. The output has the columns of the points and value, without the constant that all
+rows (all sets of one size) share.
 
 Examples:
   dshap formula density --reference r.csv --points p.csv --bandwidth 0.5 --m 100 --kernel gaussian
@@ -48,18 +50,18 @@ Examples:
     Density(DensityFormulaArgs),
     /// Examples 1 and 2: when two points are worth more together than apart.
     #[command(after_help = "\
-A uniform kernel on uniform data on [0, 1]. Prints the smallest distance of two points with
-synergy (empty if none has it, 0 if all have) and the probability that two points have it.
+A uniform kernel on uniform data on [0, 1]. Prints the smallest distance at which two points
+have synergy (empty if none do, 0 if all do) and the probability that two points have it.
 
 Example:
   dshap formula synergy --h 0.1 --m 100 --c-den 0.2")]
     Synergy(SynergyFormulaArgs),
 }
 
-/// What every case has, unless a table of cases is given.
+/// What every case has, unless there is a table of cases.
 #[derive(Debug, Clone, Copy, ClapArgs)]
 pub(crate) struct CaseSizes {
-    /// Design columns; of a classification, the intercept included.
+    /// Design columns; in classification with the intercept.
     #[arg(long, required_unless_present = "cases", allow_negative_numbers = true)]
     pub(crate) p: Option<f64>,
     /// Smallest set whose utility counts.
@@ -75,19 +77,19 @@ pub(crate) struct DensityFormulaArgs {
     /// Rows that stand for the distribution of the data.
     #[arg(long, value_name = "FILE")]
     pub(crate) reference: String,
-    /// Rows to be valued, with the columns of the reference.
+    /// Rows to value, with the columns of the reference.
     #[arg(long, value_name = "FILE")]
     pub(crate) points: String,
     /// Width of the kernel.
     #[arg(long, value_name = "H", allow_negative_numbers = true)]
     pub(crate) bandwidth: f64,
     /// Largest set size, the row included.
-    #[arg(long, value_parser = super::method::parse_size)]
+    #[arg(long, value_parser = parse_size)]
     pub(crate) m: usize,
     /// The kernel.
-    #[arg(long, default_value = "gaussian")]
-    pub(crate) kernel: KernelArg,
-    /// The points are one set, and that is valued.
+    #[arg(long, value_parser = words(&KERNEL), default_value = "gaussian")]
+    pub(crate) kernel: String,
+    /// Value the points as one set.
     #[arg(long)]
     pub(crate) as_set: bool,
     #[command(flatten)]
@@ -100,13 +102,13 @@ pub(crate) struct SynergyFormulaArgs {
     #[arg(long, allow_negative_numbers = true)]
     pub(crate) h: f64,
     /// Largest set size, the points included.
-    #[arg(long, value_parser = super::method::parse_size)]
+    #[arg(long, value_parser = parse_size)]
     pub(crate) m: usize,
     /// The utility of a perfect estimate.
     #[arg(long, value_name = "C", allow_negative_numbers = true)]
     pub(crate) c_den: f64,
-    /// Count what the ends of [0, 1] take, for the probability of points near them: as printed,
-    /// points keep away from the ends.
+    /// Include points near the ends of [0, 1] in the probability; as printed, points keep away from
+    /// the ends.
     #[arg(long)]
     pub(crate) border: bool,
     #[command(flatten)]
@@ -129,10 +131,10 @@ pub(crate) struct BoundFormulaArgs {
     /// Largest eigenvalue of the inverse covariance.
     #[arg(long, default_value_t = 1.0, allow_negative_numbers = true)]
     pub(crate) lambda_max: f64,
-    /// c of the eigenvalues' tail.
+    /// Constant c of the tail of the eigenvalues.
     #[arg(long, default_value_t = 0.5, allow_negative_numbers = true)]
     pub(crate) c: f64,
-    /// C of the eigenvalues' edge.
+    /// Constant C of the edge of the eigenvalues.
     #[arg(long = "C", default_value_t = 1.0, allow_negative_numbers = true)]
     pub(crate) edge: f64,
     /// Squared Mahalanobis distance.
@@ -189,4 +191,24 @@ pub(crate) struct RegressionFormulaArgs {
     pub(crate) c_lin: Option<f64>,
     #[command(flatten)]
     pub(crate) to: DestinationArgs,
+}
+
+/// Where rows go.
+#[derive(Debug, ClapArgs)]
+#[command(next_help_heading = "Output")]
+pub(crate) struct DestinationArgs {
+    /// Write to a .csv, .json, .ndjson, .parquet, .arrow or .npy file; it appears whole or not at all.
+    #[arg(short, long, value_name = "FILE")]
+    pub(crate) output: Option<PathBuf>,
+    /// Format of the output. Default: by the name of the file; a table on a terminal, CSV in a pipe.
+    #[arg(long, value_name = "FORMAT", value_parser = words(&FORMAT))]
+    pub(crate) format: Option<String>,
+}
+
+/// A set size.
+fn parse_size(text: &str) -> Result<usize, String> {
+    match M.parse(text)? {
+        Value::Count(size) => Ok(size as usize),
+        _ => Err(format!("expected {}", M.takes.expected())),
+    }
 }

@@ -1,29 +1,34 @@
 //! `dshap compare`.
 
 use super::deliver::{Delivery, Ran};
+use super::finish::RunOptions;
 use super::plan;
-use crate::args::CompareArgs;
+use crate::args::TrialArgs;
 use crate::failure::Failure;
-use crate::table::{counted, grouped, in_seconds};
-use dshap_run::{Arrange, Comparison};
+use crate::speech::CommandLine;
+use crate::table::{aligned, counted, grouped, in_seconds};
+use dshap_catalogue::options::{FORMAT, TOP};
+use dshap_run::{Arrange, Warning};
+use dshap_trials::{Compared, Comparison};
 
-pub(crate) fn run(args: &CompareArgs) -> Result<(), Failure> {
-    let CompareArgs { bench, keep, top } = args;
-    let request = plan::bench_request(bench, keep, None)?;
+pub(crate) fn run(args: &TrialArgs) -> Result<(), Failure> {
+    let run = RunOptions::of(&args.given);
+    let request = plan::bench_request(args, &run)?;
+    let top = args.given.size(&TOP);
     let delivery = Delivery {
-        doing: format!("cannot compare methods on `{}`", bench.points.join("`, `")),
-        destination: &bench.destination,
+        doing: format!("cannot compare methods on `{}`", args.points.join("`, `")),
+        speech: CommandLine { several: true },
+        output: args.output.as_ref(),
+        format: args.given.word(&FORMAT),
         arrange: Arrange::ByRow,
-        run: &bench.run,
-        memory: bench.memory.memory,
+        run: &run,
         others: &[],
     };
-    let compared = delivery.of(|observer, receiver| dshap_run::compare(&request, *top, observer, receiver));
-    compared.map_err(Failure::of_several_methods)
+    delivery.of(|observer, receiver| dshap_trials::compare(&request, top, observer, receiver))
 }
 
 impl Ran for Comparison {
-    fn warnings(&self) -> &[String] {
+    fn warnings(&self) -> &[Warning] {
         &self.warnings
     }
 
@@ -32,7 +37,7 @@ impl Ran for Comparison {
     }
 }
 
-/// What ran, how long it took and how much it agrees.
+/// What ran, how long it took and how much methods agree.
 fn describe(found: &Comparison) -> String {
     let guessed = if found.task_guessed { " (guessed)" } else { "" };
     let n_test = found.n_test as u64;
@@ -44,8 +49,7 @@ fn describe(found: &Comparison) -> String {
     let n_rows = counted(found.n_valued as u64, "row");
     let n_methods = counted(found.methods.len() as u64, "method");
     let mut text = format!("{}{guessed}: {n_rows} valued by {n_methods}{measured}\n", found.task);
-    let seconds =
-        |method: &dshap_run::Compared| format!("{} {} s", method.method, in_seconds(method.seconds));
+    let seconds = |method: &Compared| format!("{} {} s", method.method, in_seconds(method.seconds));
     text += &format!("time: {}\n", found.methods.iter().map(seconds).collect::<Vec<_>>().join(", "));
     if !found.pairs.is_empty() {
         let share = |number: Option<f64>| number.map(|number| format!("{number:.3}")).unwrap_or_default();
@@ -55,21 +59,6 @@ fn describe(found: &Comparison) -> String {
             [one, other, share(pair.spearman), share(pair.kendall), share(pair.top_overlap)]
         });
         text += &aligned(&std::iter::once(header).chain(pairs).collect::<Vec<_>>());
-    }
-    text
-}
-
-/// Cells in columns, the first to the left and the others to the right.
-pub(super) fn aligned<const N: usize>(rows: &[[String; N]]) -> String {
-    let width = |column: usize| rows.iter().map(|row| row[column].chars().count()).max().unwrap_or(0);
-    let widths: Vec<usize> = (0..N).map(width).collect();
-    let mut text = String::new();
-    for row in rows {
-        let cells = row.iter().zip(&widths).enumerate().map(|(column, (cell, &width))| {
-            if column == 0 { format!("{cell:<width$}") } else { format!("{cell:>width$}") }
-        });
-        text += cells.collect::<Vec<_>>().join("  ").trim_end();
-        text.push('\n');
     }
     text
 }

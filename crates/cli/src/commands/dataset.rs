@@ -1,10 +1,10 @@
 //! `dshap dataset`.
 
+use super::plan;
 use crate::args::DatasetArgs;
 use crate::failure::Failure;
 use crate::table::visible;
 use dshap_experiments::dataset::{Origin, Request, all, find, get, user_cache};
-use dshap_io::Format;
 
 pub(crate) fn run(args: &DatasetArgs) -> Result<(), Failure> {
     let Some(name) = args.name.as_deref().filter(|_| !args.list) else {
@@ -13,9 +13,9 @@ pub(crate) fn run(args: &DatasetArgs) -> Result<(), Failure> {
         return crate::print(&names);
     };
     let failed = |error| Failure::experiment(format!("cannot get dataset `{name}`"), &error);
-    refuse_without_use(name, args)?;
+    refuse_ignored(name, args)?;
     if let Some(path) = &args.output {
-        Format::from_extension(path).map_err(|error| Failure::usage(error.to_string()))?;
+        plan::format_by_name(path)?;
     }
     let request = Request {
         from: args.from.clone(),
@@ -34,21 +34,21 @@ pub(crate) fn run(args: &DatasetArgs) -> Result<(), Failure> {
     table.write_to(&mut out).and_then(|()| std::io::Write::flush(&mut out)).map_err(Failure::output)
 }
 
-/// Options that the dataset would not look at.
-fn refuse_without_use(name: &str, args: &DatasetArgs) -> Result<(), Failure> {
+/// Refuses options that the dataset would ignore.
+fn refuse_ignored(name: &str, args: &DatasetArgs) -> Result<(), Failure> {
     let entry = find(name).map_err(|error| Failure::experiment("", &error))?;
     let is_made = matches!(entry.origin, Origin::Made { .. });
-    let made = "goes with datasets that are made only";
-    let fetched = "goes with datasets that are downloaded only";
-    let said = [
+    let made = "goes only with datasets that are made";
+    let fetched = "goes only with datasets that are downloaded";
+    let given = [
         ("--rows", args.rows.is_some() && !is_made, made),
         ("--features", args.features.is_some() && !is_made, made),
         ("--seed", args.seed.is_some() && !is_made, made),
         ("--from", args.from.is_some() && is_made, fetched),
         ("--unchecked", args.unchecked && is_made, fetched),
     ];
-    match said.into_iter().find(|(_, given, _)| *given) {
-        Some((flag, _, why)) => Err(Failure::usage(format!("`{flag}` {why}, and `{name}` is none"))),
+    match given.into_iter().find(|(_, given, _)| *given) {
+        Some((flag, _, why)) => Err(Failure::usage(format!("`{flag}` {why}; `{name}` is not one"))),
         None => Ok(()),
     }
 }

@@ -1,13 +1,13 @@
 //! Rows on their way out: to a file, a pipe or the terminal.
 
-use super::finish::{Saying, begin_summary, conclude, in_pool};
+use super::finish::{Recorded, RunOptions, conclude, in_pool};
 use super::plan::{self, Target};
-use crate::args::{DestinationArgs, RunArgs};
 use crate::failure::Failure;
 use crate::progress::Progress;
+use crate::speech::CommandLine;
 use crate::table::{LONG_TABLE, grouped, render};
 use dshap_io::Destination;
-use dshap_run::{Arrange, Collected, Error, Observer, Receiver, Written, held_bytes};
+use dshap_run::{Arrange, Collected, Error, Observer, Receiver, Warning, Written, held_bytes};
 use serde::Serialize;
 use std::path::PathBuf;
 
@@ -15,37 +15,37 @@ use std::path::PathBuf;
 pub(crate) struct Delivery<'a> {
     /// What is being done, for errors.
     pub(crate) doing: String,
-    pub(crate) destination: &'a DestinationArgs,
+    pub(crate) speech: CommandLine,
+    pub(crate) output: Option<&'a PathBuf>,
+    /// A word of `--format`.
+    pub(crate) format: Option<&'a str>,
     pub(crate) arrange: Arrange,
-    pub(crate) run: &'a RunArgs,
-    /// The limit on memory, if there is one.
-    pub(crate) memory: Option<u64>,
-    /// Other files of the command, none of which may be one that is written.
+    pub(crate) run: &'a RunOptions,
+    /// Other files of the command; none of them may be written to as well.
     pub(crate) others: &'a [(&'a str, Option<&'a PathBuf>)],
 }
 
 /// What ran.
 pub(crate) trait Ran: Serialize {
-    /// Doubts.
-    fn warnings(&self) -> &[String];
-    /// A few lines for the eyes.
+    /// What is doubtful.
+    fn warnings(&self) -> &[Warning];
+    /// A few lines for people.
     fn describe(&self) -> String;
 }
 
 impl Delivery<'_> {
-    /// Does the work, and delivers its rows unless they are too doubtful.
+    /// Does the work and delivers its rows, unless they are too doubtful.
     pub(crate) fn of<R: Ran>(
         &self,
         work: impl FnOnce(&dyn Observer, &mut dyn Receiver) -> Result<R, Error> + Send,
     ) -> Result<(), Failure> {
-        let Delivery { doing, destination, arrange, run, memory, others } = self;
-        let target = plan::target(destination)?;
-        let own = [("output", destination.output.as_ref()), ("summary", run.summary.as_ref())];
+        let Delivery { doing, speech, output, format, arrange, run, others } = self;
+        let target = plan::target(output.map(PathBuf::as_path), *format)?;
+        let own = [("output", *output), ("summary", run.summary.as_ref())];
         plan::refuse_same(&[&own, *others].concat())?;
-        // Before the work, so that a folder that cannot be written to is known early.
-        let record = run.summary.as_ref().map(|path| begin_summary(path)).transpose()?;
-        let failed = |error: Error| Failure::run(doing.clone(), &error);
-        let (observer, most_held) = (Progress::new(run.quiet), held_bytes(*memory));
+        let record = run.begin_record()?;
+        let failed = |error: Error| Failure::run(doing.clone(), &error, *speech);
+        let (observer, most_held) = (Progress::new(run.quiet), held_bytes(run.memory));
         in_pool(run.threads, || match target {
             Target::Written(destination, format) => {
                 let mut written =
@@ -54,26 +54,26 @@ impl Delivery<'_> {
                     written = written.held();
                 }
                 let ran = work(&observer, &mut written).map_err(failed)?;
-                conclude(Saying::of(&ran), record, run, doing, || written.finish().map_err(failed))
+                let recorded = Recorded::new(&ran, ran.warnings(), *speech);
+                conclude(&recorded, record, run, doing, || {
+                    written.finish().map_err(failed)?;
+                    Ok(ran.describe())
+                })
             }
             Target::Terminal => {
                 let mut collected = Collected::new(*arrange, most_held);
                 let ran = work(&observer, &mut collected).map_err(failed)?;
-                let show = || crate::print(&terminal_table(&collected, *arrange).map_err(failed)?);
-                conclude(Saying::of(&ran), record, run, doing, show)
+                let recorded = Recorded::new(&ran, ran.warnings(), *speech);
+                conclude(&recorded, record, run, doing, || {
+                    crate::print(&terminal_table(&collected, *arrange).map_err(failed)?)?;
+                    Ok(ran.describe())
+                })
             }
         })
     }
 }
 
-impl<'a, R: Ran> Saying<'a, R> {
-    /// What is to be said of it.
-    pub(crate) fn of(ran: &'a R) -> Self {
-        Saying { record: ran, warnings: ran.warnings(), text: ran.describe() }
-    }
-}
-
-/// All rows if there are few; else both ends of the ranking.
+/// All rows if there are few; otherwise both ends of the ranking.
 fn terminal_table(collected: &Collected, arrange: Arrange) -> Result<String, Error> {
     let mut rows = collected.arranged(arrange)?;
     if arrange == Arrange::ByRow && rows.num_rows() > LONG_TABLE {

@@ -1,14 +1,17 @@
-//! `dshap` without a command: the whole way on data it makes itself.
+//! `dshap` without a command: a demonstration on data that it makes.
 
 use super::value::describe;
 use crate::failure::Failure;
 use crate::progress::Progress;
+use crate::speech::CommandLine;
 use crate::table::render;
 use arrow_array::RecordBatch;
 use arrow_array::cast::AsArray;
 use arrow_array::types::Float64Type;
+use dshap_catalogue::options::{EXCLUDE, KEEP, TARGET};
+use dshap_catalogue::{Given, Value};
 use dshap_io::AtomicFile;
-use dshap_run::{Against, Arrange, Collected, Model, ValueRequest};
+use dshap_run::{Arrange, Collected, Resources, ValueRequest};
 use rand_chacha::ChaCha8Rng;
 use rand_chacha::rand_core::SeedableRng;
 use rand_distr::{Distribution, StandardNormal};
@@ -20,7 +23,7 @@ const N_ROWS: usize = 1000;
 const N_FEATURES: usize = 10;
 /// Every twentieth row is corrupted: 5 %.
 const CORRUPTED_EVERY: usize = 20;
-/// How far the target of a corrupted row is moved, in noise deviations.
+/// How far the target of a corrupted row is moved, in standard deviations of the noise.
 const CORRUPTION: f64 = 5.0;
 /// Width of the longest bar of the histogram.
 const BAR: usize = 40;
@@ -29,18 +32,24 @@ const BINS: usize = 12;
 pub(crate) fn run() -> Result<(), Failure> {
     let path = write_data()?;
     let file = path.display().to_string();
-    let mut model = Model::new("y");
-    model.selection.exclude = vec!["corrupted".into()];
-    model.selection.keep = vec!["corrupted".into()];
-    let mut request = ValueRequest::new(vec![file.clone()], "y");
-    request.against = Against::Themselves(model);
+    let column = || Value::List(vec!["corrupted".into()]);
+    let request = ValueRequest {
+        points: vec![file.clone()],
+        valuer: None,
+        method: None,
+        given: Given::new()
+            .with(&TARGET, Value::Word("y".into()))
+            .with(&EXCLUDE, column())
+            .with(&KEEP, column()),
+        digests: false,
+        outputs: Vec::new(),
+        resources: Resources::default(),
+    };
 
+    let failed = |error| Failure::run("cannot value the demonstration data", &error, CommandLine::default());
     let mut collected = Collected::default();
-    let summary = dshap_run::value(&request, &Progress::new(false), &mut collected)
-        .map_err(|error| Failure::run("cannot value the demonstration data", &error))?;
-    let lowest = collected
-        .arranged(Arrange::Lowest(N_ROWS))
-        .map_err(|error| Failure::run("cannot value the demonstration data", &error))?;
+    let summary = dshap_run::value(&request, &Progress::new(false), &mut collected).map_err(failed)?;
+    let lowest = collected.arranged(Arrange::Lowest(N_ROWS)).map_err(failed)?;
 
     let n_corrupted = N_ROWS / CORRUPTED_EVERY;
     let found = (0..n_corrupted).filter(|&i| is_corrupted(&lowest, i)).count();
@@ -48,15 +57,15 @@ pub(crate) fn run() -> Result<(), Failure> {
     let mut text = format!(
         "dshap tells what each row of a dataset is worth to a model.\n\n\
          Made for you: {N_ROWS} rows, {N_FEATURES} features, y = xᵀβ + noise (the paper's Gaussian-R).\n\
-         In {n_corrupted} rows the target was moved by {CORRUPTION} noise deviations; `corrupted` tells which,\n\
-         dshap is not told.\n\n"
+         In {n_corrupted} rows the target was moved by {CORRUPTION} standard deviations of the noise. The column\n\
+         `corrupted` marks them; dshap does not use it.\n\n"
     );
     text += &describe(&summary);
     text += "\nThe ten lowest values:\n\n";
     text += &render(&lowest.slice(0, 10), |_| String::new());
     let _ = write!(
         text,
-        "\nAmong the {n_corrupted} lowest values are {found} of the {n_corrupted} corrupted rows; a blind pick would have {by_chance:.1}.\n\n"
+        "\nAmong the {n_corrupted} lowest values are {found} of the {n_corrupted} corrupted rows; a random choice would have {by_chance:.1}.\n\n"
     );
     text += &histogram(&lowest);
     let program = shell_word(&std::env::args().next().unwrap_or_else(|| "dshap".into()));
@@ -73,7 +82,7 @@ pub(crate) fn run() -> Result<(), Failure> {
     crate::print(&text)
 }
 
-/// The word as a shell must be given it.
+/// The word quoted for a shell.
 fn shell_word(word: &str) -> String {
     let is_plain = |c: char| c.is_ascii_alphanumeric() || "/._-+".contains(c);
     if word.chars().all(is_plain) { word.into() } else { format!("'{}'", word.replace('\'', r"'\''")) }
@@ -109,7 +118,7 @@ fn write_data() -> Result<PathBuf, Failure> {
 }
 
 fn write_file(path: &Path, text: &str) -> Result<(), Failure> {
-    let failed = |error: dshap_io::Error| Failure::run("cannot write the demonstration data", &error.into());
+    let failed = |error| Failure::file("cannot write the demonstration data", error);
     let mut file = AtomicFile::create(path).map_err(failed)?;
     file.write_all(text.as_bytes()).map_err(Failure::output)?;
     file.commit().map_err(failed)
@@ -133,7 +142,7 @@ fn histogram(rows: &RecordBatch) -> String {
     let most = counts.iter().map(|[intact, corrupted]| intact + corrupted).max().unwrap_or(1);
     let mut text = String::from("      value  rows   (# corrupted, - intact)\n");
     for (bin, [intact, corrupted]) in counts.into_iter().enumerate() {
-        // Every row that is there is seen, however few there are.
+        // Even a single row is seen.
         let bar = |count: usize| (count * BAR).div_ceil(most);
         let _ = writeln!(
             text,

@@ -1,73 +1,62 @@
 //! `dshap evaluate`.
 
-use super::deliver::Ran;
-use super::finish::{Saying, begin_summary, conclude, in_pool};
+use super::finish::{Recorded, RunOptions, conclude, in_pool};
 use super::plan::{self, Target};
-use crate::args::EvaluateArgs;
+use crate::args::TrialArgs;
 use crate::failure::Failure;
 use crate::progress::Progress;
-use crate::table::{counted, grouped, in_seconds, significant};
-use dshap_evaluate::figure;
+use crate::speech::CommandLine;
+use crate::table::{aligned, counted, grouped, in_seconds, significant};
+use dshap_catalogue::options::{FIGURE, FORMAT, NOISE, REPEATS};
 use dshap_io::AtomicFile;
-use dshap_run::{Arrange, Collected, Evaluation, Receiver, Trial, Written};
+use dshap_run::{Arrange, Collected, Receiver, Written};
+use dshap_trials::{Evaluation, Trial, figure};
 use std::io::Write as _;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
-pub(crate) fn run(args: &EvaluateArgs) -> Result<(), Failure> {
-    let EvaluateArgs { bench, noise, repeats, figure, .. } = args;
-    let request = plan::bench_request(bench, &[], figure.as_ref())?;
-    let trial = Trial { noise: *noise, repeats: *repeats };
-    let target = plan::target(&bench.destination)?;
-    let doing = format!("cannot evaluate methods on `{}`", bench.points.join("`, `"));
-    let failed = |error: dshap_run::Error| Failure::run(doing.clone(), &error).of_several_methods();
-    let written = [
-        ("output", bench.destination.output.as_ref()),
-        ("summary", bench.run.summary.as_ref()),
-        ("figure", figure.as_ref()),
-    ];
+pub(crate) fn run(args: &TrialArgs) -> Result<(), Failure> {
+    let run = RunOptions::of(&args.given);
+    let request = plan::bench_request(args, &run)?;
+    let trial = Trial { noise: args.given.number(&NOISE), repeats: args.given.size(&REPEATS).unwrap_or(1) };
+    let target = plan::target(args.output.as_deref(), args.given.word(&FORMAT))?;
+    let doing = format!("cannot evaluate methods on `{}`", args.points.join("`, `"));
+    let speech = CommandLine { several: true };
+    let failed = |error: dshap_run::Error| Failure::run(doing.clone(), &error, speech);
+    let figure = args.given.word(&FIGURE).map(PathBuf::from);
+    let written =
+        [("output", args.output.as_ref()), ("summary", run.summary.as_ref()), ("figure", figure.as_ref())];
     plan::refuse_same(&written)?;
-    let drawing = figure.as_ref().map(|path| Drawing::of(path)).transpose()?;
-    let record = bench.run.summary.as_ref().map(|path| begin_summary(path)).transpose()?;
-    let picture = figure
-        .as_ref()
-        .map(|path| AtomicFile::create(path).map_err(|error| failed(error.into())))
-        .transpose()?;
-    let observer = Progress::new(bench.run.quiet);
-    in_pool(bench.run.threads, || {
+    let drawing = figure.as_deref().map(Drawing::of).transpose()?;
+    let record = run.begin_record()?;
+    let picture =
+        figure.as_deref().map(AtomicFile::create).transpose().map_err(|error| failed(error.into()))?;
+    let observer = Progress::new(run.quiet);
+    in_pool(run.threads, || {
         let mut curves = Collected::new(Arrange::ByRow, None);
-        let found = dshap_run::evaluate(&request, trial, &observer, &mut curves).map_err(failed)?;
+        let found = dshap_trials::evaluate(&request, trial, &observer, &mut curves).map_err(failed)?;
         let rows = curves.arranged(Arrange::ByRow).map_err(failed)?;
-        let mut saying = Saying::of(&found);
-        if target != Target::Terminal {
-            // Standard output has the curves, and eyes want what they come to.
-            saying.text = table(&found) + &saying.text;
-        }
-        conclude(saying, record, &bench.run, &doing, || {
-            if let (Some(mut file), Some(drawing), Some(path)) = (picture, drawing, figure) {
+        let recorded = Recorded::new(&found, &found.warnings, speech);
+        conclude(&recorded, record, &run, &doing, || {
+            if let (Some(mut file), Some(drawing), Some(path)) = (picture, drawing, &figure) {
                 file.write_all(&drawn(&found, drawing, path)?).map_err(Failure::output)?;
                 file.commit().map_err(|error| failed(error.into()))?;
             }
             match target {
-                Target::Terminal => crate::print(&table(&found)),
+                Target::Terminal => {
+                    crate::print(&table(&found))?;
+                    Ok(describe(&found))
+                }
                 Target::Written(destination, format) => {
                     let mut written = Written::new(destination, format, Arrange::ByRow);
                     written.begin(&rows.schema()).map_err(failed)?;
                     written.rows(rows).map_err(failed)?;
-                    written.finish().map_err(failed)
+                    written.finish().map_err(failed)?;
+                    // The curves are elsewhere, and people want to see what they amount to.
+                    Ok(table(&found) + &describe(&found))
                 }
             }
         })
     })
-}
-
-impl Ran for Evaluation {
-    fn warnings(&self) -> &[String] {
-        &self.warnings
-    }
-
-    fn describe(&self) -> String {
-        describe(self)
-    }
 }
 
 /// One line for each method.
@@ -104,7 +93,7 @@ fn table(found: &Evaluation) -> String {
         ]
     });
     let rows: Vec<[String; 9]> = std::iter::once(header.map(String::from)).chain(lines).collect();
-    super::compare::aligned(&rows)
+    aligned(&rows)
 }
 
 /// What ran, in a few lines.
@@ -117,7 +106,7 @@ fn describe(found: &Evaluation) -> String {
         _ => format!("{} of the rows", grouped(n_test)),
     };
     let mut text = format!(
-        "{}{guessed}: {} valued, utility {} on {tests}; all rows are worth {}\n",
+        "{}{guessed}: {} valued, utility {} on {tests}; all rows together are worth {}\n",
         found.task,
         counted(found.n_rows as u64, "row"),
         found.utility,
@@ -127,7 +116,7 @@ fn describe(found: &Evaluation) -> String {
         let names: Vec<String> = found.valuing.iter().map(|name| format!("`{name}`")).collect();
         let value = if names.len() == 1 { "values" } else { "value" };
         text += &format!(
-            "{} {value} rows by {} others, so that no method is judged on rows it has looked at\n",
+            "{} {value} rows by {} others, so no method is judged on rows it has used\n",
             names.join(", "),
             grouped(found.n_valuing as u64)
         );
@@ -135,24 +124,24 @@ fn describe(found: &Evaluation) -> String {
     if let Some(n_wrong) = found.n_wrong {
         let were = if n_wrong == 1 { "was" } else { "were" };
         text += &format!(
-            "{} of {} {were} made wrong, to be detected",
+            "{} of {} {were} made wrong on purpose",
             grouped(n_wrong as u64),
             counted(found.n_rows as u64, "target")
         );
         text += &match found.repeats {
-            1 => "; once, which leaves much to chance (`--repeats 20`)\n".to_string(),
-            n => format!("; {n} times\n"),
+            1 => "; one trial depends much on chance: try `--repeats 20`\n".to_string(),
+            n => format!("; {n} trials\n"),
         };
     }
     if found.task == "density" {
-        text += "a density has no targets, so that none is made wrong and none is looked for\n";
+        text += "a density has no targets, so none is made wrong or searched for\n";
     }
     if found.least_rows > 1 {
-        text += &format!("curves are of sets of {} and more\n", counted(found.least_rows as u64, "row"));
+        text += &format!("curves begin with sets of {}\n", counted(found.least_rows as u64, "row"));
     }
     text + "addition and removal: mean utility along the curve, as a share of that of all rows; a good method is \
             high for `add high` and `remove low`, low for the other two\n\
-            standard deviations are between single runs (repeats, random orders, orders of rows of one value)\n"
+            standard deviations are between single runs: repeats, random orders, orders of rows with equal values\n"
 }
 
 /// What a figure is written as.
@@ -170,7 +159,7 @@ impl Drawing {
             "svg" => Ok(Drawing::Svg),
             "png" => Ok(Drawing::Png),
             _ => Err(Failure::usage(format!(
-                "`--figure {}` is neither SVG nor PNG by its name: call it `.svg` or `.png`",
+                "`--figure {}` is neither SVG nor PNG by its name; call it .svg or .png",
                 path.display()
             ))),
         }
@@ -197,5 +186,5 @@ fn drawn(found: &Evaluation, drawing: Drawing, path: &Path) -> Result<Vec<u8>, F
     }
 }
 
-/// Pixels to a unit of the figure, so that text is sharp on today's screens.
+/// Pixels per unit of the figure, so that text is sharp on today's screens.
 const PIXELS: f32 = 2.0;

@@ -36,7 +36,7 @@ pub(crate) fn run(args: &ExperimentArgs) -> Result<(), Failure> {
         library: Library { folders: args.data.clone(), cache: user_cache() },
     };
     let bar = UnitBar::new(args.quiet);
-    in_pool(args.threads, || {
+    in_pool(args.threads.map(usize::from), || {
         dshap_experiments::run(experiment, &settings, &args.output, &bar)
             .map_err(|error| Failure::experiment(format!("cannot run {}", experiment.name()), &error))
     })?;

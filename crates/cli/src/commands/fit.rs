@@ -1,90 +1,134 @@
-//! `dshap fit`, `dshap update` and `dshap merge`: valuers that last.
+//! `dshap fit`, `dshap update` and `dshap merge`: valuers that are saved.
 
-use super::finish::{Saying, begin_summary, conclude, in_pool};
-use super::value::{labels, neighbours, of_target, reduced, refitted, sizes, smoothed, weights};
-use super::{plan, said};
-use crate::args::{FitArgs, MergeArgs, RunArgs, UpdateArgs};
+use super::describe::{labels, neighbours, of_target, reduced, refitted, sizes, smoothed, weights};
+use super::finish::{Recorded, RunOptions, conclude, in_pool};
+use super::plan;
+use crate::args::{FitArgs, MergeArgs, UpdateArgs};
 use crate::failure::Failure;
 use crate::progress::Progress;
+use crate::speech::CommandLine;
 use crate::table::{self, counted, grouped, significant};
+use dshap_catalogue::Given;
+use dshap_catalogue::options::{CHECKPOINT, M, Q};
 use dshap_io::AtomicFile;
-use dshap_run::{FitSummary, Fitted, MergeRequest, Resources, UpdateRequest};
+use dshap_run::{FitSummary, Fitted, MergeRequest, Resources, SizeChoice, UpdateRequest};
 use std::path::{Path, PathBuf};
 
 pub(crate) fn fit(args: &FitArgs) -> Result<(), Failure> {
-    let request = plan::fit_request(args)?;
-    let checkpoint = args.checkpoint.checkpoint.as_ref();
-    let doing = format!("cannot fit `{}`", args.reference.join("`, `"));
-    let observer = Progress::new(args.run.quiet);
-    save(&args.output, &[], &args.run, checkpoint, &doing, || dshap_run::fit(&request, &observer))
+    let run = RunOptions::of(&args.given);
+    let request = plan::fit_request(args, &run)?;
+    let checkpoint = args.given.word(&CHECKPOINT).map(PathBuf::from);
+    let saving = Saving {
+        doing: format!("cannot fit `{}`", args.reference.join("`, `")),
+        output: &args.output,
+        inputs: &[],
+        checkpoint: checkpoint.as_ref(),
+        run: &run,
+    };
+    let observer = Progress::new(run.quiet);
+    saving.of(|| dshap_run::fit(&request, &observer))
 }
 
 pub(crate) fn update(args: &UpdateArgs) -> Result<(), Failure> {
-    let UpdateArgs { valuer, add, forget, output, sizes, memory, run } = args;
-    if add.iter().chain(forget).filter(|name| *name == "-").count() > 1 {
-        return Err(Failure::usage("standard input `-` can be read only once"));
-    }
+    let UpdateArgs { valuer, add, forget, output, given } = args;
+    let run = RunOptions::of(given);
+    plan::refuse_second_standard_input(&[add.as_slice(), forget.as_slice()].concat())?;
     let request = UpdateRequest {
         valuer: valuer.clone(),
         add: add.clone(),
         forget: forget.clone(),
-        sizes: said::sizes(sizes),
+        sizes: given_sizes(given),
         outputs: plan::outputs([Some(output), run.summary.as_ref()]),
-        resources: Resources { memory: memory.memory, checkpoint: None },
+        resources: Resources { memory: run.memory, checkpoint: None },
     };
-    let doing = format!("cannot update `{}`", valuer.display());
+    let saving = Saving {
+        doing: format!("cannot update `{}`", valuer.display()),
+        output,
+        inputs: std::slice::from_ref(valuer),
+        checkpoint: None,
+        run: &run,
+    };
     let observer = Progress::new(run.quiet);
-    save(output, std::slice::from_ref(valuer), run, None, &doing, || dshap_run::update(&request, &observer))
+    saving.of(|| dshap_run::update(&request, &observer))
 }
 
 pub(crate) fn merge(args: &MergeArgs) -> Result<(), Failure> {
-    let request = MergeRequest { valuers: args.valuers.clone(), sizes: said::sizes(&args.sizes) };
+    let run = RunOptions::of(&args.given);
+    let request = MergeRequest { valuers: args.valuers.clone(), sizes: given_sizes(&args.given) };
     let names: Vec<String> = args.valuers.iter().map(|path| format!("`{}`", path.display())).collect();
-    let doing = format!("cannot merge {}", names.join(", "));
-    save(&args.output, &args.valuers, &args.run, None, &doing, || dshap_run::merge(&request))
+    let saving = Saving {
+        doing: format!("cannot merge {}", names.join(", ")),
+        output: &args.output,
+        inputs: &args.valuers,
+        checkpoint: None,
+        run: &run,
+    };
+    saving.of(|| dshap_run::merge(&request))
 }
 
-/// Makes a valuer and saves it.
-fn save(
-    output: &PathBuf,
-    inputs: &[PathBuf],
-    run: &RunArgs,
-    checkpoint: Option<&PathBuf>,
-    doing: &str,
-    make: impl FnOnce() -> Result<Fitted, dshap_run::Error> + Send,
-) -> Result<(), Failure> {
-    if output == Path::new("-") {
-        return Err(Failure::usage("a valuer is saved to a file; give `-o NAME.dshap`"));
+/// The set sizes that were given.
+fn given_sizes(given: &Given) -> SizeChoice {
+    SizeChoice { min: given.size(&Q), max: given.size(&M) }
+}
+
+/// How a valuer is saved.
+struct Saving<'a> {
+    /// What is being done, for errors.
+    doing: String,
+    output: &'a PathBuf,
+    /// Valuers that are read. The new one may replace one of them; a summary may not.
+    inputs: &'a [PathBuf],
+    checkpoint: Option<&'a PathBuf>,
+    run: &'a RunOptions,
+}
+
+impl Saving<'_> {
+    /// Makes a valuer and saves it, unless it is too doubtful.
+    fn of(&self, make: impl FnOnce() -> Result<Fitted, dshap_run::Error> + Send) -> Result<(), Failure> {
+        let Saving { doing, output, run, .. } = self;
+        self.refuse_wrong_files()?;
+        let failed = |error: dshap_run::Error| Failure::run(doing.clone(), &error, CommandLine::default());
+        // A folder that cannot be written to is noticed before the work. The file itself is begun after it, so
+        // that a killed run leaves no unfinished file.
+        for path in [Some(*output), self.checkpoint].into_iter().flatten() {
+            AtomicFile::create(path).map_err(|error| failed(error.into()))?;
+        }
+        let record = run.begin_record()?;
+        in_pool(run.threads, || {
+            let fitted = make().map_err(failed)?;
+            let summary = &fitted.summary;
+            let recorded = Recorded::new(summary, &summary.warnings, CommandLine::default());
+            conclude(&recorded, record, run, doing, || {
+                let file = AtomicFile::create(output).map_err(|error| failed(error.into()))?;
+                let length = fitted.valuer.save(file).map_err(failed)?;
+                let saved = format!("saved to `{}` ({})\n", output.display(), table::size(length));
+                Ok(describe(summary) + &saved)
+            })?;
+            fitted.is_safe();
+            Ok(())
+        })
     }
-    let written = [("valuer", Some(output)), ("summary", run.summary.as_ref()), ("checkpoint", checkpoint)];
-    plan::refuse_same(&written)?;
-    // A valuer may replace the one it was made of; a summary may not.
-    for input in inputs {
-        plan::refuse_same(&[("valuer that is read", Some(input)), ("summary", run.summary.as_ref())])?;
-    }
-    let failed = |error: dshap_run::Error| Failure::run(doing, &error);
-    // Before the work, so that a folder that cannot be written to is known
-    // early; but a killed run should not leave an unfinished file behind.
-    for path in [Some(output), checkpoint].into_iter().flatten() {
-        AtomicFile::create(path).map_err(|error| failed(error.into()))?;
-    }
-    let record = run.summary.as_ref().map(|path| begin_summary(path)).transpose()?;
-    in_pool(run.threads, || {
-        let fitted = make().map_err(failed)?;
-        let length = fitted.valuer.to_container().to_bytes().map_or(0, |bytes| bytes.len() as u64);
-        let text = describe(&fitted.summary, output, length);
-        let saying = Saying { record: &fitted.summary, warnings: &fitted.summary.warnings, text };
-        conclude(saying, record, run, doing, || {
-            let file = AtomicFile::create(output).map_err(|error| failed(error.into()))?;
-            fitted.valuer.save(file).map(|_| ()).map_err(failed)
-        })?;
-        fitted.is_safe();
+
+    /// Refuses files that would be written twice, or replace what is read.
+    fn refuse_wrong_files(&self) -> Result<(), Failure> {
+        if self.output == Path::new("-") {
+            return Err(Failure::usage("a valuer is saved to a file; give `-o NAME.dshap`"));
+        }
+        let summary = self.run.summary.as_ref();
+        plan::refuse_same(&[
+            ("valuer", Some(self.output)),
+            ("summary", summary),
+            ("checkpoint", self.checkpoint),
+        ])?;
+        for input in self.inputs {
+            plan::refuse_same(&[("valuer that is read", Some(input)), ("summary", summary)])?;
+        }
         Ok(())
-    })
+    }
 }
 
 /// What was fitted, in a few lines.
-fn describe(summary: &FitSummary, output: &Path, length: u64) -> String {
+fn describe(summary: &FitSummary) -> String {
     let facts = &summary.facts;
     let guessed = if facts.task_guessed && summary.history.len() == 1 { " (guessed)" } else { "" };
     let mut text = format!(
@@ -110,8 +154,15 @@ fn describe(summary: &FitSummary, output: &Path, length: u64) -> String {
     text.push('\n');
     text += &weights(facts);
     if let Some(rows) = summary.resumed_rows {
-        text += &format!("went on from a checkpoint; {} rows had been read before\n", grouped(rows));
+        text += &format!("resumed from a checkpoint; {} rows had been read before\n", grouped(rows));
     }
+    text + &changes(summary)
+}
+
+/// What a change of the reference did, if it was one.
+fn changes(summary: &FitSummary) -> String {
+    let facts = &summary.facts;
+    let mut text = String::new();
     if summary.history.len() > 1 {
         let (m, q) = summary.sizes_before.unzip();
         let m = size("m", facts.m, m, facts.m_default, "follows the number of rows");
@@ -130,16 +181,12 @@ fn describe(summary: &FitSummary, output: &Path, length: u64) -> String {
     if let Some(digits) = summary.digits {
         text += &format!("after forgetting rows, the moments keep about {digits:.0} of 16 digits\n");
     }
-    text + &format!("saved to `{}` ({})\n", output.display(), table::size(length))
+    text
 }
 
 /// A set size after a change of the reference, and why it is what it is.
 fn size(name: &str, now: usize, before: Option<usize>, is_default: bool, follows: &str) -> String {
     let before = before.filter(|before| *before != now).map(|before| format!(", was {before}"));
-    let before = before.unwrap_or_default();
-    if is_default {
-        format!("{name} {follows}: {now}{before}")
-    } else {
-        format!("{name} is given: {now}{before}")
-    }
+    let why = if is_default { follows } else { "is given" };
+    format!("{name} {why}: {now}{}", before.unwrap_or_default())
 }

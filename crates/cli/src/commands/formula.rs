@@ -6,8 +6,10 @@ use crate::args::{
     SynergyFormulaArgs,
 };
 use crate::failure::Failure;
+use crate::speech::CommandLine;
 use crate::table::render;
 use arrow_array::{ArrayRef, Float64Array, RecordBatch, UInt64Array};
+use dshap::density::Kernel;
 use dshap_run::{
     Arrange, BoundCase, ClassificationCase, Collected, DensityCase, Receiver, RegressionCase, SynergyForms,
     Written, bound_cases, classification_cases, density_cases, regression_cases,
@@ -28,7 +30,8 @@ pub(crate) fn bounds(args: &BoundFormulaArgs) -> Result<(), Failure> {
 
 pub(crate) fn density(args: &DensityFormulaArgs) -> Result<(), Failure> {
     let DensityFormulaArgs { reference, points, bandwidth, m, kernel, as_set, to } = args;
-    let case = DensityCase::new((*kernel).into(), *bandwidth, *m).map_err(Failure::usage)?;
+    let kernel = Kernel::ALL.into_iter().find(|have| have.name() == kernel).unwrap_or_default();
+    let case = DensityCase::new(kernel, *bandwidth, *m).map_err(Failure::usage)?;
     let table = |points: &[String], receiver: &mut dyn Receiver| {
         density_cases(std::slice::from_ref(reference), points, case, *as_set, receiver)
     };
@@ -63,7 +66,7 @@ fn evaluate(
         Some(file) => format!("cannot evaluate the cases of `{file}`"),
         None => "cannot evaluate the formula".into(),
     };
-    let failed = |error: dshap_run::Error| Failure::run(doing.clone(), &error);
+    let failed = |error: dshap_run::Error| Failure::run(doing.clone(), &error, CommandLine::default());
     let fill = |receiver: &mut dyn Receiver| match cases {
         Some(file) => table(&[file.to_string()], receiver).map_err(failed),
         None => {
@@ -71,7 +74,7 @@ fn evaluate(
             receiver.begin(&rows.schema()).and_then(|()| receiver.rows(rows)).map_err(failed)
         }
     };
-    match plan::target(to)? {
+    match plan::target(to.output.as_deref(), to.format.as_deref())? {
         Target::Written(destination, format) => {
             let mut written = Written::new(destination, format, Arrange::ByRow);
             fill(&mut written)?;

@@ -1,11 +1,17 @@
 //! `dshap inspect`.
 
-use super::value::{of_target, refitted};
+use super::describe::{components, of_target, refitted};
+use super::finish::Recorded;
 use crate::args::InspectArgs;
 use crate::failure::Failure;
+use crate::speech::CommandLine;
 use crate::table::{counted, grouped, render, significant, size, visible};
 use arrow_array::{ArrayRef, Float64Array, RecordBatch, StringArray};
-use dshap_run::{Action, ClassFacts, ComponentFacts, DensityFacts, Inspection, NeighbourFacts};
+use dshap_models::Action;
+use dshap_models::density::DensityFacts;
+use dshap_models::logistic::ClassFacts;
+use dshap_models::neighbours::NeighbourFacts;
+use dshap_run::Inspection;
 use std::fmt::Write;
 use std::sync::Arc;
 
@@ -14,12 +20,14 @@ const SHOWN_LEVELS: usize = 8;
 
 pub(crate) fn run(args: &InspectArgs) -> Result<(), Failure> {
     let doing = format!("cannot inspect `{}`", args.valuer.display());
-    let found = dshap_run::inspect(&args.valuer).map_err(|error| Failure::run(doing, &error))?;
+    let speech = CommandLine::default();
+    let found = dshap_run::inspect(&args.valuer).map_err(|error| Failure::run(doing, &error, speech))?;
+    let recorded = Recorded::new(&found, &found.warnings, speech);
     if args.json {
-        let text = serde_json::to_string_pretty(&found).expect("an inspection has nothing JSON cannot hold");
-        return crate::print(&format!("{text}\n"));
+        return crate::print(&format!("{}\n", recorded.to_json()));
     }
-    crate::print(&visible(&describe(&found)))
+    let warnings = recorded.warnings.iter().map(|warning| format!("\nwarning: {warning}\n"));
+    crate::print(&visible(&(describe(&found) + &warnings.collect::<String>())))
 }
 
 fn describe(found: &Inspection) -> String {
@@ -118,9 +126,6 @@ fn describe(found: &Inspection) -> String {
             let _ = writeln!(text, "    {}  {bytes} bytes  sha256 {}…", file.name, digest);
         }
     }
-    for warning in &found.warnings {
-        let _ = writeln!(text, "\nwarning: {warning}");
-    }
     text
 }
 
@@ -138,7 +143,7 @@ fn smoothing(density: &DensityFacts, line: &mut impl FnMut(&str, String)) {
     }
 }
 
-/// How neighbours are found, and whom they predict.
+/// How neighbours are found, and which rows they predict.
 fn neighbours(found: &NeighbourFacts, line: &mut impl FnMut(&str, String)) {
     if !found.labels.is_empty() {
         line("labels", label_rows(&found.labels, &found.label_rows));
@@ -184,16 +189,7 @@ fn label_rows(labels: &[String], rows: &[usize]) -> String {
     format!("{}{more}", shown.join(", "))
 }
 
-/// What columns were reduced to.
-pub(crate) fn components(pca: &ComponentFacts) -> String {
-    let ComponentFacts { components, columns, explained } = pca;
-    format!(
-        "{components} principal components of {columns} columns, {:.1} % of their variance",
-        100.0 * explained
-    )
-}
-
-/// A policy as it is typed.
+/// A policy as the user types it.
 fn word(policy: &impl serde::Serialize) -> String {
     serde_json::to_value(policy).ok().and_then(|value| value.as_str().map(String::from)).unwrap_or_default()
 }

@@ -1,42 +1,43 @@
-//! One file per command: what was typed becomes what was meant, and runs.
+//! One file per command: makes a request from what was typed and carries it out.
 
-mod baseline;
 mod compare;
 mod dataset;
 mod deliver;
 mod demo;
+mod describe;
 mod evaluate;
 mod experiment;
 mod finish;
 mod fit;
 mod formula;
 mod inspect;
+mod methods;
 mod pages;
 mod plan;
-mod said;
 mod value;
 
-use crate::args::{Args, Command, FormulaCommand};
+use crate::args::{FormulaCommand, Other, Typed};
 use crate::failure::Failure;
 
-pub(crate) fn run(args: Args) -> Result<(), Failure> {
-    match args.command {
-        None => demo::run(),
-        Some(Command::Value(args)) => value::run(&args),
-        Some(Command::Fit(args)) => fit::fit(&args),
-        Some(Command::Update(args)) => fit::update(&args),
-        Some(Command::Merge(args)) => fit::merge(&args),
-        Some(Command::Inspect(args)) => inspect::run(&args),
-        Some(Command::Experiment(args)) => experiment::run(&args),
-        Some(Command::Dataset(args)) => dataset::run(&args),
-        Some(Command::Evaluate(args)) => evaluate::run(&args),
-        Some(Command::Compare(args)) => compare::run(&args),
-        Some(Command::Formula(FormulaCommand::Regression(args))) => formula::regression(&args),
-        Some(Command::Formula(FormulaCommand::Classification(args))) => formula::classification(&args),
-        Some(Command::Formula(FormulaCommand::Bounds(args))) => formula::bounds(&args),
-        Some(Command::Formula(FormulaCommand::Density(args))) => formula::density(&args),
-        Some(Command::Formula(FormulaCommand::Synergy(args))) => formula::synergy(&args),
-        Some(Command::Completions { shell }) => pages::completions(shell),
-        Some(Command::Man { command }) => pages::man(command.as_deref()),
+pub(crate) fn run(typed: Typed) -> Result<(), Failure> {
+    match typed {
+        Typed::Demo => demo::run(),
+        Typed::Value(args) => value::run(&args),
+        Typed::Fit(args) => fit::fit(&args),
+        Typed::Update(args) => fit::update(&args),
+        Typed::Merge(args) => fit::merge(&args),
+        Typed::Inspect(args) => inspect::run(&args),
+        Typed::Evaluate(args) => evaluate::run(&args),
+        Typed::Compare(args) => compare::run(&args),
+        Typed::Methods(args) => methods::run(&args),
+        Typed::Other(Other::Experiment(args)) => experiment::run(&args),
+        Typed::Other(Other::Dataset(args)) => dataset::run(&args),
+        Typed::Other(Other::Formula(FormulaCommand::Regression(args))) => formula::regression(&args),
+        Typed::Other(Other::Formula(FormulaCommand::Classification(args))) => formula::classification(&args),
+        Typed::Other(Other::Formula(FormulaCommand::Bounds(args))) => formula::bounds(&args),
+        Typed::Other(Other::Formula(FormulaCommand::Density(args))) => formula::density(&args),
+        Typed::Other(Other::Formula(FormulaCommand::Synergy(args))) => formula::synergy(&args),
+        Typed::Other(Other::Completions { shell }) => pages::completions(shell),
+        Typed::Other(Other::Man { command }) => pages::man(command.as_deref()),
     }
 }

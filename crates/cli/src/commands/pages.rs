@@ -1,18 +1,17 @@
 //! `completions` and `man`: pages made from the flags themselves.
 
-use crate::args::Args;
+use crate::args::command as root;
 use crate::failure::Failure;
-use clap::CommandFactory;
 use clap_complete::Shell;
 
 pub(crate) fn completions(shell: Shell) -> Result<(), Failure> {
     let mut page = Vec::new();
-    clap_complete::generate(shell, &mut Args::command(), "dshap", &mut page);
+    clap_complete::generate(shell, &mut root(), "dshap", &mut page);
     crate::print(&String::from_utf8_lossy(&page))
 }
 
 pub(crate) fn man(command: Option<&str>) -> Result<(), Failure> {
-    let mut root = Args::command();
+    let mut root = root();
     root.build();
     let command = match command {
         None => root,

@@ -1,4 +1,4 @@
-//! From features as given to the columns that are computed with.
+//! From features as given to the columns of the design.
 
 use crate::Rows;
 use crate::linear::fit::PANEL_ROWS;
@@ -24,12 +24,12 @@ pub(crate) struct Design {
 /// A panel of rows in the columns of a design.
 #[derive(Debug)]
 pub(crate) struct DesignPanel {
-    /// [`PANEL_ROWS`] rows, those that are not there zero.
+    /// [`PANEL_ROWS`] rows; missing ones are zero.
     pub(crate) x: Mat<f64>,
 }
 
 impl Design {
-    /// Columns, the intercept included.
+    /// Columns, including the intercept.
     pub(crate) fn dim(&self) -> usize {
         self.kept.len() + usize::from(self.intercept)
     }
@@ -86,9 +86,9 @@ impl DesignPanel {
         }
     }
 
-    /// `‖x‖₁ max|β|` of each row: what errors of [`times`](Self::times) are in
-    /// proportion to, those of `β` included. Columns have deviations of about
-    /// 1, so no unit counts for more than another.
+    /// `‖x‖₁ max|β|` of each row: errors of [`times`](Self::times), including those of
+    /// `β`, are proportional to it. Columns have deviations of about 1, so no unit counts
+    /// more than another.
     #[inline(always)]
     pub(crate) fn reach(&self, beta: &[f64], out: &mut [f64; PANEL_ROWS]) {
         let largest = beta.iter().fold(0.0_f64, |most, b| most.max(b.abs()));

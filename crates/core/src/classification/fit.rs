@@ -21,8 +21,8 @@ const DIGITS_TO_WARN: u32 = 5;
 pub struct LogisticFit {
     design: Arc<Design>,
     dropped: Vec<usize>,
-    /// The feature that the weighted products determine least, and the share
-    /// of its variation that is its own.
+    /// The feature with the smallest share of its own variation in the weighted products,
+    /// and that share.
     weakest: Option<(usize, f64)>,
     n_rows: usize,
     n_positive: usize,
@@ -99,7 +99,7 @@ impl LogisticFit {
         }
     }
 
-    /// Nothing if the products are singular even with the ridge.
+    /// `None` if the products are singular even with the ridge.
     pub(super) fn new(
         design: Arc<Design>,
         dropped: Vec<usize>,
@@ -148,12 +148,12 @@ impl LogisticFit {
         self.n_positive
     }
 
-    /// Features a row must have, dropped ones included.
+    /// Features a row must have, including dropped ones.
     pub fn n_features(&self) -> usize {
         self.design.n_features
     }
 
-    /// `p`: columns of the design, the intercept counted and dropped ones not.
+    /// `p`: columns of the design, with the intercept and without dropped ones.
     pub fn dim(&self) -> usize {
         self.design.dim()
     }
@@ -199,7 +199,7 @@ impl LogisticFit {
         self.n_passes
     }
 
-    /// `(Σw)² / Σw²`: how many rows of equal weight tell as much.
+    /// `(Σw)² / Σw²`: the number of equally weighted rows that carry as much information.
     pub fn effective_rows(&self) -> f64 {
         self.effective_rows
     }
@@ -216,7 +216,7 @@ impl LogisticFit {
             warnings.push(Warning::DroppedColumns { columns: self.dropped.clone() });
         }
         if let Some((column, share)) = self.weakest {
-            // Two digits off for rounding of the sums and what follows from it.
+            // Two digits less, for rounding of the sums and its effects.
             let digits = (-(f64::EPSILON / share).log10() - 2.0).max(0.0) as u32;
             if digits < DIGITS_TO_WARN {
                 warnings.push(Warning::IllConditioned { column, digits });
@@ -321,7 +321,7 @@ impl LogisticFit {
     pub fn from_parts(parts: LogisticParts) -> Result<Self, Error> {
         parts.check()?;
         let dim = parts.beta.len();
-        let contradiction = || Error::Contradiction { what: "the factor has another size than the columns" };
+        let contradiction = || Error::Contradiction { what: "the factor does not match the columns in size" };
         let lower = unpack_lower(&parts.lower, dim).ok_or_else(contradiction)?;
         let penalised = match &parts.penalised {
             Some(packed) => Some(unpack_lower(packed, dim).ok_or_else(contradiction)?),
@@ -364,7 +364,7 @@ fn solve(lower: &Mat<f64>, panel: &mut DesignPanel, norm_sq: &mut [f64; PANEL_RO
     }
 }
 
-/// Buffers of one thread, and what a panel of rows came to.
+/// Buffers of one thread, and the results for a panel of rows.
 #[derive(Debug)]
 pub(crate) struct PanelWork {
     /// `L⁻¹x` afterwards.
@@ -373,7 +373,7 @@ pub(crate) struct PanelWork {
     eta: [f64; PANEL_ROWS],
     /// `xᵀH⁻¹x` per row.
     pub(crate) spread: [f64; PANEL_ROWS],
-    /// The same of `H` with the ridge; only where rows are left out.
+    /// The same of `H` with the ridge; only if rows are left out.
     pub(crate) damped: [f64; PANEL_ROWS],
     pub(crate) row: [Logit; PANEL_ROWS],
 }

@@ -4,14 +4,15 @@
 use super::fit::LogisticFit;
 use super::working::WorkingStats;
 use crate::linear::{FitOptions, FitParts, GeneralOptions, GeneralValuer, GeneralValues, LinearFit};
+use crate::valuer::check_whole;
 use crate::values::{Part, Values};
-use crate::{Error, Moments, Rows, Sizes, Warning};
+use crate::{Error, Moments, Place, Rows, Sizes, Valuer, Wants, Warning, Watch};
 
 /// Values any row, seen or unseen, by drawing sets of reference rows; see
 /// [`GeneralValuer`], which does the work.
 ///
-/// Sets are fitted by weighted least squares with the weights of the reference
-/// fit and without a ridge; that of the fit is in the weights already.
+/// Sets are fitted by weighted least squares with the weights of the reference fit and
+/// without a ridge, because that of the fit is already in the weights.
 #[derive(Debug)]
 pub struct GeneralClassificationValuer {
     fit: LogisticFit,
@@ -20,12 +21,12 @@ pub struct GeneralClassificationValuer {
 }
 
 impl GeneralClassificationValuer {
-    /// A valuer against `reference`, of which `fit` was made.
+    /// A valuer against `reference`, the rows `fit` was made from.
     ///
     /// # Errors
     ///
     /// As for [`GeneralValuer::new`]; [`Error::BadOption`] for a ridge in
-    /// `options`, [`Error::Dependent`] if the weights leave columns dependent.
+    /// `options`, [`Error::DependentByWeight`] if the weights leave columns dependent.
     pub fn new(
         fit: LogisticFit,
         reference: Rows<'_>,
@@ -46,10 +47,10 @@ impl GeneralClassificationValuer {
         if !products.dropped().is_empty() {
             let first = usize::from(fit.intercept());
             let columns = products.dropped().iter().map(|&k| fit.kept()[k.saturating_sub(first)]).collect();
-            return Err(Error::Dependent { columns });
+            return Err(Error::DependentByWeight { columns });
         }
-        // Targets are residuals already: the coefficients are those of the
-        // logistic fit, which a ridge keeps from being least squares.
+        // Targets are already residuals. The coefficients are those of the logistic fit,
+        // which with a ridge is not least squares.
         let parts = products.to_parts();
         let none = vec![0.0; products.dim()];
         let known = FitParts { target_row: none.clone(), coef: none, rss: parts.total, ..parts };
@@ -62,35 +63,14 @@ impl GeneralClassificationValuer {
         &self.fit
     }
 
-    /// The set sizes averaged over.
-    pub fn sizes(&self) -> Sizes {
-        self.general.sizes()
-    }
-
-    /// What is doubtful before a single row was valued.
-    pub fn warnings(&self) -> Vec<Warning> {
-        let mut warnings = self.fit.warnings();
-        let doubts =
-            |warning: &Warning| matches!(warning, Warning::FewSizes { .. } | Warning::SmallReference { .. });
-        warnings.extend(self.general.warnings().into_iter().filter(doubts));
-        warnings
-    }
-
     /// Values rows that are not part of the reference; `watch` as for
     /// [`GeneralValuer::values`].
     ///
     /// # Errors
     ///
     /// As for [`GeneralValuer::values`], and [`Error::NotBinary`].
-    pub fn values(
-        &self,
-        points: Rows<'_>,
-        watch: &(dyn Fn(usize, usize) -> bool + Sync),
-    ) -> Result<GeneralValues, Error> {
-        let stats = self.fit.stats(points)?;
-        let (x, residual) = self.fit.residual_rows(points)?;
-        let found = self.general.values(Rows::new(x.as_ref(), &residual)?, watch)?;
-        Ok(with_parts(found, &stats))
+    pub fn values(&self, points: Rows<'_>, watch: Watch<'_>) -> Result<GeneralValues, Error> {
+        self.values_unseen(points, watch).map(GeneralValues::from)
     }
 
     /// Values all rows of the reference, each against the others, by one step
@@ -99,19 +79,57 @@ impl GeneralClassificationValuer {
     /// # Errors
     ///
     /// As for [`GeneralValuer::leave_one_out`].
-    pub fn leave_one_out(
-        &self,
-        watch: &(dyn Fn(usize, usize) -> bool + Sync),
-    ) -> Result<GeneralValues, Error> {
-        Ok(with_parts(self.general.leave_one_out(watch)?, &self.reference))
+    pub fn leave_one_out(&self, watch: Watch<'_>) -> Result<GeneralValues, Error> {
+        self.values_left_out(watch).map(GeneralValues::from)
+    }
+
+    fn values_unseen(&self, points: Rows<'_>, watch: Watch<'_>) -> Result<Values, Error> {
+        let stats = self.fit.stats(points)?;
+        let (x, residual) = self.fit.residual_rows(points)?;
+        let found = self.general.values_unseen(Rows::new(x.as_ref(), &residual)?, watch)?;
+        Ok(with_parts(found, &stats))
+    }
+
+    pub(super) fn values_left_out(&self, watch: Watch<'_>) -> Result<Values, Error> {
+        Ok(with_parts(self.general.values_left_out(watch)?, &self.reference))
+    }
+}
+
+/// Targets are labels, 0 or 1.
+impl Valuer for GeneralClassificationValuer {
+    fn values_at(&self, rows: Rows<'_>, place: Place, watch: Watch<'_>) -> Result<Values, Error> {
+        if !place.in_reference {
+            return self.values_unseen(rows, watch);
+        }
+        check_whole(rows, self.reference.len())?;
+        self.values_left_out(watch)
+    }
+
+    fn parts(&self) -> Vec<Part> {
+        vec![Part::DistSq, Part::Prob, Part::Weight]
+    }
+
+    fn sizes(&self) -> Sizes {
+        self.general.sizes()
+    }
+
+    fn warnings(&self) -> Vec<Warning> {
+        let mut warnings = self.fit.warnings();
+        let doubts =
+            |warning: &Warning| matches!(warning, Warning::FewSizes { .. } | Warning::SmallReference { .. });
+        warnings.extend(self.general.warnings().into_iter().filter(doubts));
+        warnings
+    }
+
+    fn wants(&self) -> Wants {
+        Wants::All
     }
 }
 
 /// Values with the parts that classification has.
-fn with_parts(found: GeneralValues, stats: &[WorkingStats]) -> GeneralValues {
-    let GeneralValues { values, n_rounds, reached, singular_share } = found;
+fn with_parts(values: Values, stats: &[WorkingStats]) -> Values {
     let mut parts: Vec<_> = values.parts.into_iter().filter(|(part, _)| *part == Part::DistSq).collect();
     parts.push((Part::Prob, stats.iter().map(|row| row.prob).collect()));
     parts.push((Part::Weight, stats.iter().map(|row| row.weight).collect()));
-    GeneralValues { values: Values { parts, ..values }, n_rounds, reached, singular_share }
+    Values { parts, ..values }
 }

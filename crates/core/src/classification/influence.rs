@@ -12,10 +12,9 @@
 //! ψ   = ∂value/∂η*·δη* + ∂value/∂Q·δQ
 //! ```
 //!
-//! The mean square of `ψ` is taken over reference rows themselves (the
-//! "sandwich"): nothing is assumed of the inputs, nor that the logistic model
-//! is true. A sample of the reference will do: of a thousand rows it knows a
-//! standard error to a few per cent.
+//! The mean square of `ψ` is taken over reference rows themselves (the "sandwich"):
+//! neither a distribution of the inputs nor a true logistic model is assumed. A sample of
+//! the reference is enough: a thousand rows give a standard error to a few per cent.
 
 use super::fit::{LogisticFit, PanelWork};
 use super::working::RowGeometry;
@@ -36,10 +35,10 @@ pub(super) struct Influence {
     surprise: Vec<f64>,
     weight: Vec<f64>,
     weight_slope: Vec<f64>,
-    /// What rows weigh, those they stand for included; sums to 1.
+    /// The weights of rows, including those they stand for; they sum to 1.
     share: Vec<f64>,
-    /// What their variances weigh: weights squared, times the rows they stand
-    /// for; sums to 1.
+    /// The weights of their variances: weights squared, times the rows they stand for;
+    /// they sum to 1.
     square_share: Vec<f64>,
 }
 
@@ -51,8 +50,8 @@ pub(super) struct InfluencePanel {
 }
 
 impl Influence {
-    /// From some or all rows of the reference; `stands_for` says of how many rows
-    /// each was taken, if that is not the same for all.
+    /// From some or all rows of the reference; `stands_for` is the number of rows each
+    /// was taken from, if that differs between them.
     pub(super) fn new(
         fit: &LogisticFit,
         sample: Rows<'_>,
@@ -120,7 +119,7 @@ impl Influence {
         // uᵀx for each valued and each sampled row, and x*ᵀδβ/(y − π).
         let along = product(points.as_ref(), self.z.transpose());
         let reach = self.damped.as_ref().map(|damped| product(points.as_ref(), damped.transpose()));
-        // By columns, which is how matrices lie in memory.
+        // By columns, as matrices are stored.
         let mut bend = along.clone();
         for s in 0..self.z.nrows() {
             let slope = self.share[s] * self.weight_slope[s];
@@ -149,14 +148,14 @@ impl Influence {
         }
     }
 
-    /// For each row of the panel what, divided by the number of rows that the
-    /// reference amounts to, is the variance of its value.
+    /// For each row of the panel, the variance of its value times the effective number of
+    /// reference rows.
     pub(super) fn variances(&self, panel: &InfluencePanel) -> [f64; PANEL_ROWS] {
         let mut mean = [0.0; PANEL_ROWS];
         for (s, share) in self.share.iter().enumerate() {
             mean.iter_mut().zip(panel.psi.col_as_slice(s)).for_each(|(mean, psi)| *mean += share * psi);
         }
-        // Squared weights: that is how the rows' variances add up.
+        // Squared weights, because variances add up that way.
         let mut square = [0.0; PANEL_ROWS];
         for (s, &factor) in self.square_share.iter().enumerate() {
             for (square, (psi, mean)) in square.iter_mut().zip(panel.psi.col_as_slice(s).iter().zip(&mean)) {

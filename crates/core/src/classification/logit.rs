@@ -1,6 +1,6 @@
-//! The logistic model of one row, with all its digits.
+//! The logistic model of one row, to full precision.
 
-/// What the model says of a row with the linear predictor `η` and a label.
+/// The model for a row with the linear predictor `η` and a label.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) struct Logit {
     /// `π = 1/(1 + e^{−η})`.
@@ -16,8 +16,8 @@ pub(crate) struct Logit {
 }
 
 impl Logit {
-    /// No difference of nearly equal numbers is taken: with `t` the predictor
-    /// towards the label, `y − π` is `±1/(1 + e^t)`.
+    /// Nearly equal numbers are never subtracted: with `t` the predictor towards the
+    /// label, `y − π` is `±1/(1 + e^t)`.
     #[inline(always)]
     pub(crate) fn new(eta: f64, label: f64) -> Self {
         let is_one = label == 1.0;

@@ -8,9 +8,9 @@
 //! A set `S` is worth minus the expected squared error, on these variables, of
 //! least squares fitted to its rows.
 //!
-//! **Result.** All of [`linear`](crate::linear) applies, without centring, with
-//! `Σ̃ = E[W xxᵀ]` for `Σ` and `σ² = 1`; `p` counts the intercept. Of a row only
-//! `a = W·xᵀΣ̃⁻¹x` and `a·e² = (xᵀΣ̃⁻¹x)(y − π)²` are needed:
+//! **Result.** All of [`linear`](crate::linear) applies, without centring, with `Σ̃ = E[W
+//! xxᵀ]` for `Σ` and `σ² = 1`; `p` counts the intercept. Only these two numbers of a row
+//! are needed, `a = W·xᵀΣ̃⁻¹x` and `a·e² = (xᵀΣ̃⁻¹x)(y − π)²`:
 //!
 //! ```text
 //! value = (1/m) [ a·H2(a) + H4(a) − a·e²·H2(a) ]
@@ -18,21 +18,18 @@
 //!
 //! Formed as a product, `a·e²` stays finite however certain the fit is of a row.
 //!
-//! **What question it answers.** `β` and the weights `W` are those of the whole
-//! reference and stay as they are for every set. So this is the value of a row
-//! to a least-squares problem that stands in for the logistic one, **not** to a
-//! logistic model that is fitted anew on each set: the two differ by terms of
-//! the same order. Under log-loss without a ridge they even correlate negatively
-//! (the refitted model has a bias that rows pull at); under accuracy, Brier
-//! score or with an ordinary ridge positively. It is the paper's value, and it
-//! ranks rows that contradict their label low.
+//! **What question it answers.** `β` and the weights `W` are those of the whole reference
+//! and stay the same for every set. So this is the value of a row to a least-squares
+//! problem that stands in for the logistic one, **not** to a logistic model that is
+//! refitted on each set: the two differ by terms of the same order. Under log-loss
+//! without a ridge they even correlate negatively (the refitted model has a bias that
+//! rows pull at); under accuracy, Brier score or with an ordinary ridge positively. It is
+//! the paper's value, and it ranks rows that contradict their label low.
 //!
-//! **Assumptions.** `β` and `Σ̃` known; estimates are plugged in, and standard
-//! errors say what that costs. [`ClassificationValuer`] with
-//! [`ClassificationMethod::Gaussian`] takes `x̃` for Gaussian;
-//! [`ClassificationValuer::calibrated`] and [`GeneralClassificationValuer`] do
-//! not. Classes that are separated have no fit ([`Error::Separated`](crate::Error::Separated)): a ridge
-//! helps.
+//! **Assumptions.** `β` and `Σ̃` known; estimates are plugged in, and standard errors say what that
+//! costs. [`ClassificationValuer`] with [`ClassificationMethod::Gaussian`] assumes that `x̃` is
+//! Gaussian; [`ClassificationValuer::calibrated`] and [`GeneralClassificationValuer`] do not.
+//! Separated classes have no fit without a ridge ([`Error::Separated`](crate::Error::Separated)).
 //!
 //! ```
 //! use dshap::classification::{ClassificationMethod, ClassificationValuer, LogisticFit, LogisticOptions};
@@ -58,14 +55,12 @@
 //! | `irls/` | Newton's method in passes over rows that arrive in chunks |
 //! | `separation.rs` | the proof that there is no fit |
 //! | `fit.rs`, `design.rs`, `logit.rs`, `parts.rs` | the fit, its columns, the model of one row, plain numbers |
-//! | `working.rs` | what a row is on the working variables, also left out |
+//! | `working.rs` | a row on the working variables, also left out |
 //! | `valuer.rs`, `influence.rs` | values and their standard errors |
 //! | `general.rs`, `printed.rs` | by drawing sets; as printed |
 //! | `one_vs_rest/` | more than two classes |
 //! | `one_step.rs` | the fit of the same rows with other weights, by one step |
-//! | `blocks.rs` | sums with the same bits for any chunks and threads |
 
-pub(crate) mod blocks;
 pub(crate) mod design;
 pub(crate) mod fit;
 mod general;

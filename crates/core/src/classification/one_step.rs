@@ -1,15 +1,15 @@
-//! A fit of the same rows with other weights: one step of Newton's method from a
-//! fit that is known.
+//! A fit of the same rows with other weights: one step of Newton's method from a known
+//! fit.
 //!
-//! Where the weights of a reference change a little, its coefficients move by
-//! `H⁻¹(g − g₀)` up to the square of that, with `g` and `g₀` the slopes of the
-//! likelihood with the new and with the old weights, and `H` its curvature with
-//! the new ones. Unlike the fit itself the step always exists: it is a weighted
-//! least-squares problem, and no weights separate the labels of that.
+//! If the weights of a reference change a little, its coefficients move by `H⁻¹(g − g₀)`
+//! up to the square of that, with `g` and `g₀` the slopes of the likelihood with the new
+//! and with the old weights, and `H` its curvature with the new ones. Unlike the fit
+//! itself the step always exists: it is a weighted least-squares problem, which
+//! separation does not affect.
 
-use super::blocks::BlockSums;
 use super::fit::{LogisticFit, Solution, WeightedFactor};
 use super::irls::newton::{NewtonSums, NewtonSweep};
+use crate::blocks::BlockSums;
 use crate::{Error, Rows};
 use faer::linalg::solvers::Solve;
 use faer::{Mat, Side};
@@ -27,10 +27,10 @@ pub(crate) struct OneStep {
 }
 
 impl OneStep {
-    /// From `fit` on, for `rows` that stand for the rows it was made of, with
-    /// the weights that they have on average.
+    /// Starts at `fit`, for `rows` that stand for the rows it was made from, with their
+    /// average weights.
     pub(crate) fn new(fit: Arc<LogisticFit>, rows: Rows<'_>) -> Result<Self, Error> {
-        // A ridge on a sum of losses weighs more for fewer rows.
+        // A ridge on a sum of losses matters more for fewer rows.
         let ridge = fit.ridge() * rows.len() as f64 / fit.n_rows() as f64;
         let design = fit.design();
         let mut penalty = vec![0.0; design.first()];
@@ -43,7 +43,7 @@ impl OneStep {
     ///
     /// # Errors
     ///
-    /// [`Error::NotConverged`] where these weights leave a coefficient open, and
+    /// [`Error::NotConverged`] if these weights do not determine a coefficient, and
     /// [`Error::TooLarge`].
     pub(crate) fn with_weights(&self, rows: Rows<'_>) -> Result<LogisticFit, Error> {
         let singular = || Error::NotConverged { n_passes: 1 };
@@ -131,12 +131,12 @@ mod tests {
             };
             let (large, small) = (error(0.1), error(0.01));
             assert!(large > 1e-5 && large < 0.1, "{large}");
-            // A hundredth, but for the cube.
+            // A hundredth, up to the cube.
             assert!(small < 0.02 * large, "{small:e} {large:e}");
         }
     }
 
-    /// Without the row that contradicts the others there is no fit, and a step.
+    /// Without the row that contradicts the others there is no fit, but there is a step.
     #[test]
     fn a_step_exists_where_the_labels_are_separated() {
         let x = mat![[0.0], [1.0], [2.0], [3.0], [4.0], [5.0_f64]];

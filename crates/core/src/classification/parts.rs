@@ -1,6 +1,7 @@
 //! A logistic fit as plain numbers, to be written to files and read back.
 
 use crate::Error;
+use crate::plain::{are_columns, has_positive_diagonal};
 
 /// All numbers of a [`LogisticFit`](super::LogisticFit).
 #[derive(Debug, Clone, PartialEq)]
@@ -9,19 +10,19 @@ pub struct LogisticParts {
     pub n_rows: usize,
     /// Those of label 1.
     pub n_positive: usize,
-    /// Features, dropped ones included.
+    /// Features, including dropped ones.
     pub n_features: usize,
-    /// Whether the first column is one of ones.
+    /// Whether the first column is all ones.
     pub intercept: bool,
     /// Features in the design, ascending.
     pub kept: Vec<usize>,
     /// Features left out, ascending.
     pub dropped: Vec<usize>,
-    /// The feature that is determined least, and its share.
+    /// The feature with the smallest share of its own variation, and that share.
     pub weakest: Option<(usize, f64)>,
     /// What is subtracted from the kept features, without the offset.
     pub shift: Vec<f64>,
-    /// What is to be added to that.
+    /// What has to be added to that.
     pub offset: Vec<f64>,
     /// What they are multiplied by: powers of two.
     pub scale: Vec<f64>,
@@ -39,7 +40,7 @@ pub struct LogisticParts {
     pub n_passes: usize,
     /// What a weight is multiplied by.
     pub weight_scale: f64,
-    /// Rows of equal weight that tell as much.
+    /// Number of equally weighted rows that carry as much information.
     pub effective_rows: f64,
 }
 
@@ -50,18 +51,7 @@ impl LogisticParts {
         let wrong = |what| Err(Error::Contradiction { what });
         let p = self.kept.len();
         let dim = p + usize::from(self.intercept);
-        let ascending = |columns: &[usize]| {
-            columns.windows(2).all(|pair| pair[0] < pair[1])
-                && columns.last().is_none_or(|&last| last < self.n_features)
-        };
-        let disjoint = self.kept.iter().all(|column| self.dropped.binary_search(column).is_err());
-        if p == 0
-            || p + self.dropped.len() != self.n_features
-            || !ascending(&self.kept)
-            || !ascending(&self.dropped)
-            || !disjoint
-            || self.weakest.is_some_and(|(column, _)| self.kept.binary_search(&column).is_err())
-        {
+        if !are_columns(self.n_features, &self.kept, &self.dropped, self.weakest) {
             return wrong("the columns of the fit contradict each other");
         }
         let lists = [&self.shift, &self.offset, &self.scale];
@@ -72,7 +62,7 @@ impl LogisticParts {
             || factors.iter().flatten().any(|factor| factor.len() != size)
             || self.penalised.is_some() != (self.ridge > 0.0)
         {
-            return wrong("the factor has another size than the columns");
+            return wrong("the factor does not match the columns in size");
         }
         let single = [self.ridge, self.loss, self.weight_scale, self.effective_rows];
         let numbers = lists.into_iter().chain(factors.into_iter().flatten()).chain([&self.beta]).flatten();
@@ -83,12 +73,7 @@ impl LogisticParts {
         {
             return wrong("a number of the fit is not finite");
         }
-        // Where the columns of a triangle begin is where its diagonal is.
-        let diagonal = |factor: &[f64]| {
-            let starts = (0..dim).scan(0, |at, j| Some(std::mem::replace(at, *at + dim - j)));
-            starts.into_iter().all(|at| factor[at] > 0.0)
-        };
-        if !factors.into_iter().flatten().all(|factor| diagonal(factor))
+        if !factors.into_iter().flatten().all(|factor| has_positive_diagonal(factor, dim))
             || !self.scale.iter().all(|&scale| scale > 0.0)
             || self.ridge < 0.0
             || self.loss <= 0.0

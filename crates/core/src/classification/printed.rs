@@ -1,26 +1,26 @@
 //! Bounds on the authors' variables: the paper's Algorithms 2 and 4 as printed.
 //!
-//! Kept so that the paper's numbers can be made again. After logistic regression
-//! with an intercept the rows are `√W x`, without a column for the intercept,
-//! with the target `√W z`, `z = η + (y − π)/W`. Both are centred by their means
-//! over the reference; coefficients and residuals are those of least squares on
-//! them, and `σ²` is the mean squared residual. Then the printed bound
-//! ([`BoundForm`]), which bounds nothing.
+//! Kept to reproduce the paper's numbers. After logistic regression with an intercept the
+//! rows are `√W x`, without a column for the intercept, with the target `√W z`, `z = η +
+//! (y − π)/W`. Both are centred by their means over the reference; coefficients and
+//! residuals are those of least squares on them, and `σ²` is the mean squared residual.
+//! Then the printed bound ([`BoundForm`]), which is not a valid bound.
 
 use super::fit::LogisticFit;
 use super::valuer::check_bound;
 use crate::linear::{
     Bound, BoundForm, Convention, FitOptions, LinearFit, LinearMethod, LinearValuer, PointStats,
 };
+use crate::valuer::go_on;
 use crate::values::{Part, Values};
-use crate::{BLOCK_ROWS, Error, Moments, Rows, Sizes, Valuer, Warning};
+use crate::{BLOCK_ROWS, Error, Moments, Place, Rows, Sizes, Valuer, Warning, Watch};
 use rayon::prelude::*;
 
 /// Values by the printed bounds on the authors' variables.
 #[derive(Debug)]
 pub struct PrintedValuer {
     fit: LogisticFit,
-    /// Tells distances and residuals on the authors' variables.
+    /// Computes distances and residuals on the authors' variables.
     linear: LinearValuer,
     form: BoundForm,
 }
@@ -41,7 +41,7 @@ impl PrintedValuer {
         }
         let working = LinearFit::new(moments, FitOptions::default())?;
         let form = BoundForm::of_fit(&working, sizes, bound)?;
-        // Its values are not used: any sizes will do.
+        // Its values are not used, so any sizes work.
         let any = Sizes::new(working.dim() + 3, working.dim() + 3);
         let linear = LinearValuer::new(working, any, LinearMethod::default())?;
         Ok(Self { fit, linear, form })
@@ -57,18 +57,6 @@ impl PrintedValuer {
         self.linear.fit()
     }
 
-    /// The set sizes summed over.
-    pub fn sizes(&self) -> Sizes {
-        self.form.sizes()
-    }
-
-    /// What is doubtful before a single row was valued.
-    pub fn warnings(&self) -> Vec<Warning> {
-        let mut warnings = self.fit.warnings();
-        warnings.extend(self.sizes().warning());
-        warnings
-    }
-
     /// Values `rows`, which are some or all of the reference rows themselves:
     /// each against least squares on the working variables without it; the
     /// logistic fit stays the same.
@@ -82,9 +70,9 @@ impl PrintedValuer {
 
     fn value_rows(&self, rows: Rows<'_>, left_out: bool) -> Result<Values, Error> {
         self.fit.check_width(rows)?;
-        super::blocks::check_labels(rows)?;
+        crate::labels::check_labels(rows)?;
         let mut out = Values {
-            parts: [Part::DistSq, Part::Prob, Part::Weight].map(|part| (part, Vec::new())).into(),
+            parts: self.parts().into_iter().map(|part| (part, Vec::new())).collect(),
             ..Values::default()
         };
         let explain = |error: Error| match error {
@@ -136,7 +124,7 @@ impl PrintedValuer {
         let Some(w) = own.map(|own| own * self.fit.weight_scale()).filter(|&w| w > 0.0) else {
             return fit.rss() / n;
         };
-        // The leverage from the distance that leaving out made of it.
+        // The leverage, recovered from the left-out distance.
         let c = n / (n - w);
         let u = dist_sq / ((n - w) * c * c + dist_sq * c * w);
         let room = 1.0 - w / n - w * u;
@@ -144,8 +132,24 @@ impl PrintedValuer {
     }
 }
 
+/// Targets are labels, 0 or 1.
 impl Valuer for PrintedValuer {
-    fn values(&self, points: Rows<'_>) -> Result<Values, Error> {
-        self.value_rows(points, false)
+    fn values_at(&self, rows: Rows<'_>, place: Place, watch: Watch<'_>) -> Result<Values, Error> {
+        go_on(watch, 0, rows.len())?;
+        self.value_rows(rows, place.in_reference)
+    }
+
+    fn parts(&self) -> Vec<Part> {
+        vec![Part::DistSq, Part::Prob, Part::Weight]
+    }
+
+    fn sizes(&self) -> Sizes {
+        self.form.sizes()
+    }
+
+    fn warnings(&self) -> Vec<Warning> {
+        let mut warnings = self.fit.warnings();
+        warnings.extend(self.sizes().warning());
+        warnings
     }
 }

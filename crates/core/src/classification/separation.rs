@@ -1,28 +1,27 @@
-//! Is there a combination of the features that tells the classes apart?
+//! Is there a combination of the features that separates the classes?
 //!
-//! If `(2y − 1)·xᵀd ≥ 0` for every row and some `d` that is not 0 on all of them,
-//! the likelihood grows for ever along `d` and logistic regression has no
-//! finite coefficients: the classes are separated, completely if no row has
-//! `xᵀd = 0`, else quasi-completely.
+//! If `(2y − 1)·xᵀd ≥ 0` for every row and some `d` that is not 0 on all of them, the
+//! likelihood grows without limit along `d`, and the coefficients do not converge: the
+//! classes are separated, completely if no row has `xᵀd = 0`, else quasi-completely.
 //!
-//! Complete separation shows by itself: as the loss goes to 0, the coefficients
-//! of some pass put every row on its side, and that is the proof. Under
-//! quasi-complete separation the loss stays positive and Newton's method walks
-//! on along `d`, by one unit of the predictor per pass, while rows on the border
-//! move less and less. So when a step has not become small after many passes:
+//! Complete separation shows itself: as the loss goes to 0, the coefficients of some pass
+//! put every row on its side, and that is the proof. Under quasi-complete separation the
+//! loss stays positive and Newton's method walks on along `d`, by one unit of the
+//! predictor per pass, while rows on the border move less and less. So when a step has
+//! not become small after many passes:
 //!
-//! 1. rows that the step moves by less than [`STILL`] are taken for the border,
-//!    and the step is made orthogonal to all of them ([`BorderSweep`]);
+//! 1. rows that the step moves by less than [`STILL`] count as the border, and the step
+//!    is made orthogonal to all of them ([`BorderSweep`]);
 //! 2. what is left of it must put every row on its side or on the border, up to
 //!    rounding ([`SideSweep`]).
 //!
-//! Data that are nearly separated fail the second pass, and Newton's method
-//! goes on. Data are taken for separated wrongly only if every row on the wrong
-//! side is there by less than a share of 1e-10 of what its terms could add up to.
+//! Data that are nearly separated fail the second pass, and Newton's method goes on. Data
+//! are wrongly called separated only if every row on the wrong side is there by less than
+//! 1e-10 of the sum of its absolute terms.
 
-use super::blocks::Sweep;
 use super::design::Design;
 use super::irls::newton::{CLEAR_SHARE, add_gram};
+use crate::blocks::Sweep;
 use crate::linear::fit::PANEL_ROWS;
 use crate::{Error, Rows};
 use faer::{Mat, Side};
@@ -42,7 +41,7 @@ pub(super) struct BorderSweep {
     pub(super) direction: Vec<f64>,
 }
 
-/// The rows that hardly move, and whether some move to the wrong side.
+/// The rows that barely move, and whether some move to the wrong side.
 #[derive(Debug)]
 pub(super) struct BorderSums {
     gram: Mat<f64>,
@@ -87,8 +86,8 @@ impl Sweep for BorderSweep {
 }
 
 impl BorderSums {
-    /// The part of `direction` that leaves the border exactly where it is, or
-    /// nothing if there is none or rows move to the wrong side.
+    /// The part of `direction` that leaves the border exactly where it is; `None` if
+    /// there is none or rows move to the wrong side.
     pub(super) fn purified(&self, direction: &[f64]) -> Option<Vec<f64>> {
         if self.any_against {
             return None;
@@ -97,8 +96,8 @@ impl BorderSums {
     }
 }
 
-/// The part of `direction` along which a Gram matrix, of which the lower triangle
-/// is read, has no extent; nothing if hardly anything of it is left.
+/// The part of `direction` along which a Gram matrix, of which the lower triangle is
+/// read, has no extent; `None` if almost nothing of it is left.
 pub(crate) fn null_part(gram: &Mat<f64>, direction: &[f64]) -> Option<Vec<f64>> {
     let eigen = gram.self_adjoint_eigen(Side::Lower).ok()?;
     let (values, vectors) = (eigen.S(), eigen.U());

@@ -8,8 +8,9 @@ use crate::linear::fit::PANEL_ROWS;
 use crate::linear::{
     Bound, BoundForm, Calibration, Constant, Convention, DistanceTable, GaussianForm, PointValue,
 };
-use crate::values::{Note, Part, Values};
-use crate::{Error, Rows, Sizes, Valuer, Warning};
+use crate::valuer::go_on;
+use crate::values::{Note, Part, Valued, Values};
+use crate::{Error, Place, Rows, Sizes, Valuer, Warning, Watch};
 use rayon::prelude::*;
 
 /// How a row's statistics become a value.
@@ -81,22 +82,12 @@ impl ClassificationValuer {
         Ok(Self { fit, form, influence: None })
     }
 
-    /// The parts that values come with, in order.
-    pub fn parts(method: ClassificationMethod) -> &'static [Part] {
-        match method {
-            ClassificationMethod::Gaussian { .. } => {
-                &[Part::Potential, Part::Penalty, Part::DistSq, Part::Prob, Part::Weight]
-            }
-            ClassificationMethod::Bound(_) => &[Part::DistSq, Part::Prob, Part::Weight],
-        }
-    }
-
-    /// Reports standard errors too, where the method has them. `sample` are
-    /// reference rows, all or some of them taken evenly; a thousand will do.
+    /// Also reports standard errors, if the method has them. `sample` is all of the
+    /// reference, or an even selection of it; a thousand rows are enough.
     ///
-    /// Each valued row then costs `6Rp` operations more for `R` rows in the sample.
-    /// Errors are those of the finite reference (its coefficients and `Σ̃`) by
-    /// the sandwich: no distribution of the inputs is assumed.
+    /// Each valued row then costs `6Rp` more operations for `R` rows in the sample.
+    /// Errors are those of the finite reference (its coefficients and `Σ̃`) by the
+    /// sandwich: no distribution of the inputs is assumed.
     ///
     /// # Errors
     ///
@@ -105,8 +96,8 @@ impl ClassificationValuer {
         self.with_std_error_of(sample, None)
     }
 
-    /// The same from a sample in which rows stand for different numbers of
-    /// reference rows, `stands_for` each: rare labels should not be left to chance.
+    /// The same from a sample in which rows stand for different numbers of reference
+    /// rows, `stands_for` each: a sample can then hold all rows of rare labels.
     ///
     /// # Errors
     ///
@@ -123,42 +114,8 @@ impl ClassificationValuer {
         &self.fit
     }
 
-    /// The set sizes averaged over.
-    pub fn sizes(&self) -> Sizes {
-        match &self.form {
-            Form::Exact(form) => form.sizes(),
-            Form::Bound(form) => form.sizes(),
-        }
-    }
-
-    /// What is doubtful before a single row was valued.
-    pub fn warnings(&self) -> Vec<Warning> {
-        let mut warnings = self.fit.warnings();
-        warnings.extend(self.sizes().warning());
-        if let Form::Bound(form) = &self.form {
-            let first = form.bound().first_size(self.fit.dim(), self.sizes().max()) + 1;
-            if self.sizes().min() < first {
-                warnings.push(Warning::SilentBound { first });
-            }
-        }
-        warnings
-    }
-
-    /// Whether values of these reference rows, a sample of all, would be others
-    /// if the working variables were not taken for Gaussian; see
-    /// [`LinearValuer::doubt_gaussian`](crate::linear::LinearValuer::doubt_gaussian).
-    ///
-    /// # Errors
-    ///
-    /// As for [`values`](Valuer::values).
-    pub fn doubt_gaussian(&self, sample: Rows<'_>) -> Result<Option<Warning>, Error> {
-        let Some((plain, calibrated)) = self.plain_and_calibrated(sample)? else { return Ok(None) };
-        let plain = plain.with_std_error(sample)?.leave_one_out(sample)?;
-        Ok(doubt(&plain, &calibrated.leave_one_out(sample)?))
-    }
-
-    /// Valuers by the default formula and by what a sample of the reference
-    /// makes of it, if the sample is large enough to tell.
+    /// Valuers by the default formula and by the one calibrated on a sample of the
+    /// reference, if the sample is large enough.
     pub(super) fn plain_and_calibrated(&self, sample: Rows<'_>) -> Result<Option<(Self, Self)>, Error> {
         let mut table = DistanceTable::new();
         table.add(&self.fit.distances(sample)?, sample.weights());
@@ -166,7 +123,7 @@ impl ClassificationValuer {
         if !is_exact || sample.len() < FEWEST_TO_DOUBT || table.is_empty() {
             return Ok(None);
         }
-        // Sizes that the default constant does not allow are not doubted.
+        // Sizes that the default constant does not allow are not checked.
         let plain = Self::new(self.fit.clone(), self.sizes(), ClassificationMethod::default());
         let calibrated = Self::calibrated(self.fit.clone(), self.sizes(), &table);
         Ok(plain.ok().zip(calibrated.ok()))
@@ -185,7 +142,7 @@ impl ClassificationValuer {
 
     fn value_rows(&self, rows: Rows<'_>, left_out: bool) -> Result<Values, Error> {
         self.fit.check_width(rows)?;
-        super::blocks::check_labels(rows)?;
+        crate::labels::check_labels(rows)?;
         let mut out = vec![RowValue::default(); rows.len()];
         let valued = out.par_chunks_mut(PANEL_ROWS).enumerate().try_for_each_init(
             || ValuerWork::new(self),
@@ -202,7 +159,7 @@ impl ClassificationValuer {
                 Ok(())
             },
         );
-        // Which panel fails first is chance; the cell that is named is not.
+        // Which panel fails first is random, but the reported cell is not.
         valued.map_err(|_: Error| rows.explain_not_finite(0, rows.len()))?;
         Ok(self.collect(&out))
     }
@@ -256,23 +213,9 @@ impl ClassificationValuer {
         }
     }
 
-    pub(super) fn collect(&self, rows: &[RowValue]) -> Values {
-        let column = |field: fn(&RowValue) -> f64| rows.iter().map(field).collect::<Vec<_>>();
-        let mut parts = Vec::new();
-        if matches!(self.form, Form::Exact(_)) {
-            parts.push((Part::Potential, column(|row| row.potential)));
-            parts.push((Part::Penalty, column(|row| row.penalty)));
-        }
-        parts.push((Part::DistSq, column(|row| row.dist_sq)));
-        parts.push((Part::Prob, column(|row| row.prob)));
-        parts.push((Part::Weight, column(|row| row.weight)));
-        Values {
-            value: column(|row| row.value),
-            std_error: self.influence.as_ref().map(|_| column(|row| row.std_error)),
-            parts,
-            notes: rows.iter().enumerate().filter_map(|(i, row)| Some((i, row.note?))).collect(),
-            truncation: None,
-        }
+    fn collect(&self, rows: &[RowValue]) -> Values {
+        let errors = || rows.iter().map(|row| row.std_error).collect();
+        Values { std_error: self.influence.as_ref().map(|_| errors()), ..Values::of(rows, self.parts()) }
     }
 
     pub(super) fn influence(&self) -> Option<&Influence> {
@@ -280,28 +223,54 @@ impl ClassificationValuer {
     }
 }
 
+/// Targets are labels, 0 or 1.
 impl Valuer for ClassificationValuer {
-    /// Values `points`, whose targets are labels, 0 or 1.
-    ///
-    /// # Errors
-    ///
-    /// [`Error::FeatureCount`], [`Error::NotBinary`], [`Error::NotFinite`] and
-    /// [`Error::TooLarge`].
-    fn values(&self, points: Rows<'_>) -> Result<Values, Error> {
-        self.value_rows(points, false)
+    fn values_at(&self, rows: Rows<'_>, place: Place, watch: Watch<'_>) -> Result<Values, Error> {
+        go_on(watch, 0, rows.len())?;
+        self.value_rows(rows, place.in_reference)
+    }
+
+    fn parts(&self) -> Vec<Part> {
+        match self.form {
+            Form::Exact(_) => vec![Part::Potential, Part::Penalty, Part::DistSq, Part::Prob, Part::Weight],
+            Form::Bound(_) => vec![Part::DistSq, Part::Prob, Part::Weight],
+        }
+    }
+
+    fn sizes(&self) -> Sizes {
+        match &self.form {
+            Form::Exact(form) => form.sizes(),
+            Form::Bound(form) => form.sizes(),
+        }
+    }
+
+    fn warnings(&self) -> Vec<Warning> {
+        let mut warnings = self.fit.warnings();
+        warnings.extend(self.sizes().warning());
+        if let Form::Bound(form) = &self.form {
+            let first = form.bound().first_size(self.fit.dim(), self.sizes().max()) + 1;
+            if self.sizes().min() < first {
+                warnings.push(Warning::SilentBound { first });
+            }
+        }
+        warnings
+    }
+
+    fn check_inputs(&self, sample: Rows<'_>) -> Result<Option<Warning>, Error> {
+        let Some((plain, calibrated)) = self.plain_and_calibrated(sample)? else { return Ok(None) };
+        let plain = plain.with_std_error(sample)?.leave_one_out(sample)?;
+        Ok(doubt(&plain, &calibrated.leave_one_out(sample)?))
     }
 }
 
-/// Bounds know no ridge here: that of the fit is in the weights already.
+/// Bounds have no ridge here: that of the fit is already in the weights.
 pub(super) fn check_bound(bound: Bound, convention: Convention) -> Result<(), Error> {
     let wrong = |what| Err(Error::BadOption { what });
     match (bound.convention, convention) {
         _ if bound.ridge != 0.0 => wrong("bounds for classification have no ridge of their own"),
-        (Convention::Printed, Convention::Definition) => {
-            wrong("bounds as printed are those of the authors' variables")
-        }
+        (Convention::Printed, Convention::Definition) => wrong("printed bounds need the authors' variables"),
         (Convention::Definition, Convention::Printed) => {
-            wrong("the authors' variables are for bounds as printed")
+            wrong("the authors' variables are only for printed bounds")
         }
         _ => Ok(()),
     }
@@ -325,7 +294,7 @@ impl ValuerWork {
     }
 }
 
-/// All that is known of a valued row.
+/// Everything known about a valued row.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct RowValue {
     pub(super) value: f64,
@@ -335,9 +304,29 @@ pub(super) struct RowValue {
     pub(super) dist_sq: f64,
     pub(super) prob: f64,
     pub(super) weight: f64,
-    /// Rows that its reference amounts to.
+    /// The effective number of its reference rows.
     pub(super) effective: f64,
     pub(super) note: Option<Note>,
+}
+
+impl Valued for RowValue {
+    fn value(&self) -> f64 {
+        self.value
+    }
+
+    fn part(&self, part: Part) -> f64 {
+        match part {
+            Part::Potential => self.potential,
+            Part::Penalty => self.penalty,
+            Part::DistSq => self.dist_sq,
+            Part::Prob => self.prob,
+            _ => self.weight,
+        }
+    }
+
+    fn note(&self) -> Option<Note> {
+        self.note
+    }
 }
 
 impl Default for RowValue {

@@ -1,11 +1,10 @@
-//! The working variables of the reference fit: what a row is to weighted least
-//! squares.
+//! The working variables of the reference fit: rows as weighted least squares sees them.
 //!
-//! With `π` and `W = π(1 − π)` at the reference fit, a row becomes `x̃ = √W x` with
-//! the residual `e = (y − π)/√W` and noise of variance 1. Its distance is
-//! `a = x̃ᵀΣ̃⁻¹x̃` with `Σ̃ = E[W xxᵀ]`. As `W → 0` the residual grows without end
-//! while the distance goes to 0; all formulas need their product
-//! `a·e² = (xᵀΣ̃⁻¹x)(y − π)²`, which stays finite.
+//! With `π` and `W = π(1 − π)` at the reference fit, a row becomes `x̃ = √W x` with the
+//! residual `e = (y − π)/√W` and noise of variance 1. Its distance is `a = x̃ᵀΣ̃⁻¹x̃`
+//! with `Σ̃ = E[W xxᵀ]`. As `W → 0` the residual grows without limit while the distance
+//! goes to 0; all formulas need their product `a·e² = (xᵀΣ̃⁻¹x)(y − π)²`, which stays
+//! finite.
 
 use super::fit::{LogisticFit, PanelWork};
 use super::logit::Logit;
@@ -18,8 +17,8 @@ use rayon::prelude::*;
 /// A leverage this close to 1 leaves no digits for the row's own coefficient.
 const LEVERAGE_ROOM: f64 = 1e-10;
 
-/// Weights below this are taken for it where distance and residual are needed
-/// one by one: only their product matters then, and it is kept.
+/// Smaller weights count as this one if distance and residual are needed separately. Only
+/// their product matters then, and it is kept.
 pub(super) const LEAST_WEIGHT: f64 = 1e-100;
 
 /// Blocks of rows that are transformed together.
@@ -39,13 +38,12 @@ pub struct WorkingStats {
 }
 
 impl WorkingStats {
-    /// As linear formulas want it that take a distance and a residual, for
-    /// noise of variance 1.
+    /// For linear formulas that take a distance and a residual, with noise of variance 1.
     pub fn to_point(self) -> PointStats {
         if self.product == 0.0 {
             return PointStats { dist_sq: self.dist_sq, resid_sq: 0.0, noise_var: 1.0 };
         }
-        // Below this nothing but the product matters.
+        // Below this only the product matters.
         let dist_sq = self.dist_sq.max(LEAST_WEIGHT);
         PointStats { dist_sq, resid_sq: self.product / dist_sq, noise_var: 1.0 }
     }
@@ -59,9 +57,9 @@ pub(super) struct RowGeometry {
     pub(super) spread: f64,
     /// `y − π`, magnified if the row is left out.
     pub(super) surprise: f64,
-    /// What `spread` was multiplied by for the row being left out.
+    /// What `spread` was multiplied by because the row is left out.
     pub(super) stretch: f64,
-    /// Rows that the reference amounts to.
+    /// The effective number of reference rows.
     pub(super) effective: f64,
 }
 
@@ -77,9 +75,9 @@ impl RowGeometry {
 }
 
 impl LogisticFit {
-    /// The geometry of row `i` of a solved panel. With `own`, the weight of the
-    /// row in the reference, that of the reference without it by one step of
-    /// Newton's method, or nothing if the row alone determines a coefficient.
+    /// The geometry of row `i` of a solved panel. With `own`, the weight of the row in
+    /// the reference, that of the reference without it by one step of Newton's method, or
+    /// `None` if the row alone determines a coefficient.
     ///
     /// Weights of rows sum to `n`. Without weight `c` of a row with leverage
     /// `h = cW·xᵀH⁻¹x` the products are `H − cW xxᵀ` and
@@ -142,7 +140,7 @@ impl LogisticFit {
         Ok(out)
     }
 
-    /// Squared distances of reference rows, none of them left out; for a
+    /// Squared distances of reference rows, without leaving any out; for a
     /// [`DistanceTable`](crate::linear::DistanceTable).
     ///
     /// # Errors
@@ -162,7 +160,7 @@ impl LogisticFit {
         then: impl Fn(&mut PanelWork, usize, &mut [T]) + Sync,
     ) -> Result<(), Error> {
         self.check_width(rows)?;
-        super::blocks::check_labels(rows)?;
+        crate::labels::check_labels(rows)?;
         let solved = out.par_chunks_mut(PANEL_ROWS).enumerate().try_for_each_init(
             || PanelWork::new(self),
             |work, (panel, out)| {
@@ -172,7 +170,7 @@ impl LogisticFit {
                 Ok(())
             },
         );
-        // Which panel fails first is chance; the cell that is named is not.
+        // Which panel fails first is random, but the reported cell is not.
         solved.map_err(|_: Error| rows.explain_not_finite(0, rows.len()))
     }
 
@@ -183,7 +181,7 @@ impl LogisticFit {
         let mut cells = vec![0.0; rows.len() * (dim + 1)];
         let mut lines: Vec<&mut [f64]> = cells.chunks_mut(dim + 1).collect();
         self.for_panels(rows, false, &mut lines, |work, start, lines| {
-            // The solve left L⁻¹x; the columns themselves are wanted.
+            // The solve left L⁻¹x, but the columns themselves are needed.
             self.design().fill(rows, start, lines.len(), &mut work.panel);
             for (i, line) in lines.iter_mut().enumerate() {
                 let root = work.row[i].weight.max(LEAST_WEIGHT).sqrt();
@@ -221,7 +219,7 @@ pub struct AuthorsMoments<'a> {
 }
 
 impl<'a> AuthorsMoments<'a> {
-    /// For the reference that `fit` was made of.
+    /// For the reference `fit` was made from.
     pub fn new(fit: &'a LogisticFit) -> Self {
         Self { fit, builder: MomentsBuilder::new(fit.kept().len()) }
     }
@@ -253,12 +251,12 @@ impl<'a> AuthorsMoments<'a> {
     ///
     /// # Errors
     ///
-    /// [`Error::NoRows`], [`Error::TooLarge`], and [`Error::Contradiction`] if
-    /// the fit was made of another number of rows.
+    /// [`Error::NoRows`], [`Error::TooLarge`], and [`Error::Contradiction`] if the fit
+    /// was made from another number of rows.
     pub fn finish(self) -> Result<Moments, Error> {
         let moments = self.builder.finish()?;
         if moments.n_rows() != self.fit.n_rows() {
-            return Err(Error::Contradiction { what: "the rows are not those of which the fit was made" });
+            return Err(Error::Contradiction { what: "the rows are not those the fit was made from" });
         }
         Ok(moments)
     }

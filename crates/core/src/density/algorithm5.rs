@@ -1,8 +1,8 @@
 //! The paper's Algorithm 5: Theorem 5 with two of its integrals by drawing.
 //!
-//! Kept so that the paper's numbers can be made again. For each reference row one
-//! number is drawn from the kernel; the squared estimate and the convolution are
-//! means over those draws. Closed forms need no draws and have no noise.
+//! Kept to reproduce the paper's numbers. For each reference row one number is drawn from
+//! the kernel; the squared estimate and the convolution are means over those draws.
+//! Closed forms need no draws and have no noise.
 
 use super::fit::DensityFit;
 use super::kernel::Kernel;

@@ -1,18 +1,19 @@
-//! How wide the kernel is.
+//! The width of the kernel.
 
 use super::kernel::Kernel;
 use super::lanes::KernelSums;
 use super::sums::{CHUNK_POINTS, Skip, Smoother};
 use super::tiles::Tiles;
-use crate::Error;
+use crate::valuer::go_on;
+use crate::{Error, Watch};
 use rayon::prelude::*;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 /// Parts the reference is cut into: row `i` is in part `i mod 5`.
 const N_FOLDS: usize = 5;
 
-/// What a bandwidth may be. Beyond it squares of distances, in units of the
-/// bandwidth, leave the range of doubles.
+/// The range of bandwidths. Beyond it squares of distances, in units of the bandwidth,
+/// leave the range of doubles.
 pub const BANDWIDTH_RANGE: std::ops::RangeInclusive<f64> = 1e-30..=1e30;
 
 /// How the bandwidth is found.
@@ -20,9 +21,9 @@ pub const BANDWIDTH_RANGE: std::ops::RangeInclusive<f64> = 1e-30..=1e30;
 pub enum Bandwidth {
     /// The best of `10^-2, 10^-1.5, …, 10^1` by five-fold cross-validation; `O(n²)` time.
     ///
-    /// Gaussian kernel: the mean log density of rows under an estimate made without
-    /// their fold, in the log domain. Compact kernels give `−∞` to lonely rows, so
-    /// theirs is least squares, `2·mean p̂ − ∫p̂²`.
+    /// Gaussian kernel: the mean log density of rows under an estimate made without their
+    /// fold, in the log domain. Compact kernels give `−∞` to isolated rows, so they use
+    /// least squares, `2·mean p̂ − ∫p̂²`.
     #[default]
     CrossValidated,
     /// `n^{−1/(d+4)}`
@@ -38,19 +39,16 @@ pub enum Bandwidth {
 pub struct Trial {
     /// The bandwidth.
     pub bandwidth: f64,
-    /// How well it did; larger is better.
+    /// Its score; larger is better.
     pub score: f64,
 }
-
-/// Told how much of the work is done and how much there is; `false` ends it.
-pub(crate) type KeepGoing<'a> = &'a (dyn Fn(usize, usize) -> bool + Sync);
 
 /// The bandwidth for these rows, and what was tried.
 pub(crate) fn choose(
     tiles: &Tiles,
     kernel: Kernel,
     bandwidth: Bandwidth,
-    keep_going: KeepGoing<'_>,
+    watch: Watch<'_>,
 ) -> Result<(f64, Vec<Trial>), Error> {
     let (n, d) = (tiles.n_rows() as f64, tiles.dim() as f64);
     match bandwidth {
@@ -59,9 +57,9 @@ pub(crate) fn choose(
         Bandwidth::Scott => Ok((n.powf(-1.0 / (d + 4.0)), Vec::new())),
         Bandwidth::Silverman => Ok(((n * (d + 2.0) / 4.0).powf(-1.0 / (d + 4.0)), Vec::new())),
         Bandwidth::CrossValidated => {
-            let curve = cross_validate(tiles, kernel, keep_going)?;
+            let curve = cross_validate(tiles, kernel, watch)?;
             // The first of equals. In hundreds of columns the least squares of small
-            // bandwidths overflow; what is not a number never wins.
+            // bandwidths overflow; NaN never wins.
             let better = |best: Option<Trial>, trial: &Trial| {
                 let is_better = best.is_none_or(|best| trial.score > best.score);
                 if trial.score.is_finite() && is_better { Some(*trial) } else { best }
@@ -74,16 +72,16 @@ pub(crate) fn choose(
 
 /// The bandwidths tried.
 pub(crate) fn grid() -> [f64; 7] {
-    // Written out: products of roots would be a unit off in the last place.
+    // Written out, because products of roots would be off by one unit in the last place.
     [0.01, 0.031_622_776_601_683_79, 0.1, 0.316_227_766_016_837_94, 1.0, 3.162_277_660_168_379_5, 10.0]
 }
 
-fn cross_validate(tiles: &Tiles, kernel: Kernel, keep_going: KeepGoing<'_>) -> Result<Vec<Trial>, Error> {
+fn cross_validate(tiles: &Tiles, kernel: Kernel, watch: Watch<'_>) -> Result<Vec<Trial>, Error> {
     let n = tiles.n_rows();
     if n < N_FOLDS {
         return Err(Error::FewRows { n_rows: n, needed: N_FOLDS });
     }
-    let work = Work { tiles, n_done: AtomicUsize::new(0), keep_going };
+    let work = Work { tiles, n_done: AtomicUsize::new(0), watch };
     let trial = |bandwidth: f64| {
         let smoother = Smoother::new(kernel, bandwidth);
         let score = match kernel {
@@ -98,7 +96,7 @@ fn cross_validate(tiles: &Tiles, kernel: Kernel, keep_going: KeepGoing<'_>) -> R
 struct Work<'a> {
     tiles: &'a Tiles,
     n_done: AtomicUsize,
-    keep_going: KeepGoing<'a>,
+    watch: Watch<'a>,
 }
 
 impl Work<'_> {
@@ -118,7 +116,7 @@ impl Work<'_> {
             }
             let sums = each(start, &points);
             let before = self.n_done.fetch_add(len, Ordering::Relaxed);
-            if (self.keep_going)(before + len, total) { Ok(sums) } else { Err(Error::Interrupted) }
+            go_on(self.watch, before + len, total).map(|()| sums)
         };
         let chunks: Vec<[f64; N]> =
             (0..n.div_ceil(CHUNK_POINTS)).into_par_iter().map(chunk).collect::<Result<_, _>>()?;

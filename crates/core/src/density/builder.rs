@@ -4,7 +4,7 @@ use super::column_scale::ColumnScale;
 use super::fit::DensityFit;
 use super::options::DensityOptions;
 use super::tiles::Tiles;
-use crate::Error;
+use crate::{Error, Watch};
 use faer::MatRef;
 
 /// Collects the rows of a reference, in chunks of any size.
@@ -20,13 +20,13 @@ impl DensityBuilder {
         Self { tiles: Tiles::new(n_features), columns: None }
     }
 
-    /// Columns are scaled by these means and standard deviations, and not by those of
-    /// the rows pushed: where the rows are a sample of more. A column is left out if
-    /// it is constant by these.
+    /// Scales columns by these means and standard deviations instead of those of the
+    /// rows, if the rows are a sample of more. A column whose standard deviation is 0 is
+    /// left out.
     ///
     /// # Errors
     ///
-    /// [`Error::FeatureCount`] unless there is one of each for every feature.
+    /// [`Error::FeatureCount`] unless there is one of each per feature.
     pub fn scaled_by(mut self, means: &[f64], std_devs: &[f64]) -> Result<Self, Error> {
         let expected = self.tiles.dim();
         if let Some(found) = [means.len(), std_devs.len()].into_iter().find(|&len| len != expected) {
@@ -42,8 +42,8 @@ impl DensityBuilder {
         self.tiles.n_rows()
     }
 
-    /// Adds rows. They are kept: a density estimate is its sample. After an error
-    /// the builder must not be used further.
+    /// Adds rows. They are stored, because a density estimate needs its sample. After an
+    /// error the builder must not be used further.
     ///
     /// # Errors
     ///
@@ -66,17 +66,13 @@ impl DensityBuilder {
         self.finish_while(options, &|_, _| true)
     }
 
-    /// The fit, as long as `keep_going` agrees: it is told how much of
-    /// cross-validation is done and how much there is, from several threads.
+    /// The fit, unless `watch` stops it. Several threads tell `watch` how much of
+    /// cross-validation is done.
     ///
     /// # Errors
     ///
     /// As for [`finish`](Self::finish), and [`Error::Interrupted`].
-    pub fn finish_while(
-        self,
-        options: DensityOptions,
-        keep_going: &(dyn Fn(usize, usize) -> bool + Sync),
-    ) -> Result<DensityFit, Error> {
-        DensityFit::new(self.tiles, self.columns, options, keep_going)
+    pub fn finish_while(self, options: DensityOptions, watch: Watch<'_>) -> Result<DensityFit, Error> {
+        DensityFit::new(self.tiles, self.columns, options, watch)
     }
 }

@@ -2,7 +2,7 @@
 
 use super::tiles::Tiles;
 
-/// A spread below so many units in the last place of the largest cell is rounding.
+/// A spread below this many units in the last place of the largest cell is rounding.
 const CONSTANT_ULPS: f64 = 8.0;
 
 /// Mean and spread of a column of the reference.
@@ -15,7 +15,7 @@ pub(crate) struct ColumnScale {
 }
 
 impl ColumnScale {
-    /// As it is known from elsewhere.
+    /// From a known mean and standard deviation.
     pub(crate) fn new(mean: f64, std: f64) -> Self {
         Self { mean, std, largest: mean.abs() + std }
     }
@@ -35,7 +35,7 @@ impl ColumnScale {
             sum += cells.iter().map(|cell| cell - mean).sum::<f64>();
             squares += cells.iter().map(|cell| (cell - mean).powi(2)).sum::<f64>();
         });
-        // What rounding left of the mean is taken out of the squares.
+        // The rounding error of the mean is removed from the squares.
         let var = (squares - sum * sum / n) / n;
         Self { mean, std: var.max(0.0).sqrt(), largest }
     }

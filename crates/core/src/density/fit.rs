@@ -1,6 +1,6 @@
 //! A reference: rows scaled and packed, and a kernel to smooth them with.
 
-use super::bandwidth::{self, KeepGoing, Trial};
+use super::bandwidth::{self, Trial};
 use super::builder::DensityBuilder;
 use super::column_scale::ColumnScale;
 use super::kernel::Kernel;
@@ -10,16 +10,17 @@ use super::sums::{Skip, Smoother};
 use super::tiles::{LARGEST, Tiles, check_columns, explain};
 use super::tree::Tree;
 use super::unit::evenly;
-use crate::{Error, Warning};
+use crate::{Error, Warning, Watch};
 use faer::MatRef;
 use rayon::prelude::*;
 
-/// With more columns boxes hold everything, with fewer tiles there is nothing to save.
+/// With more columns, boxes contain nearly everything. With fewer tiles, there is nothing
+/// to save.
 const MOST_TREE_COLUMNS: usize = 8;
 const FEWEST_TREE_TILES: usize = 16;
 
-/// Rows that try out the tree, and how much dearer a tile is when points visit it
-/// one at a time (measured: 2.0 with 3 columns, 2.2 with 6, visiting nearly all).
+/// Rows that test the tree, and how much more a tile costs if points visit it one at a
+/// time (measured: 2.0 with 3 columns, 2.2 with 6, visiting nearly all).
 const TREE_TRIALS: usize = 32;
 const TREE_COST: f64 = 2.0;
 
@@ -39,7 +40,7 @@ pub struct DensityFit {
 }
 
 impl DensityFit {
-    /// The fit of a reference in one piece.
+    /// The fit of a reference in memory.
     ///
     /// # Errors
     ///
@@ -54,20 +55,19 @@ impl DensityFit {
         mut tiles: Tiles,
         columns: Option<Vec<ColumnScale>>,
         options: DensityOptions,
-        keep_going: KeepGoing<'_>,
+        watch: Watch<'_>,
     ) -> Result<Self, Error> {
         let n_features = tiles.dim();
         match tiles.n_rows() {
             0 => return Err(Error::NoRows),
-            // Nothing varies, and that is not the columns' fault.
+            // Nothing varies, but not because of the columns.
             1 if columns.is_none() => return Err(Error::FewRows { n_rows: 1, needed: 2 }),
             _ => {}
         }
         let columns: Vec<ColumnScale> = columns.unwrap_or_else(|| {
             (0..n_features).into_par_iter().map(|column| ColumnScale::of(&tiles, column)).collect()
         });
-        let (kept, constant): (Vec<usize>, Vec<usize>) =
-            (0..n_features).partition(|&column| !columns[column].is_constant());
+        let kept: Vec<usize> = (0..n_features).filter(|&column| !columns[column].is_constant()).collect();
         if kept.is_empty() {
             return Err(Error::NoFeatures { n_features });
         }
@@ -78,8 +78,21 @@ impl DensityFit {
             Scaling::None => (vec![0.0; kept.len()], vec![1.0; kept.len()]),
         };
         tiles.transform(&kept, |column, cell| (cell - centre[column]) * factor[column]);
-        let (bandwidth, curve) = bandwidth::choose(&tiles, options.kernel, options.bandwidth, keep_going)?;
-        let smoother = Smoother::new(options.kernel, bandwidth);
+        let (bandwidth, curve) = bandwidth::choose(&tiles, options.kernel, options.bandwidth, watch)?;
+        let columns = ScaledColumns { n_features, kept, centre, factor };
+        Self::assemble(columns, tiles, Smoother::new(options.kernel, bandwidth), curve, options.search)
+    }
+
+    /// A fit from rows that are already scaled.
+    pub(super) fn assemble(
+        columns: ScaledColumns,
+        tiles: Tiles,
+        smoother: Smoother,
+        curve: Vec<Trial>,
+        search: Search,
+    ) -> Result<Self, Error> {
+        let ScaledColumns { n_features, kept, centre, factor } = columns;
+        let constant = (0..n_features).filter(|column| kept.binary_search(column).is_err()).collect();
         let mut fit = Self {
             n_features,
             kept,
@@ -92,13 +105,13 @@ impl DensityFit {
             tree: None,
             log_unit: 0.0,
         };
-        fit.plant(options.search);
+        fit.plant(search);
         fit.log_unit = fit.find_unit()?;
         Ok(fit)
     }
 
-    /// Makes the tree, if it is wanted and worth it.
-    pub(super) fn plant(&mut self, search: Search) {
+    /// Builds the tree, if it is wanted and worth it.
+    fn plant(&mut self, search: Search) {
         let is_small = self.dim() > MOST_TREE_COLUMNS || self.tiles.n_tiles() < FEWEST_TREE_TILES;
         if search == Search::All || search == Search::Auto && is_small {
             return;
@@ -118,7 +131,7 @@ impl DensityFit {
         }
     }
 
-    /// Features, constant ones included.
+    /// Features, including constant ones.
     pub fn n_features(&self) -> usize {
         self.n_features
     }
@@ -133,8 +146,8 @@ impl DensityFit {
         &self.kept
     }
 
-    /// Features that are the same in all reference rows, ascending. They say
-    /// nothing and are left out, of points too.
+    /// Features that are the same in all reference rows, ascending. They carry no
+    /// information and are left out, also of points.
     pub fn constant_columns(&self) -> &[usize] {
         &self.constant
     }
@@ -159,15 +172,15 @@ impl DensityFit {
         &self.curve
     }
 
-    /// Whether sums go by the tree.
+    /// Whether sums use the tree.
     pub fn has_tree(&self) -> bool {
         self.tree.is_some()
     }
 
-    /// The logarithm of the unit of densities and values: they are `e^unit` times
-    /// the number reported. It is 0 unless doubles end before the densities do: in
-    /// hundreds of columns, or with bandwidths that are tiny or huge beside them. Log
-    /// densities are as they are.
+    /// The logarithm of the unit of densities and values: they are `e^unit` times the
+    /// number reported. It is 0 unless densities are out of the range of doubles: with
+    /// hundreds of columns, or with tiny or huge bandwidths. Log densities do not depend
+    /// on it.
     pub fn log_unit(&self) -> f64 {
         self.log_unit
     }
@@ -231,7 +244,7 @@ impl DensityFit {
                 *out = (points[(start + row, column)] - self.centre[j]) * self.factor[j];
             }
         }
-        // Constant columns do not enter, but what is not a number has no place in them.
+        // Constant columns are not used, but they must be finite.
         let is_finite =
             |column: &usize| points.col(*column).subrows(start, len).iter().all(|x| x.is_finite());
         if out.iter().all(|cell| cell.abs() <= LARGEST) && self.constant.iter().all(is_finite) {
@@ -278,9 +291,9 @@ impl DensityFit {
         (self.log_convolved_peak() - self.log_unit).exp()
     }
 
-    /// Logarithms of the factors that make means of shapes densities, in the unit.
+    /// Logarithms of the factors that turn means of shapes into densities, in the unit.
     pub(crate) fn log_factors(&self, sums: &KernelSums) -> Pair {
-        // Compact kernels have base 0; so has the Gaussian one next to a row.
+        // Compact kernels have base 0, and so has the Gaussian kernel next to a row.
         let fall = self.smoother.rate() * sums.base;
         Pair {
             plain: self.log_peak() - 2.0 * fall - self.log_unit,
@@ -288,7 +301,7 @@ impl DensityFit {
         }
     }
 
-    /// Log densities, in no unit, from sums over `n` rows.
+    /// Log densities, without the unit, from sums over `n` rows.
     pub(crate) fn log_densities(&self, sums: &KernelSums, n: usize) -> Pair {
         if sums.base == f64::INFINITY {
             return Pair { plain: f64::NEG_INFINITY, convolved: f64::NEG_INFINITY };
@@ -311,6 +324,15 @@ impl DensityFit {
             convolved: factors.convolved.exp() * (sums.convolved / n as f64),
         }
     }
+}
+
+/// The features that vary, and what is subtracted from them before they are multiplied.
+#[derive(Debug)]
+pub(super) struct ScaledColumns {
+    pub(super) n_features: usize,
+    pub(super) kept: Vec<usize>,
+    pub(super) centre: Vec<f64>,
+    pub(super) factor: Vec<f64>,
 }
 
 /// A quantity for the kernel, and the same for its convolution with itself.

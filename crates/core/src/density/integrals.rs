@@ -11,8 +11,8 @@ use std::collections::BTreeSet;
 
 /// Integrals of the density `p` and of its smoothed form `p_h = p*k_h`.
 ///
-/// From a reference they are means over pairs of its rows; for a known density the
-/// fields may be filled in.
+/// From a reference they are means over pairs of its rows; for a known density the fields
+/// can be set directly.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct PairIntegrals {
     /// `∫ p·p_h`, the mean of `k_h(Z − Z')`.
@@ -24,9 +24,9 @@ pub struct PairIntegrals {
 }
 
 impl PairIntegrals {
-    /// From pairs of reference rows: all of them, or, of a reference of more than
-    /// `most_rows`, so many rows drawn with `seed`, each paired with all others.
-    /// Time is that of valuing these rows.
+    /// From pairs of reference rows: all of them. From a larger reference, `most_rows`
+    /// rows are drawn with `seed` and each is paired with all others. Time is that of
+    /// valuing these rows.
     ///
     /// # Errors
     ///
@@ -98,7 +98,8 @@ mod tests {
             assert!(rows.len() == 5 && rows.windows(2).all(|pair| pair[0] < pair[1]), "{rows:?}");
             rows.iter().for_each(|&row| counts[row] += 1);
         }
-        // Binomial(4000, ¼) has deviation 27; a row out of reach would be 36 of them away.
+        // Binomial(4000, ¼) has deviation 27; a row that is never drawn would be 36 of
+        // them away.
         assert!(counts.iter().all(|&count| (count - 1000_i32).abs() < 140), "{counts:?}");
     }
 }

@@ -32,7 +32,7 @@ impl Kernel {
     pub const ALL: [Kernel; 4] =
         [Kernel::Gaussian, Kernel::Uniform, Kernel::Epanechnikov, Kernel::Triangular];
 
-    /// The name, as on the command line.
+    /// The name, as users write it.
     pub fn name(self) -> &'static str {
         match self {
             Kernel::Gaussian => "gaussian",
@@ -127,7 +127,7 @@ pub(crate) fn uniform_convolved_shape(u: f64) -> f64 {
 
 #[inline(always)]
 pub(crate) fn epanechnikov_shape(u: f64) -> f64 {
-    // (1 − u)(1 + u), not 1 − u²: the digits next to the edge stay.
+    // (1 − u)(1 + u), not 1 − u²: this keeps the digits next to the edge.
     positive(1.0 - u) * (1.0 + u)
 }
 

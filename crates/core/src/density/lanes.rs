@@ -1,10 +1,10 @@
-//! Sums over rows, and how they are added up.
+//! Sums over rows, and the order in which they are added.
 
 use super::kernel::Kernel;
 use super::tiles::TILE_ROWS;
 use crate::numeric::exp_of_negative;
 
-/// Partial sums are kept for this many lanes, and so is the order of adding.
+/// The number of lanes with partial sums, which fixes the order of additions.
 pub(crate) const LANES: usize = 8;
 
 /// Sums over rows `b` of the kernel's shape `κ = k/k(0)` and that of its
@@ -20,11 +20,11 @@ pub(crate) struct KernelSums {
     pub(crate) plain: f64,
     /// `Σ χ`
     pub(crate) convolved: f64,
-    /// `Σ κ²`, `Σ κχ`, `Σ χ²`, where asked for.
+    /// `Σ κ²`, `Σ κχ`, `Σ χ²`, if asked for.
     pub(crate) squares: [f64; 3],
 }
 
-/// [`KernelSums`] under way, lane by lane.
+/// [`KernelSums`] in progress, lane by lane.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Lanes {
     base: f64,
@@ -50,7 +50,7 @@ impl Lanes {
         }
         let least = least.iter().fold(f64::INFINITY, |a, &b| a.min(b));
         if least < self.base {
-            // From nothing, base is infinite and all sums are 0 times 0.
+            // At the start, base is infinite and all sums are 0 times 0.
             let factor = exp_of_negative((least - self.base) * rate);
             self.rescale(factor);
             self.base = least;

@@ -11,9 +11,9 @@
 //! value = −A (k*k)_h(0) + (2A + B) f_h(z) − B f_{k*k}(z)
 //! ```
 //!
-//! where `A` and `B` are what the average over set sizes leaves ([`SizeWeights`]). A row
-//! is worth more where the reference is dense. The first term is the same for every row,
-//! and so is the constant that the theorem adds; the sign of a value has no meaning. The
+//! where `A` and `B` come from the average over set sizes ([`SizeWeights`]). A row is
+//! worth more where the reference is dense. The first term is the same for every row, and
+//! so is the constant that the theorem adds; the sign of a value has no meaning. The
 //! value of a set of rows is of the same kind ([`SetValuer`]), with all pairs within the
 //! set and, so that sets of different sizes compare, that constant ([`PairIntegrals`]).
 //!
@@ -48,14 +48,14 @@
 //!
 //! **Digits.** Distances are sums of squared differences, exponents are taken relative to
 //! the nearest row, and the kernel's normalisation is carried as a logarithm, so that
-//! hundreds of columns lose nothing. Where densities are no doubles at all they are
-//! reported in a unit of their own, [`DensityFit::log_unit`]. For compact kernels a
-//! product of coordinates below 1e-308 counts as 0.
+//! hundreds of columns lose no digits. Densities out of the range of doubles are reported
+//! in a unit of their own, [`DensityFit::log_unit`]. For compact kernels a product of
+//! coordinates below 1e-308 counts as 0.
 //!
 //! **Speed.** Points and reference rows meet in tiles that stay in cache; one exponential
-//! serves the kernel and its convolution, whose exponent is half as large. In few columns
-//! a tree leaves out rows that cannot matter ([`Search`], [`TREE_TOLERANCE`]). The bits do
-//! not depend on threads, chunks or the machine's vectors. (Machines without fused
+//! gives both the kernel and its convolution, whose exponent is half as large. With few
+//! columns a tree leaves out rows that cannot matter ([`Search`], [`TREE_TOLERANCE`]). The
+//! bits do not depend on threads, chunks or the machine's vectors. (Machines without fused
 //! multiplication get the same bits, slowly.)
 //!
 //! The printed Eq. 7 has a wrong sign, and Example 1 a wrong range; [`Border`] and

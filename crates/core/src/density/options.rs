@@ -6,7 +6,7 @@ use super::kernel::Kernel;
 /// How columns are scaled.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Scaling {
-    /// Less the mean of the reference, over its standard deviation (divisor `n`).
+    /// Minus the mean of the reference, divided by its standard deviation (divisor `n`).
     #[default]
     Standard,
     /// Not at all.
@@ -16,13 +16,13 @@ pub enum Scaling {
 /// Which rows of the reference a sum visits.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Search {
-    /// All, or by the tree where trials say that it visits far fewer.
+    /// All, or by the tree if trials show that it visits far fewer.
     #[default]
     Auto,
     /// All.
     All,
-    /// Those that matter, by a tree of boxes: sums lack at most
-    /// [`TREE_TOLERANCE`](super::TREE_TOLERANCE) of themselves.
+    /// Those that matter, by a tree of boxes: the relative error of a sum is at most
+    /// [`TREE_TOLERANCE`](super::TREE_TOLERANCE).
     Tree,
 }
 

@@ -1,7 +1,7 @@
 //! A fit as plain numbers, to be written to files and read back.
 
 use super::bandwidth::{BANDWIDTH_RANGE, Trial};
-use super::fit::DensityFit;
+use super::fit::{DensityFit, ScaledColumns};
 use super::kernel::Kernel;
 use super::options::Search;
 use super::sums::Smoother;
@@ -11,7 +11,7 @@ use crate::Error;
 /// All numbers of a [`DensityFit`].
 #[derive(Debug, Clone, PartialEq)]
 pub struct DensityParts {
-    /// Features, constant ones included.
+    /// Features, including constant ones.
     pub n_features: usize,
     /// Features that vary, ascending.
     pub kept: Vec<usize>,
@@ -25,7 +25,7 @@ pub struct DensityParts {
     pub bandwidth: f64,
     /// The bandwidths tried.
     pub curve: Vec<Trial>,
-    /// Whether sums go by the tree.
+    /// Whether sums use the tree.
     pub tree: bool,
     /// Scaled reference rows, one after the other, in their order.
     pub rows: Vec<f64>,
@@ -48,7 +48,7 @@ impl DensityFit {
         }
     }
 
-    /// The fit these numbers are of; it gives the same bits.
+    /// The fit with these numbers; it gives the same bits.
     ///
     /// # Errors
     ///
@@ -61,23 +61,9 @@ impl DensityFit {
         for row in rows.chunks_exact(kept.len()) {
             tiles.push_row(row);
         }
-        let constant = (0..n_features).filter(|column| kept.binary_search(column).is_err()).collect();
-        let smoother = Smoother::new(kernel, bandwidth);
-        let mut fit = Self {
-            n_features,
-            kept,
-            constant,
-            centre,
-            factor,
-            smoother,
-            curve,
-            tiles,
-            tree: None,
-            log_unit: 0.0,
-        };
-        fit.plant(if tree { Search::Tree } else { Search::All });
-        fit.log_unit = fit.find_unit()?;
-        Ok(fit)
+        let columns = ScaledColumns { n_features, kept, centre, factor };
+        let search = if tree { Search::Tree } else { Search::All };
+        Self::assemble(columns, tiles, Smoother::new(kernel, bandwidth), curve, search)
     }
 }
 
@@ -92,7 +78,7 @@ impl DensityParts {
             return wrong("the columns of the density contradict each other");
         }
         if self.centre.len() != dim || self.factor.len() != dim || !self.rows.len().is_multiple_of(dim) {
-            return wrong("the rows of the density have another size than its columns");
+            return wrong("the rows of the density do not match its columns in size");
         }
         if self.rows.is_empty() {
             return wrong("the density has no rows");

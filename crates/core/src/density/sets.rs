@@ -1,4 +1,4 @@
-//! Values of sets of rows, comparable whatever their sizes.
+//! Values of sets of rows, comparable for any sizes.
 
 use super::fit::DensityFit;
 use super::integrals::PairIntegrals;
@@ -28,7 +28,7 @@ pub struct SetValuer<'a> {
     offset: f64,
 }
 
-/// What a set is worth.
+/// The value of a set.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct SetValue {
     /// Rows of the set.
@@ -37,16 +37,17 @@ pub struct SetValue {
     pub value: f64,
     /// Theorem 5 without its constant, `ν(S*)`: for sets of one size.
     pub without_constant: f64,
-    /// That without `−A (k*k)_h(0)/n`, which all sets of one size share, to full precision.
+    /// The same without `−A (k*k)_h(0)/n`, which all sets of one size share, to full
+    /// precision.
     pub relative: f64,
-    /// Its standard error, from the spread over reference rows; that of `C₀` is not in it.
-    /// NaN against a single row.
+    /// Its standard error, from the spread over reference rows; it does not include that
+    /// of `C₀`. NaN against a single row.
     pub std_error: f64,
-    /// What the members are worth one by one, added up.
+    /// The sum of the members' own values.
     pub sum_of_members: f64,
 }
 
-/// What two sets are worth together and apart.
+/// The values of two sets, together and apart.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Synergy {
     /// The first set.
@@ -55,7 +56,7 @@ pub struct Synergy {
     pub second: SetValue,
     /// Both, as one set.
     pub union: SetValue,
-    /// What the union is worth beyond the two.
+    /// The value of the union minus those of the two sets.
     pub synergy: f64,
 }
 
@@ -74,8 +75,8 @@ struct SetMeans {
 }
 
 impl<'a> SetValuer<'a> {
-    /// A valuer of sets that join sets of up to `m − 1` others. `offset` is
-    /// `C_den − ∫p²`; it matters for synergies only.
+    /// A valuer of sets that join sets of up to `m − 1` others. `offset` is `C_den −
+    /// ∫p²`; it only matters for synergies.
     ///
     /// # Errors
     ///
@@ -103,7 +104,7 @@ impl<'a> SetValuer<'a> {
     ///
     /// # Errors
     ///
-    /// [`Error::RowRange`] for rows it does not have, [`Error::NoRows`] for an empty
+    /// [`Error::RowRange`] for rows that do not exist, [`Error::NoRows`] for an empty
     /// set, [`Error::NobodyLeft`] if no row is left.
     pub fn left_out(&self, rows: &[usize]) -> Result<SetValue, Error> {
         let n_rows = self.fit.n_rows();
@@ -122,7 +123,7 @@ impl<'a> SetValuer<'a> {
         self.value_of(self.means(&members, Some(&marks))?)
     }
 
-    /// What two sets are worth together beyond what they are worth apart.
+    /// The value of two sets together minus their values apart.
     ///
     /// # Errors
     ///
@@ -176,14 +177,14 @@ impl<'a> SetValuer<'a> {
         })
     }
 
-    /// About as large as densities are, so that their squares are doubles.
+    /// About the size of densities, so that their squares are doubles.
     fn unit(&self) -> f64 {
         let typical = self.integrals.cross;
         if typical.is_normal() && typical > 0.0 { typical } else { 1.0 }
     }
 
-    /// Means over the reference, but for the rows marked. The members are smoothed
-    /// and the reference rows are the points, so that their spread comes along.
+    /// Means over the reference, except the marked rows. The members are smoothed and the
+    /// reference rows are the points, so that their spread is known, too.
     fn means(&self, members: &Tiles, marks: Option<&[u128]>) -> Result<SetMeans, Error> {
         let (fit, n) = (self.fit, members.n_rows());
         if n == 0 {

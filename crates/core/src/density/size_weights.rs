@@ -1,12 +1,10 @@
-//! What averaging over set sizes leaves of Theorem 5: three numbers.
+//! Theorem 5 averaged over set sizes: three numbers.
 
 use crate::Error;
+use crate::sizes::MAX_SIZE;
 
-/// Larger sets than any there will be; counts up to here are exact as doubles.
-const MAX_SIZE: usize = 1_000_000_000_000_000;
-
-/// So many terms are added one by one, and so far `t = n + s` is taken before
-/// the rest is left to the asymptotic series: at 32 its last term is below 1e-18.
+/// This many terms are added one by one, and at least up to this `t = n + s`. The rest is
+/// an asymptotic series, whose last term at 32 is below 1e-18.
 const DIRECT: usize = 64;
 const ASYMPTOTIC: f64 = 32.0;
 
@@ -28,10 +26,10 @@ const EULER_MACLAURIN: [f64; 6] = [
 /// D = (1/m) Σ_{s=1}^{m−1} [1 − s²/(n+s)²]/s
 /// ```
 ///
-/// Polygamma differences cancel when `m ≪ n`. So the sums are taken as sums: the
-/// first terms one by one, the others by Euler and Maclaurin, whose integrals are
-/// written without cancellation. Relative error below 1e-14 for any `n` and `m`,
-/// at the same cost.
+/// Polygamma differences cancel when `m ≪ n`. So the sums are computed as sums: the first
+/// terms one by one, the others by Euler and Maclaurin, whose integrals are written
+/// without cancellation. Relative error below 1e-14 for any `n` and `m`, at the same
+/// cost.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct SizeWeights {
     /// `A(n, m)`: weight of the set's own squared error.
@@ -64,8 +62,8 @@ impl SizeWeights {
         let (n, sizes) = (n_rows as f64, m as f64);
         let own = sum(n, m, own_term, own_integral, own_derivative) / sizes;
         let joint = sum(n, m, joint_term, joint_integral, joint_derivative) / sizes;
-        // 1/s − s/(n+s)² = 1/s − 1/(n+s) + n/(n+s)². The first two telescope to
-        // H_k minus k reciprocals, and the shorter way round loses no digits.
+        // 1/s − s/(n+s)² = 1/s − 1/(n+s) + n/(n+s)². The first two telescope to H_k minus
+        // k reciprocals, and the shorter sum loses no digits.
         let (few, many) = if n_rows < m { (n_rows, m) } else { (m - 1, n_rows + 1) };
         let telescoped = reciprocals(1.0, few) - reciprocals(many as f64, few);
         let spread = (telescoped + (own * sizes - 1.0) / n) / sizes;
@@ -134,7 +132,7 @@ fn sum(
 ) -> f64 {
     let head = if m <= DIRECT { m } else { (ASYMPTOTIC - n).max(0.0) as usize };
     let mut sum = 0.0;
-    // From the last, smallest terms of A on; those of B do not differ by much.
+    // From the last terms, the smallest of A; those of B differ little.
     for s in (0..head).rev() {
         sum += term(n, n + s as f64);
     }

@@ -1,4 +1,4 @@
-//! Sums of a kernel and of its convolution over many rows, fast and with all digits.
+//! Sums of a kernel and of its convolution over many rows, fast and to full precision.
 //!
 //! Points and rows meet in tiles. A row is a lane of a vector, a point is the same
 //! in all lanes, and lanes are added up in an order that does not depend on the
@@ -17,14 +17,14 @@ const SEGMENT_TILES: usize = 64;
 /// Points that pass over a segment together.
 pub(crate) const CHUNK_POINTS: usize = 64;
 
-/// Which rows a point does not meet.
+/// Which rows a point skips.
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum Skip<'a> {
-    /// It meets all.
+    /// None.
     None,
-    /// Point `i` does not meet row `own[i]`.
+    /// Point `i` skips row `own[i]`.
     Own(&'a [usize]),
-    /// Point `i` does not meet the rows of its fold, every `n_folds`-th.
+    /// Point `i` skips the rows of its fold, every `n_folds`-th.
     Fold { first_point: usize, n_folds: usize },
 }
 
@@ -207,9 +207,9 @@ impl Smoother {
     }
 }
 
-/// The work of [`Smoother::add_tile`], for whatever vectors the machine has. A type
-/// of its own rather than a closure: each instruction set compiles it anew, where a
-/// closure would be one function for all of them.
+/// The work of [`Smoother::add_tile`], for whatever vectors the machine has. It is a type
+/// instead of a closure, because it is compiled for each instruction set, while a closure
+/// would be one function for all.
 struct AddTile<'a> {
     smoother: &'a Smoother,
     groups: &'a Groups,
@@ -235,8 +235,8 @@ mod tests {
     use super::*;
     use faer::Mat;
 
-    /// What the machine's vectors compute has the bits of the same operations one by
-    /// one, for a full tile and one that is not, rows left out or not.
+    /// What the machine's vectors compute has the bits of the same operations one by one,
+    /// for full tiles and others, with rows left out or not.
     #[test]
     fn vectors_have_the_bits_of_plain_arithmetic() {
         let mut state = 1_u64;

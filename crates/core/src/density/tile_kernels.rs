@@ -1,4 +1,4 @@
-//! What a few points and one tile have to do with each other: distances, products.
+//! Distances and products of a few points and one tile.
 
 use super::lanes::LANES;
 use super::tiles::TILE_ROWS;

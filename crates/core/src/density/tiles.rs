@@ -3,15 +3,15 @@
 use crate::Error;
 use faer::MatRef;
 
-/// Rows of a tile. Of 32 columns a tile is 32 kB: it stays in cache while points
+/// Rows of a tile. With 32 columns a tile takes 32 kB: it stays in cache while points
 /// pass over it.
 pub(crate) const TILE_ROWS: usize = 128;
 
 /// Cells beyond this could not be squared, summed and divided by a squared bandwidth.
 pub(crate) const LARGEST: f64 = 1e120;
 
-/// Rows, cut into tiles; within a tile column by column. The last tile is filled
-/// up with zeros, which nobody counts.
+/// Rows, cut into tiles; within a tile column by column. The last tile is padded with
+/// zeros, which do not count.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Tiles {
     dim: usize,
@@ -148,7 +148,7 @@ pub(crate) fn check_columns(x: MatRef<'_, f64>, expected: usize) -> Result<(), E
     Ok(())
 }
 
-/// The first cell that is not finite, or that some are too large.
+/// The error for the first cell that is not finite, or for cells that are too large.
 pub(crate) fn explain(x: MatRef<'_, f64>) -> Error {
     for row in 0..x.nrows() {
         for column in 0..x.ncols() {

@@ -1,8 +1,8 @@
 //! A tree of boxes over tiles of rows, for sums that need not visit all of them.
 //!
-//! Rows are ordered so that each tile holds neighbours: ranges of tiles are halved
-//! at the median of their widest coordinate. A point visits boxes nearest first and
-//! leaves a box out once all its rows together cannot matter.
+//! Rows are ordered so that each tile holds neighbours: ranges of tiles are halved at the
+//! median of their widest coordinate. A point visits boxes nearest first and skips a box
+//! once all its rows together cannot matter.
 
 use super::kernel::Kernel;
 use super::lanes::{KernelSums, Lanes};
@@ -10,7 +10,7 @@ use super::sums::{Skip, Smoother};
 use super::tile_kernels::Groups;
 use super::tiles::{TILE_ROWS, Tiles};
 
-/// What a sum may lack, relative to itself, when boxes are left out.
+/// The relative error of a sum when boxes are left out.
 ///
 /// With `Σ̃` the sum over the rows visited and `Σ` that over all, both for the
 /// kernel and for its convolution,
@@ -19,7 +19,7 @@ use super::tiles::{TILE_ROWS, Tiles};
 /// Σ̃ ≤ Σ ≤ (1 + 1e-12)·Σ̃         (apart from rounding)
 /// ```
 ///
-/// Compact kernels lack nothing: boxes out of reach hold zeros only.
+/// Compact kernels have no error: boxes out of reach contribute only zeros.
 pub const TREE_TOLERANCE: f64 = 1e-12;
 
 /// Rows in tree order, and the boxes around ranges of their tiles.
@@ -29,7 +29,7 @@ pub(crate) struct Tree {
     nodes: Vec<Node>,
     /// Lower and upper corner of each node's box, one after the other.
     corners: Vec<f64>,
-    /// Where each row went.
+    /// The new place of each row.
     position: Vec<usize>,
 }
 
@@ -54,7 +54,7 @@ impl Tree {
         (tiles, tree)
     }
 
-    /// Where row `row` of the reference went.
+    /// The new place of row `row` of the reference.
     pub(crate) fn position(&self, row: usize) -> usize {
         self.position[row]
     }
@@ -152,9 +152,8 @@ impl Tree {
     }
 }
 
-/// The squared distance from which on no `n` rows can add more than
-/// [`TREE_TOLERANCE`] of the sums so far: a row there adds less than
-/// `tolerance/n` of either.
+/// The squared distance beyond which `n` rows cannot add more than [`TREE_TOLERANCE`] of
+/// the sums so far: a row there adds less than `tolerance/n` of either.
 fn cut_of(sums: KernelSums, rate: f64, n: usize) -> f64 {
     if sums.plain == 0.0 {
         return f64::INFINITY;
@@ -165,8 +164,8 @@ fn cut_of(sums: KernelSums, rate: f64, n: usize) -> f64 {
     sums.base + plain.max(convolved)
 }
 
-/// Orders rows so that tiles are boxes of neighbours. Rows that are alike stay in
-/// their order, so that the outcome depends on nothing but the rows.
+/// Orders rows so that tiles are boxes of neighbours. Equal rows stay in their order, so
+/// that the result depends only on the rows.
 fn arrange(tiles: &Tiles, order: &mut [usize]) {
     if order.len() <= TILE_ROWS {
         order.sort_unstable();

@@ -1,13 +1,14 @@
-//! The paper's Examples 1 and 2: a uniform kernel on uniform data, on paper.
+//! The paper's Examples 1 and 2: a uniform kernel on uniform data, by hand.
 //!
 //! `P` is uniform on `[0, 1]`, the kernel is `1/h` on an interval of length `h`, and
-//! integrals are over `[0, 1]`. Everything is elementary, which makes it the place to
-//! look at synergy: two points that are close say nearly the same.
+//! integrals are over `[0, 1]`. Everything is elementary, which makes it a good place to
+//! study synergy: two points that are close carry nearly the same information.
 
 use super::size_weights::SizeWeights;
 use crate::Error;
 
-/// What the outer integral of a probability may be off by, and the pieces it starts from.
+/// The tolerance of the outer integral of a probability, and the number of pieces it
+/// starts with.
 const TOLERANCE: f64 = 1e-13;
 const PIECES: usize = 64;
 
@@ -21,7 +22,7 @@ pub struct UniformExample {
     two: SizeWeights,
 }
 
-/// What becomes of points near the ends of `[0, 1]`.
+/// How points near the ends of `[0, 1]` are treated.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Border {
     /// As printed: points are treated as if they were in `[h, 1 − h]`.
@@ -68,7 +69,7 @@ impl UniformExample {
     }
 
     fn check(&self, z: f64) -> Result<(), Error> {
-        // A hair of room for h/2 and 1 − h/2 as they come out in doubles.
+        // Some room for the rounding of h/2 and 1 − h/2.
         let (z, half) = (z.min(1.0 - z), self.h / 2.0);
         if z >= half * (1.0 - 4.0 * f64::EPSILON) - f64::EPSILON {
             return Ok(());
@@ -118,9 +119,9 @@ impl UniformExample {
         self.two.own / (2.0 * self.h * self.h)
     }
 
-    /// The smallest distance of two points in `[h, 1 − h]` with which they are worth
-    /// at least as much together as apart (Figure 3); none if no distance will do,
-    /// 0 if every one does.
+    /// The smallest distance of two points in `[h, 1 − h]` with which they are worth at
+    /// least as much together as apart (Figure 3); `None` if there is no such distance, 0
+    /// if every distance is.
     pub fn threshold(&self) -> Option<f64> {
         self.threshold_with(0.0)
     }

@@ -1,4 +1,4 @@
-//! The unit in which densities are doubles, or why there is none.
+//! The unit in which densities are in the range of doubles.
 
 use super::fit::DensityFit;
 use super::kernel::Kernel;
@@ -6,7 +6,7 @@ use super::lanes::KernelSums;
 use super::sums::CHUNK_POINTS;
 use crate::Error;
 
-/// Rows whose density is looked at first.
+/// Rows whose density is checked first.
 const PROBES: usize = 64;
 
 /// `e^±700` are doubles, with some room.
@@ -16,8 +16,8 @@ const LOG_RANGE: f64 = 700.0;
 const LOG_COMFORT: f64 = 600.0;
 
 impl DensityFit {
-    /// The logarithm of the unit in which densities and values are doubles: 0 where
-    /// that will do. Refuses bandwidths with which every row is alone.
+    /// The logarithm of the unit in which densities and values are doubles: 0 if none is
+    /// needed. Refuses bandwidths so small that no row is near another.
     pub(crate) fn find_unit(&self) -> Result<f64, Error> {
         let peak = self.log_convolved_peak();
         let n = self.n_rows();
@@ -42,8 +42,8 @@ impl DensityFit {
         Ok(if fits { 0.0 } else { ((peak + best) / 2.0).round() })
     }
 
-    /// The largest log density of some rows, each left out of the reference; none if
-    /// all are too small beside the kernel's peak.
+    /// The largest log density of some rows, each left out of the reference; `None` if
+    /// all are too small compared with the kernel's peak.
     fn largest_density(&self, rows: &[usize]) -> Option<f64> {
         let points = self.rows_of(rows);
         let sums = self.kernel_sums(&self.smoother(), &points, Some(rows), true);
@@ -75,7 +75,7 @@ impl DensityFit {
             rows.iter().zip(points.chunks_exact(self.dim())).map(nearest).filter(|gap| *gap > 0.0).collect();
         nearest.sort_by(f64::total_cmp);
         let median = nearest.get(nearest.len() / 2).copied().unwrap_or(1.0);
-        // A kernel that ends must reach a little further.
+        // A compact kernel must reach a little further.
         match kernel {
             Kernel::Gaussian => median,
             _ => 1.01 * median / kernel.reach(),

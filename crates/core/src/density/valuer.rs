@@ -5,8 +5,9 @@ use super::fit::DensityFit;
 use super::lanes::KernelSums;
 use super::size_weights::SizeWeights;
 use super::sums::{CHUNK_POINTS, Smoother};
-use crate::values::{Part, Values};
-use crate::{Error, Rows, Valuer, Warning};
+use crate::valuer::{go_on, slices_of};
+use crate::values::{Note, Part, Valued, Values};
+use crate::{Error, Place, Rows, Sizes, Valuer, Wants, Warning, Watch};
 use faer::MatRef;
 use rayon::prelude::*;
 use std::sync::Arc;
@@ -29,11 +30,11 @@ pub enum DensityMethod {
 /// ```
 ///
 /// with the mean of `k_h(z − z̃)` over the reference, `f_h`, and that of `(k*k)_h`,
-/// `f_{k*k}`. The first term is the same for every row; in many dimensions it is
-/// so large beside the second that `value` keeps few digits of it. `relative` keeps
+/// `f_{k*k}`. The first term is the same for every row; in many dimensions it is so much
+/// larger than the second that `value` keeps few digits of the second. `relative` keeps
 /// them all. Where a density is below the range of doubles, `relative` is 0 and
-/// `log_density` still tells rows apart; it is `−∞` where a compact kernel reaches
-/// no row.
+/// `log_density` still distinguishes rows; it is `−∞` where a compact kernel reaches no
+/// row.
 #[derive(Debug, Clone)]
 pub struct DensityValuer {
     fit: Arc<DensityFit>,
@@ -43,8 +44,8 @@ pub struct DensityValuer {
 }
 
 impl DensityValuer {
-    /// A valuer of rows against `fit`, averaging over sets of up to `m` rows, the
-    /// row included. A fit holds its rows, so it may be shared.
+    /// A valuer of rows against `fit`, averaging over sets of up to `m` rows, including
+    /// the valued one. A fit stores its rows, so it can be shared.
     ///
     /// # Errors
     ///
@@ -61,9 +62,9 @@ impl DensityValuer {
         }
     }
 
-    /// Reports standard errors too, from the spread over reference rows. They say
-    /// what the finite reference costs at the bandwidth used. A single reference row
-    /// has no spread, and values against it no standard error.
+    /// Also reports standard errors, from the spread over reference rows. They measure
+    /// the error due to the finite reference at this bandwidth. With a single reference
+    /// row there are none.
     pub fn with_std_error(mut self, yes: bool) -> Self {
         self.with_std_error = yes && self.method == DensityMethod::Closed;
         self
@@ -82,11 +83,6 @@ impl DensityValuer {
     /// The term all values share, `−A (k*k)_h(0)`.
     pub fn constant(&self) -> f64 {
         -self.weights.own * self.fit.convolved_peak()
-    }
-
-    /// What is doubtful before a single row was valued.
-    pub fn warnings(&self) -> Vec<Warning> {
-        self.fit.warnings()
     }
 
     /// Values rows that are not part of the reference. `first_row` is the number of
@@ -108,8 +104,8 @@ impl DensityValuer {
     ///
     /// # Errors
     ///
-    /// [`Error::FewRows`] for a reference of one row; [`Error::RowRange`] for rows
-    /// it does not have.
+    /// [`Error::FewRows`] for a reference of one row; [`Error::RowRange`] for rows that
+    /// do not exist.
     pub fn leave_one_out(&self, first: usize, len: usize) -> Result<Values, Error> {
         let n_rows = self.fit.n_rows();
         if n_rows < 2 {
@@ -124,8 +120,7 @@ impl DensityValuer {
         })
     }
 
-    /// Values points in chunks; those from reference row `own` on meet all rows but
-    /// themselves.
+    /// Values points in chunks; those from reference row `own` on skip themselves.
     fn value_chunks(
         &self,
         n: usize,
@@ -134,7 +129,8 @@ impl DensityValuer {
         points: impl Fn(usize, usize) -> Result<Vec<f64>, Error> + Sync,
     ) -> Result<Values, Error> {
         let smoother = Smoother { with_squares: self.with_std_error, ..self.fit.smoother() };
-        // Chunks do not change a bit; few points are worth several threads each.
+        // Chunks do not change any bit. If there are few points, several threads share
+        // one.
         let n_chunks = n.div_ceil(CHUNK_POINTS);
         let in_parallel = n_chunks < 2 * rayon::current_num_threads();
         let chunk = |chunk: usize| {
@@ -176,7 +172,7 @@ impl DensityValuer {
     }
 
     /// The standard error of the mean over reference rows of ψ = (2A+B)k − B(k*k). Its
-    /// square may be no double where it is one itself, so the larger factor is put apart.
+    /// square may be out of the range of doubles, so the larger factor is kept apart.
     fn std_error_of(&self, sums: &KernelSums, n: usize) -> f64 {
         if sums.base == f64::INFINITY {
             return 0.0;
@@ -190,21 +186,9 @@ impl DensityValuer {
     }
 
     fn collect(&self, rows: &[RowValue]) -> Values {
-        let column = |of: fn(&RowValue) -> f64| rows.iter().map(of).collect::<Vec<f64>>();
-        let parts = Self::parts(self.method).iter().map(|&part| {
-            let of = if part == Part::LogDensity {
-                |row: &RowValue| row.log_density
-            } else {
-                |row: &RowValue| row.relative
-            };
-            (part, column(of))
-        });
-        Values {
-            value: column(|row| row.value),
-            std_error: self.with_std_error.then(|| column(|row| row.std_error)),
-            parts: parts.collect(),
-            ..Values::default()
-        }
+        let errors = || rows.iter().map(|row| row.std_error).collect();
+        let parts = Self::parts(self.method).to_vec();
+        Values { std_error: self.with_std_error.then(errors), ..Values::of(rows, parts) }
     }
 }
 
@@ -220,10 +204,38 @@ pub(crate) fn mean_std_error(squares: [f64; 3], k: f64, kk: f64, mean: f64, n: u
     ((square / n - mean * mean).max(0.0) / (n - 1.0)).sqrt()
 }
 
+/// Targets do not matter.
 impl Valuer for DensityValuer {
-    /// Values `points`; their targets do not matter.
-    fn values(&self, points: Rows<'_>) -> Result<Values, Error> {
-        self.values_from(points.x(), 0)
+    /// Values rows. For rows of the reference only their numbers count: they are the rows
+    /// of the fit from `first_row` on.
+    ///
+    /// # Errors
+    ///
+    /// As for [`values_from`](DensityValuer::values_from) and
+    /// [`leave_one_out`](DensityValuer::leave_one_out); [`Error::Interrupted`].
+    fn values_at(&self, rows: Rows<'_>, place: Place, watch: Watch<'_>) -> Result<Values, Error> {
+        go_on(watch, 0, rows.len())?;
+        if !place.in_reference {
+            return self.values_from(rows.x(), place.first_row);
+        }
+        // A number beyond the last row is refused there.
+        self.leave_one_out(usize::try_from(place.first_row).unwrap_or(usize::MAX), rows.len())
+    }
+
+    fn parts(&self) -> Vec<Part> {
+        Self::parts(self.method).to_vec()
+    }
+
+    fn sizes(&self) -> Sizes {
+        Sizes::new(1, self.weights.m())
+    }
+
+    fn warnings(&self) -> Vec<Warning> {
+        self.fit.warnings()
+    }
+
+    fn wants(&self) -> Wants {
+        slices_of(1)
     }
 }
 
@@ -233,4 +245,18 @@ struct RowValue {
     relative: f64,
     log_density: f64,
     std_error: f64,
+}
+
+impl Valued for RowValue {
+    fn value(&self) -> f64 {
+        self.value
+    }
+
+    fn part(&self, part: Part) -> f64 {
+        if part == Part::LogDensity { self.log_density } else { self.relative }
+    }
+
+    fn note(&self) -> Option<Note> {
+        None
+    }
 }

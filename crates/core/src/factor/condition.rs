@@ -6,8 +6,8 @@ use faer::{Mat, Par};
 /// Steps of the search; it nearly always ends after two.
 const MAX_STEPS: usize = 6;
 
-/// An estimate of `‖L‖₁ ‖L⁻¹‖₁`, from below and seldom by more than a factor of
-/// three (Hager 1984, Higham 1988): `O(p²)` where the inverse would be `O(p³)`.
+/// A lower estimate of `‖L‖₁ ‖L⁻¹‖₁`, rarely off by more than a factor of three (Hager
+/// 1984, Higham 1988): `O(p²)` where the inverse would be `O(p³)`.
 pub(crate) fn condition(lower: &Mat<f64>) -> f64 {
     let p = lower.nrows();
     if p == 0 {
@@ -22,7 +22,7 @@ pub(crate) fn condition(lower: &Mat<f64>) -> f64 {
     for _ in 0..MAX_STEPS {
         solve_lower_triangular_in_place(lower.as_ref(), x.as_mut(), Par::Seq);
         let found = sum_abs(x.col_as_slice(0));
-        // NaN and infinity, too, end the search.
+        // NaN and infinity end the search, too.
         if !found.is_finite() {
             return f64::INFINITY;
         }
@@ -43,7 +43,7 @@ pub(crate) fn condition(lower: &Mat<f64>) -> f64 {
             x[(best, 0)] = 1.0;
         }
     }
-    // A vector of alternating signs that no such column hides from.
+    // A vector of alternating signs, which finds columns that the search misses.
     let mut x = Mat::from_fn(p, 1, |i, _| {
         let step = 1.0 + i as f64 / (p.max(2) - 1) as f64;
         if i % 2 == 0 { step } else { -step }

@@ -1,4 +1,4 @@
-//! Triangular factors that leave dependent columns out, earlier ones winning.
+//! Triangular factors that leave out columns that depend on earlier ones.
 //!
 //! | file | holds |
 //! |---|---|
@@ -18,7 +18,7 @@ pub(crate) use triangle::{Reduced, reduce};
 
 use faer::Mat;
 
-/// A share of variation above this is beyond doubt and is not examined further.
+/// A share of variation above this needs no closer look.
 const CLEAR_SHARE: f64 = 1e-6;
 
 /// `L` with `L Lᵀ` = the products of the independent columns.
@@ -30,8 +30,7 @@ pub(crate) struct Factor {
     pub(crate) kept: Vec<usize>,
     /// The columns found to depend on earlier ones, ascending.
     pub(crate) dropped: Vec<usize>,
-    /// The kept column with the smallest share of variation of its own, and
-    /// that share: `1 − R²` on the columns before it, less where rounding
-    /// errors are inflated.
+    /// The kept column with the smallest share of its own variation, and that share: `1 −
+    /// R²` on the columns before it, less if rounding errors are inflated.
     pub(crate) weakest: Option<(usize, f64)>,
 }

@@ -3,15 +3,14 @@
 use super::{CLEAR_SHARE, Factor};
 use faer::{Mat, Side};
 
-/// Rounding errors of a Gram entry and of an elimination step, in units of
-/// `p · ε`. Generous: exact copies must never pass as independent.
+/// Rounding errors of a Gram entry and of an elimination step, in units of `p · ε`.
+/// Generous, because exact copies must never count as independent.
 const NOISE_FACTOR: f64 = 64.0;
 
 impl Factor {
-    /// Factors the symmetric matrix of `entry`, given for `i ≥ j`, whose
-    /// diagonal is scaled to about 1. Columns with a false `usable` are dropped
-    /// unseen; `inflation` says how much larger than usual the rounding errors
-    /// of a column are.
+    /// Factors the symmetric matrix of `entry`, given for `i ≥ j`, whose diagonal is
+    /// scaled to about 1. Columns with a false `usable` are dropped without a look;
+    /// `inflation` says how much larger than usual the rounding errors of a column are.
     ///
     /// A column depends on earlier ones when what elimination leaves of its
     /// diagonal is no larger than the rounding errors that went into it. With
@@ -69,8 +68,8 @@ impl Factor {
         Self { lower, kept, dropped, weakest }
     }
 
-    /// The ordinary case, by a blocked factorisation: every usable column has
-    /// plenty of variation of its own. `None` where that must be looked at.
+    /// The usual case, by a blocked factorisation: every usable column has enough
+    /// variation of its own. `None` if that needs a closer look.
     fn when_clear(
         size: usize,
         usable: impl Fn(usize) -> bool,
@@ -86,7 +85,7 @@ impl Factor {
             .enumerate()
             .map(|(k, &column)| lower[(k, k)] * lower[(k, k)] / gram[(k, k)] / inflation(column));
         let weakest = kept.iter().copied().zip(shares).min_by(|a, b| a.1.total_cmp(&b.1));
-        // NaN, too, fails the comparison.
+        // NaN fails the comparison, too.
         let clear = weakest.is_none_or(|(_, share)| share >= CLEAR_SHARE);
         clear.then_some(Self { lower, kept, dropped, weakest })
     }

@@ -1,9 +1,9 @@
 //! The triangle of a table, by reflections.
 //!
-//! Householder's method keeps what is left of a nearly dependent column to the
-//! last digit. faer's factorisation is faster and not used: it takes a column
-//! for dependent that is left with less than `16 n ε` of its length, which in a
-//! block of 4096 rows is a difference in the eleventh digit.
+//! Householder's method keeps what is left of a nearly dependent column to the last
+//! digit. faer's factorisation is faster but is not used: it treats a column as dependent
+//! if less than `16 n ε` of its length is left, which in a block of 4096 rows is a
+//! difference in the eleventh digit.
 
 use faer::reborrow::ReborrowMut;
 use faer::{Mat, MatMut};
@@ -50,8 +50,8 @@ pub(crate) fn add_to_root(lower: &mut Mat<f64>, mut a: Mat<f64>) {
     }
 }
 
-/// Reflects the rows of `panel` into the triangle; what is left in them is of
-/// no use.
+/// Reflects the rows of `panel` into the triangle; the panel holds nothing useful
+/// afterwards.
 #[inline(always)]
 fn fold_in(lower: &mut Mat<f64>, mut panel: MatMut<'_, f64>) {
     let k = lower.ncols();
@@ -67,8 +67,8 @@ fn fold_in(lower: &mut Mat<f64>, mut panel: MatMut<'_, f64>) {
         }
         let head = row[0];
         let length = (head * head + tail_sq).sqrt();
-        // Of the two reflections the one that cancels nothing; it turns the sign
-        // of the row, which is turned back.
+        // The reflection that cancels nothing. It changes the sign of the row, which is
+        // changed back.
         let first = head + length;
         row[0] = length;
         for (l, cell) in row[1..].iter_mut().enumerate() {

@@ -3,19 +3,19 @@
 use super::{CLEAR_SHARE, Factor};
 use faer::Mat;
 
-/// Rounding errors that an orthogonal factorisation leaves in a column, in
-/// units of `√p · ε` of its length. Generous: exact copies must never pass as
-/// independent (`crates/core/tests/hard_designs.rs` looks for the worst case).
+/// Rounding errors that an orthogonal factorisation leaves in a column, in units of `√p ·
+/// ε` of its length. Generous, because exact copies must never count as independent
+/// (`crates/core/tests/core/hard_designs.rs` looks for the worst case).
 const NOISE_FACTOR: f64 = 16.0;
 
-/// A target is free of noise only where this many times less is left of it than
-/// makes a column dependent.
+/// A target counts as free of noise only if this many times less is left of it than makes
+/// a column dependent.
 const TARGET_CAUTION: f64 = 4.0;
 
 /// Rounding of the cells themselves, in units of `ε` times their size.
 const CELL_NOISE: f64 = 4.0;
 
-/// A factor of the features, and what it makes of the target.
+/// A factor of the features, and what follows for the target.
 #[derive(Debug, Clone)]
 pub(crate) struct Reduced {
     pub(crate) factor: Factor,
@@ -23,22 +23,21 @@ pub(crate) struct Reduced {
     pub(crate) target_row: Vec<f64>,
     /// What is left of the target's sum of squares.
     pub(crate) rss: f64,
-    /// As much could be left by rounding alone.
+    /// What rounding alone could leave.
     pub(crate) rss_noise: f64,
 }
 
 /// Takes the dependent columns out of a triangle.
 ///
-/// `lower` is the root of features and target, the target last, with features
-/// scaled to a length of about 1. Columns with a false `usable` are dropped
-/// unseen; `far` is how far the mean of a column is from zero, in units of its
-/// length: that often its cells are larger than what is left of them when they
-/// are centred, and so are the rounding errors they came with.
+/// `lower` is the root of features and target, the target last, with features scaled to a
+/// length of about 1. Columns with a false `usable` are dropped without a look; `far` is
+/// how far the mean of a column is from zero, in units of its length. Cells are larger by
+/// this factor than after centring, and so are the rounding errors they bring along.
 ///
-/// A column depends on earlier ones when what reflections leave of it is no
-/// longer than the rounding errors that went into it. With `b` its coefficients
-/// on the earlier ones, all of length 1, those are about `ε (1 + |b|₁)`, and come to light only
-/// if the column is nearly a combination of them.
+/// A column depends on earlier ones when what reflections leave of it is no longer than the
+/// rounding errors that went into it. With `b` its coefficients on the earlier ones, all of
+/// length 1, those are about `ε (1 + |b|₁)`, and show only if the column is nearly a
+/// combination of them.
 pub(crate) fn reduce(
     lower: &Mat<f64>,
     usable: impl Fn(usize) -> bool,
@@ -63,8 +62,8 @@ pub(crate) fn reduce(
             dropped.push(column);
             continue;
         }
-        // Columns dropped before have left rows of their own; they are turned
-        // into this column's.
+        // Columns dropped before have left rows of their own; they are rotated into this
+        // column's.
         reflect(&mut upper, rank, column);
         kept.push(column);
         if weakest.is_none_or(|(_, least)| share < least) {
@@ -75,7 +74,7 @@ pub(crate) fn reduce(
     let rest = norm(&upper.col_as_slice(target)[rank..]);
     let lower = Mat::from_fn(rank, rank, |i, l| if l <= i { upper[(l, kept[i])] } else { 0.0 });
     let target_row = upper.col_as_slice(target)[..rank].to_vec();
-    // Of a target nothing is dropped: less caution is needed than with columns.
+    // A target is never dropped, so it needs less caution than columns.
     let noise = rounding_noise(&upper, &kept, target, &far) / TARGET_CAUTION;
     Reduced {
         factor: Factor { lower, kept, dropped, weakest },

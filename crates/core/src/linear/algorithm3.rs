@@ -1,9 +1,9 @@
 //! The paper's Algorithm 3: Monte Carlo with two stopping rules.
 //!
-//! Kept so that the paper's numbers can be made again and its truncation be
-//! seen. It estimates the printed sum (sizes `q … m`, Theorem 2's constant) and
-//! is neither exact nor unbiased: the outer rule stops while the tail of the
-//! sum, which decays only like `1/j`, is still to come.
+//! Kept to reproduce the paper's numbers and to show its truncation. It estimates the
+//! printed sum (sizes `q … m`, Theorem 2's constant) and is neither exact nor unbiased:
+//! the outer rule stops while the tail of the sum, which decays only like `1/j`, is still
+//! to come.
 
 use super::gaussian::PointStats;
 use crate::{Error, Sizes};

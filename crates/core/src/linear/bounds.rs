@@ -14,12 +14,12 @@
 //! or, for the lower bound, at a mixture of both; a bound on the value is the sum
 //! of these over `j = q−1 … m−1`, divided by `m`.
 //!
-//! **Assumptions.** `c = ½`, `C = 1` is proved for Gaussian designs. With a ridge
-//! the terms `h₁`, `h₂` of Proposition 1 are not covered. Where `δ_j ≥ 1` and
-//! `γ = 0` the bound says nothing.
+//! **Assumptions.** `c = ½`, `C = 1` is proved for Gaussian designs. With a ridge the
+//! terms `h₁`, `h₂` of Proposition 1 are not covered. Where `δ_j ≥ 1` and `γ = 0` the
+//! bound is infinite.
 //!
-//! [`Convention::Printed`] has the coefficients as printed in the paper, with
-//! those of `e²` swapped, which bounds nothing.
+//! [`Convention::Printed`] has the coefficients as printed in the paper, with those of
+//! `e²` swapped, so it is not a valid bound.
 
 use super::fit::LinearFit;
 use super::gaussian::{Convention, PointStats};
@@ -27,7 +27,7 @@ use super::printed_sums::PrintedSums;
 use crate::numeric::BranchedRule;
 use crate::{Error, Sizes};
 
-/// Sets this large do not exist; a bound that has not spoken by then never does.
+/// Sets this large do not exist. A bound that is infinite up to here stays infinite.
 const LARGEST_SIZE: usize = 1 << 50;
 
 /// Which side a value is bounded on.
@@ -47,7 +47,7 @@ pub enum Side {
 /// | `tail` | ½, printed 1 | `c` of the tail of the eigenvalues |
 /// | `edge` | 1 | `C` of their edge |
 /// | `ridge` | 0 | `γ`, added to the sum of squares |
-/// | `stop` | none | printed only: Algorithm 4 stops when a term is so small a share of the sum |
+/// | `stop` | none | printed only: Algorithm 4 stops when a term is at most this share of the sum |
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Bound {
     /// Which side.
@@ -74,8 +74,8 @@ impl Bound {
         Self { side, convention, tail, edge: 1.0, ridge: 0.0, stop: None }
     }
 
-    /// The smallest set of which the bound says anything without a ridge: the
-    /// first `j` with `δ_j < 1`.
+    /// The smallest set size for which the bound is finite without a ridge: the first `j`
+    /// with `δ_j < 1`.
     pub fn first_size(&self, dim: usize, max: usize) -> usize {
         let says_nothing = |j: usize| self.delta(j as f64, dim, max) >= 1.0;
         let mut above = dim.max(1);
@@ -171,7 +171,7 @@ impl BoundForm {
         self.bound
     }
 
-    /// The bound on the value of a row. Infinite where it says nothing.
+    /// The bound on the value of a row. Infinite where there is none.
     pub fn value(&self, row: PointStats) -> f64 {
         let m = self.sizes.max() as f64;
         match (self.bound.convention, self.bound.side, self.bound.stop) {

@@ -1,7 +1,7 @@
 //! Values for inputs that are not Gaussian, by calibrating Theorem 2.
 //!
-//! **Setting.** As in Theorem 2, but with the distances `D = xᵀΣ⁻¹x` that the
-//! reference rows really have, instead of those of Gaussian rows (`χ²_p`).
+//! **Setting.** As in Theorem 2, but with the distances `D = xᵀΣ⁻¹x` that the reference
+//! rows actually have, instead of those of Gaussian rows (`χ²_p`).
 //!
 //! **Result.** For a set of `s` rows the distance of a row under the set's own
 //! covariance is governed by `θ(s)`, the solution of
@@ -14,23 +14,23 @@
 //! `ωw` in the sums of Theorem 2, where `ρ = θ_g/θ` and `ω = (θ'/θ²)/(θ_g'/θ_g²)`,
 //! makes up for most of what non-Gaussian inputs change.
 //!
-//! **Assumptions.** No few rows dominate the distances. It is an approximation:
-//! off by 1 to 5 % of the spread of values where plain Gaussian is off by 12 to
-//! 39 % (uniform, two-point, heavy-tailed, skewed inputs).
+//! **Assumptions.** The distances are not dominated by a few rows. The method is an
+//! approximation: it is off by 1 to 5 % of the spread of values where plain Gaussian is
+//! off by 12 to 39 % (uniform, two-point, heavy-tailed, skewed inputs).
 
 use crate::{Error, Values, Warning};
 use std::collections::BTreeMap;
 
-/// Fewer rows than this do not tell a distribution.
+/// Fewer rows than this do not show a distribution.
 pub(crate) const FEWEST_TO_DOUBT: usize = 50;
 
-/// Smaller differences than this share of the spread are not worth a word.
+/// Differences below this share of the spread are not worth a warning.
 const SHARE_TO_DOUBT: f64 = 0.05;
 
-/// Bits of a distance that tell its bin: 512 bins per factor of two.
+/// Bits of a distance that determine its bin: 512 bins per factor of two.
 const BIN_BITS: u32 = 9;
 
-/// The number of the last bin there can be.
+/// The number of the last possible bin.
 const MOST_BINS: f64 = (1_u64 << (11 + BIN_BITS)) as f64;
 
 /// Squared distances of reference rows, as a histogram: counts and means of
@@ -84,7 +84,9 @@ impl DistanceTable {
             Self { bins: bins.iter().map(|&[bin, weight, sum]| (bin as u64, (weight, sum))).collect() };
         if !rest.is_empty() || !bins.iter().all(is_sound) || table.bins.len() < bins.len() || table.is_empty()
         {
-            return Err(Error::Contradiction { what: "the distances of the calibration make no sense" });
+            return Err(Error::Contradiction {
+                what: "the distances of the calibration are not a histogram",
+            });
         }
         Ok(table)
     }

@@ -17,8 +17,8 @@ pub(crate) const PANEL_ROWS: usize = 256;
 /// Fewer digits than this deserve a warning.
 const DIGITS_TO_WARN: f64 = 5.0;
 
-/// A triangle may have been merged with one that was made of products, which
-/// are given up where they have fewer digits left.
+/// A triangle may have been merged with one made from products, which is rejected if it
+/// has fewer digits left.
 const DIGITS_OF_TRIANGLE: f64 = 9.0;
 
 /// How a reference is fitted.
@@ -26,14 +26,14 @@ const DIGITS_OF_TRIANGLE: f64 = 9.0;
 /// | field | default | purpose |
 /// |---|---|---|
 /// | `intercept` | `true` | centre features and target by the reference means, which are then treated as known |
-/// | `refit_intercept` | `false` | value a model that fits its intercept anew on each set |
+/// | `refit_intercept` | `false` | value a model that refits its intercept on each set |
 /// | `allow_dependent` | `true` | leave dependent features out instead of refusing them |
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct FitOptions {
     /// Centre features and target by the reference means.
     pub intercept: bool,
-    /// Value a model that fits its intercept anew on each set instead of taking
-    /// the means as known. Needs `intercept`.
+    /// Value a model that refits its intercept on each set instead of taking the means as
+    /// known. Needs `intercept`.
     pub refit_intercept: bool,
     /// Leave dependent features out; otherwise they are an error.
     pub allow_dependent: bool,
@@ -69,13 +69,14 @@ pub struct LinearFit {
     /// Sums of squares of the target: what is left of it, and all of it.
     rss: f64,
     total: f64,
-    /// How much larger rounding errors of the target are for rows forgotten.
+    /// How much larger rounding errors of the target are because rows were forgotten.
     target_inflation: f64,
     form: MomentsForm,
     sample: Sample,
 }
 
-/// How much the reference rows tell. Weights are scaled to sum to their number.
+/// How much information the reference rows carry. Weights are scaled to sum to their
+/// number.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) struct Sample {
     /// Rows.
@@ -97,8 +98,8 @@ impl Sample {
         Self { n, used: used as f64, weight_scale: n / moments.weight(), effective, is_weighted }
     }
 
-    /// What the residual sum of squares is divided by. With weights that have
-    /// nothing to do with the features its expectation is `σ²` times this.
+    /// What the residual sum of squares is divided by. With weights that are independent
+    /// of the features its expectation is `σ²` times this.
     fn degrees(&self) -> f64 {
         (self.effective - self.used) * (self.n / self.effective)
     }
@@ -140,8 +141,8 @@ impl LinearFit {
         // Leave-one-out needs a degree of freedom more than the fit itself.
         let used = p + usize::from(options.intercept);
         if n < used + 2 {
-            // With fewer rows than columns elimination calls columns dependent
-            // that more rows would tell apart.
+            // With fewer rows than columns, elimination finds columns dependent that
+            // would be independent with more rows.
             let dim = if factor.dropped.is_empty() {
                 p
             } else {
@@ -194,12 +195,12 @@ impl LinearFit {
         })
     }
 
-    /// Fits rows in memory; where sums of products turn out to lose too many
-    /// digits the rows are looked at again.
+    /// Fits rows in memory. If sums of products turn out to lose too many digits, a
+    /// second pass avoids them.
     ///
     /// # Errors
     ///
-    /// As [`new`](Self::new), and what [`Moments::of`] says of the rows.
+    /// As for [`new`](Self::new) and [`Moments::of`].
     pub fn of(rows: Rows<'_>, options: FitOptions) -> Result<Self, Error> {
         let moments = |form: Option<MomentsForm>| {
             let mut builder = MomentsBuilder::new(rows.n_features());
@@ -261,7 +262,7 @@ impl LinearFit {
         self.intercept != Intercept::None
     }
 
-    /// What the models know of their intercept.
+    /// How the models get their intercept.
     pub fn intercept_kind(&self) -> Intercept {
         self.intercept
     }
@@ -297,7 +298,8 @@ impl LinearFit {
         self.sample.degrees()
     }
 
-    /// `nₑ = (Σw)² / Σw²`: how many rows of equal weight tell as much.
+    /// `nₑ = (Σw)² / Σw²`: the number of equally weighted rows that carry as much
+    /// information.
     pub fn effective_rows(&self) -> f64 {
         self.sample.effective
     }
@@ -331,7 +333,7 @@ impl LinearFit {
                 let smallest = values.iter().copied().fold(f64::INFINITY, f64::min);
                 (n / (largest * largest), n / (smallest * smallest))
             }
-            // Does not happen with finite numbers; zero and infinity claim nothing.
+            // Does not happen with finite numbers. Zero and infinity are valid bounds.
             Err(_) => (0.0, f64::INFINITY),
         }
     }
@@ -354,8 +356,8 @@ impl LinearFit {
         }
         let (design, noise) = (self.design_digits(), self.noise_digits());
         let digits = design.min(noise) as u32;
-        // Little noise is to blame, unless coefficients are far larger than the
-        // target: then it lives on small differences between features.
+        // The cause is little noise, unless coefficients are far larger than the target:
+        // then the target depends on small differences between features.
         let is_quiet = noise < design && self.reach() < 10.0 * self.total.sqrt();
         match self.weakest {
             _ if design.min(noise) >= DIGITS_TO_WARN => {}
@@ -365,14 +367,14 @@ impl LinearFit {
         warnings
     }
 
-    /// Decimal digits of a value that rounding leaves, as far as the design and
-    /// the noise tell.
+    /// Decimal digits of a value that rounding leaves, judged by the design and the
+    /// noise.
     pub fn digits(&self) -> u32 {
         self.design_digits().min(self.noise_digits()) as u32
     }
 
-    /// The size of the coefficients, for features of length 1: large where the
-    /// target lives on small differences between features.
+    /// The size of the coefficients, for features of length 1: large where the target
+    /// depends on small differences between features.
     fn reach(&self) -> f64 {
         self.coef.iter().zip(&self.scale).map(|(coef, scale)| (coef / scale).abs()).sum()
     }
@@ -382,7 +384,8 @@ impl LinearFit {
         let (_, share) = self.weakest.unwrap_or((0, 1.0));
         match self.form {
             MomentsForm::Products => digits_left(share, 2.0),
-            // The square root of a share tells of one column, the condition of all.
+            // The square root of a share is about one column, the condition number about
+            // all.
             MomentsForm::Triangle => {
                 digits_left(self.condition().recip().min(share.sqrt()), 1.0).min(DIGITS_OF_TRIANGLE)
             }
@@ -436,7 +439,7 @@ impl LinearFit {
         parts.check()?;
         let p = parts.kept.len();
         let n = parts.n_rows as f64;
-        let contradiction = Error::Contradiction { what: "the factor has another size than the columns" };
+        let contradiction = Error::Contradiction { what: "the factor does not match the columns in size" };
         let sample = Sample {
             n,
             used: (p + usize::from(parts.intercept)) as f64,
@@ -527,15 +530,15 @@ impl PanelWork {
         Self::of_rows(fit, PANEL_ROWS)
     }
 
-    /// A shorter panel, whose bits need not be those of a full one.
+    /// A shorter panel, which may not give the bits of a full one.
     pub(crate) fn of_rows(fit: &LinearFit, n_rows: usize) -> Self {
         Self { panel: Mat::zeros(n_rows, fit.dim()), norm_sq: [0.0; PANEL_ROWS], residual: [0.0; PANEL_ROWS] }
     }
 }
 
-/// Decimal digits that survive when only `share` is left after subtraction.
-/// Some are taken off for the rounding of the sum itself and for what a value
-/// makes of it (measured, `docs/accuracy.md`).
+/// Decimal digits that survive when only `share` is left after subtraction. Some are
+/// taken off for the rounding of the sum itself and for its effect on a value (measured,
+/// `docs/accuracy.md`).
 fn digits_left(share: f64, taken_off: f64) -> f64 {
     (-(f64::EPSILON / share).log10() - taken_off).max(0.0)
 }

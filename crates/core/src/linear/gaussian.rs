@@ -5,8 +5,7 @@ use crate::numeric::{CountingRule, SizeSums, Sums};
 use crate::{Error, Sizes};
 use std::sync::Arc;
 
-/// Squared distances below this are those of the centre, as far as standard
-/// errors go.
+/// For standard errors, squared distances below this count as those of the centre.
 const CENTRE: f64 = 1e-100;
 
 /// What a row's value depends on.
@@ -45,21 +44,21 @@ pub enum Constant {
     Full(f64),
 }
 
-/// What the fitted models know of their intercept.
+/// How the fitted models get their intercept.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Intercept {
-    /// There is none: nothing is centred.
+    /// There is no intercept: nothing is centred.
     None,
     /// It is fixed: rows are centred by the means of the reference.
     Known,
-    /// It is fitted anew on each set. Distances are one larger then.
+    /// It is refitted on each set. Distances are then larger by one.
     Refitted,
 }
 
-/// Which sum over set sizes is meant.
+/// Which sum over set sizes is used.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Convention {
-    /// Sets of `q − 1 … m − 1` rows, as the definition has it.
+    /// Sets of `q − 1 … m − 1` rows, as in the definition.
     #[default]
     Definition,
     /// Sets of `q … m` rows, as Theorem 2 is printed. Off by one.
@@ -76,7 +75,7 @@ pub enum Convention {
 ///
 /// # Example
 ///
-/// A row at the centre of the reference teaches nothing:
+/// A row at the centre of the reference adds nothing:
 ///
 /// ```
 /// use dshap::linear::{Constant, Convention, GaussianForm, PointStats};
@@ -159,8 +158,8 @@ impl GaussianForm {
         let (p, q, m) = (dim as u64, sizes.min() as u64, sizes.max() as u64);
         let full_slope = match constant {
             Constant::Full(_) => {
-                // The harmonic numbers differ by a sum of positive terms; their
-                // difference would cancel.
+                // A sum of positive terms, because the difference of the harmonic numbers
+                // would cancel.
                 let harmonic = CountingRule::new(q - p - 1, m - p - 2).sum(|j| 1.0 / j);
                 harmonic - (p - 1) as f64 / (m - p - 1) as f64 - 1.0
             }
@@ -278,7 +277,7 @@ impl GaussianForm {
 /// The smallest `q` for which the sums exist.
 fn least_min(dim: usize, constant: Constant, convention: Convention) -> usize {
     match (constant, convention) {
-        // Sets are one larger, so one smaller q will do.
+        // Sets are larger by one, so q can be smaller by one.
         (_, Convention::Printed) => dim + 1,
         (Constant::Gain, _) => dim + 3,
         _ => dim + 2,

@@ -4,8 +4,8 @@
 //! of variance `σ²`. A set `S` of rows is worth `U(S) = C − E(y − xᵀβ̂_S)²`: minus
 //! the squared error of least squares fitted to `S`, from size `q` on.
 //!
-//! **Result.** The value of a row depends on it through two numbers only, its
-//! squared Mahalanobis distance `a` and its squared residual `e²`:
+//! **Result.** The value of a row depends on only two numbers, its squared Mahalanobis
+//! distance `a` and its squared residual `e²`:
 //!
 //! ```text
 //! value = (1/m) [ (σ² − e²)·a·H2(a) + σ²·H4(a) ]
@@ -21,9 +21,8 @@
 //! The value is a truncated average over set sizes, a semivalue: values of the
 //! rows of a dataset do not add up to the dataset's utility.
 //!
-//! The printed theorem sums over sizes `q … m` instead of `q−1 … m−1` and leaves
-//! a point-independent term out; [`Convention::Printed`] and [`Algorithm3`]
-//! reproduce it.
+//! The printed theorem sums over sizes `q … m` instead of `q−1 … m−1` and omits a
+//! point-independent term; [`Convention::Printed`] and [`Algorithm3`] reproduce it.
 
 mod algorithm3;
 mod bounds;

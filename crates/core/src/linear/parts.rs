@@ -1,5 +1,6 @@
 //! A fit as plain numbers, to be written to files and read back.
 
+use crate::plain::{are_columns, has_positive_diagonal};
 use crate::{Error, MomentsForm};
 
 /// All numbers of a [`LinearFit`](super::LinearFit).
@@ -7,21 +8,21 @@ use crate::{Error, MomentsForm};
 pub struct FitParts {
     /// Reference rows.
     pub n_rows: usize,
-    /// Features, dropped ones included.
+    /// Features, including dropped ones.
     pub n_features: usize,
     /// Whether features and target are centred.
     pub intercept: bool,
-    /// Whether models fit their intercept anew.
+    /// Whether models refit their intercept.
     pub refit_intercept: bool,
     /// Features in the design, ascending.
     pub kept: Vec<usize>,
     /// Features left out, ascending.
     pub dropped: Vec<usize>,
-    /// The feature with the least variation of its own, and its share.
+    /// The feature with the smallest share of its own variation, and that share.
     pub weakest: Option<(usize, f64)>,
     /// Means of the kept features, without the offset.
     pub shift: Vec<f64>,
-    /// What is to be added for the means themselves.
+    /// What has to be added for the means themselves.
     pub offset: Vec<f64>,
     /// What centred features are multiplied by: powers of two.
     pub scale: Vec<f64>,
@@ -37,13 +38,13 @@ pub struct FitParts {
     pub rss: f64,
     /// Sum of squares of the target.
     pub total: f64,
-    /// How much larger rounding errors of the target are for rows forgotten.
+    /// How much larger rounding errors of the target are because rows were forgotten.
     pub target_inflation: f64,
     /// How the second moments were held.
     pub form: MomentsForm,
     /// What a weight is multiplied by.
     pub weight_scale: f64,
-    /// Rows of equal weight that tell as much.
+    /// Number of equally weighted rows that carry as much information.
     pub effective_rows: f64,
 }
 
@@ -53,23 +54,12 @@ impl FitParts {
     pub(crate) fn check(&self) -> Result<(), Error> {
         let wrong = |what| Err(Error::Contradiction { what });
         let p = self.kept.len();
-        let ascending = |columns: &[usize]| {
-            columns.windows(2).all(|pair| pair[0] < pair[1])
-                && columns.last().is_none_or(|&last| last < self.n_features)
-        };
-        let disjoint = self.kept.iter().all(|column| self.dropped.binary_search(column).is_err());
-        if p == 0
-            || p + self.dropped.len() != self.n_features
-            || !ascending(&self.kept)
-            || !ascending(&self.dropped)
-            || !disjoint
-            || self.weakest.is_some_and(|(column, _)| self.kept.binary_search(&column).is_err())
-        {
+        if !are_columns(self.n_features, &self.kept, &self.dropped, self.weakest) {
             return wrong("the columns of the fit contradict each other");
         }
         let lists = [&self.shift, &self.offset, &self.scale, &self.target_row, &self.coef];
         if lists.iter().any(|list| list.len() != p) || self.lower.len() != p * (p + 1) / 2 {
-            return wrong("the factor has another size than the columns");
+            return wrong("the factor does not match the columns in size");
         }
         let (first, second) = self.target_centre;
         let single = [first, second, self.rss, self.total, self.target_inflation];
@@ -84,15 +74,9 @@ impl FitParts {
         {
             return wrong("a number of the fit is not finite");
         }
-        // Where the columns of the triangle begin is where its diagonal is.
-        let diagonal = (0..p).scan(0, |at, j| {
-            let here = *at;
-            *at += p - j;
-            Some(self.lower[here])
-        });
         let used = (p + usize::from(self.intercept)) as f64;
         let positive = |number: f64| number > 0.0;
-        if !diagonal.into_iter().all(positive)
+        if !has_positive_diagonal(&self.lower, p)
             || !self.scale.iter().copied().all(positive)
             || !positive(self.rss)
             || self.rss > self.total

@@ -15,7 +15,7 @@ use crate::numeric::BranchedRule;
 use crate::numeric::Chebyshev;
 use std::sync::OnceLock;
 
-/// Distances that tables cover; others are summed for.
+/// Distances that tables cover; for others the sums are computed directly.
 const A_LOW: f64 = 1e-40;
 const A_HIGH: f64 = 1e40;
 

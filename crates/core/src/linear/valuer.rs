@@ -6,8 +6,9 @@ use super::calibrated::{Calibration, DistanceTable};
 use super::calibrated::{FEWEST_TO_DOUBT, doubt};
 use super::fit::{LinearFit, PANEL_ROWS, PanelWork};
 use super::gaussian::{Constant, Convention, GaussianForm, PointStats};
-use crate::values::{Note, Part, Values};
-use crate::{Error, Rows, Sizes, Valuer, Warning};
+use crate::valuer::{go_on, slices_of};
+use crate::values::{Note, Part, Valued, Values};
+use crate::{Error, Place, Rows, Sizes, Valuer, Wants, Warning, Watch};
 use faer::Mat;
 use rayon::prelude::*;
 use std::sync::OnceLock;
@@ -15,7 +16,7 @@ use std::sync::OnceLock;
 /// A leverage this close to 1 leaves no digits for the row's own coefficient.
 const LEVERAGE_ROOM: f64 = 1e-10;
 
-/// So few rows get by with a short panel, if that changes no bit.
+/// This many rows or fewer use a short panel, if that changes no bits.
 const SHORT_ROWS: usize = 8;
 
 /// How a row's statistics become a value.
@@ -54,7 +55,7 @@ pub struct LinearValuer {
 #[derive(Debug)]
 enum Form {
     Exact(GaussianForm),
-    /// With the complete sum, to tell how much of it was kept.
+    /// With the complete sum, to report how much of it was kept.
     MonteCarlo(Algorithm3, GaussianForm),
     Bound(BoundForm),
 }
@@ -94,20 +95,7 @@ impl LinearValuer {
         Ok(Self { fit, form, with_std_error: false, short_panels: OnceLock::new() })
     }
 
-    /// The parts that values come with, in order.
-    pub fn parts(method: LinearMethod) -> &'static [Part] {
-        match method {
-            LinearMethod::Gaussian { .. } => &[Part::Potential, Part::Penalty, Part::DistSq, Part::ResidSq],
-            LinearMethod::Algorithm3(_) | LinearMethod::Bound(_) => &[Part::DistSq, Part::ResidSq],
-        }
-    }
-
-    /// Whether a method has standard errors.
-    pub fn has_std_error(method: LinearMethod) -> bool {
-        matches!(method, LinearMethod::Gaussian { .. })
-    }
-
-    /// Reports standard errors too, where the method has them.
+    /// Also reports standard errors, if the method has them.
     pub fn with_std_error(mut self, yes: bool) -> Self {
         self.with_std_error = yes && matches!(self.form, Form::Exact(_));
         self
@@ -118,35 +106,10 @@ impl LinearValuer {
         &self.fit
     }
 
-    /// The set sizes averaged over.
-    pub fn sizes(&self) -> Sizes {
-        match &self.form {
-            Form::Exact(form) | Form::MonteCarlo(_, form) => form.sizes(),
-            Form::Bound(form) => form.sizes(),
-        }
-    }
-
-    /// Whether a row takes about a millisecond, and not a fraction of one in a
-    /// thousand.
+    /// Whether a row takes about 1 ms instead of about 1 µs; see
+    /// [`wants`](Valuer::wants).
     pub fn is_slow(&self) -> bool {
         matches!(self.form, Form::MonteCarlo(..))
-    }
-
-    /// What is doubtful before a single row was valued.
-    pub fn warnings(&self) -> Vec<Warning> {
-        let mut warnings = self.fit.warnings();
-        warnings.extend(self.sizes().warning());
-        if let Form::Bound(form) = &self.form {
-            let first = form.bound().first_size(self.fit.model_dim(), self.sizes().max()) + 1;
-            let is_silent = form.bound().ridge == 0.0 && self.sizes().min() < first;
-            if is_silent && form.bound().convention == Convention::Definition {
-                warnings.push(Warning::SilentBound { first });
-            }
-            if form.bound().ridge > 0.0 {
-                warnings.push(Warning::BoundWithRidge);
-            }
-        }
-        warnings
     }
 
     /// Values `rows`, which are some or all of the reference rows themselves:
@@ -162,7 +125,7 @@ impl LinearValuer {
         self.value_rows(rows, first_row, true)
     }
 
-    /// Values rows that were not part of the reference; `first_row` as in
+    /// Values rows that are not part of the reference; `first_row` as in
     /// [`leave_one_out`](Self::leave_one_out).
     ///
     /// # Errors
@@ -172,30 +135,7 @@ impl LinearValuer {
         self.value_rows(rows, first_row, false)
     }
 
-    /// Whether values of these reference rows, a sample of all, would be others
-    /// if the inputs were not taken for Gaussian: a warning if calibrated values
-    /// differ by more than the standard errors, and by more than a little.
-    ///
-    /// # Errors
-    ///
-    /// As for [`values`](Valuer::values).
-    pub fn doubt_gaussian(&self, sample: Rows<'_>) -> Result<Option<Warning>, Error> {
-        let Form::Exact(_) = &self.form else { return Ok(None) };
-        let copy = || Self::new(self.fit.clone(), self.sizes(), LinearMethod::default());
-        let mut table = DistanceTable::new();
-        table.add(&Self::distances(&self.fit, sample)?, sample.weights());
-        if sample.len() < FEWEST_TO_DOUBT || table.is_empty() {
-            return Ok(None);
-        }
-        // Sizes that the default constant does not allow are not doubted.
-        let Ok(plain) = copy() else { return Ok(None) };
-        let calibrated = Self::calibrated(self.fit.clone(), self.sizes(), &table)?;
-        let plain = plain.with_std_error(true).leave_one_out(sample, 0)?;
-        let calibrated = calibrated.leave_one_out(sample, 0)?;
-        Ok(doubt(&plain, &calibrated))
-    }
-
-    /// Squared distances of reference rows, none of them left out.
+    /// Squared distances of reference rows, without leaving any out.
     ///
     /// # Errors
     ///
@@ -224,7 +164,7 @@ impl LinearValuer {
             return Err(Error::FeatureCount { found: rows.n_features(), expected: self.fit.n_features() });
         }
         let mut out = vec![RowValue::default(); rows.len()];
-        // A row that takes a millisecond is worth a panel of its own.
+        // A row that takes 1 ms gets a panel of its own.
         let chunk_rows = if self.is_slow() { 1 } else { PANEL_ROWS };
         let value_panel = |work: &mut PanelWork, (chunk, out): (usize, &mut [RowValue])| {
             let start = chunk * chunk_rows;
@@ -242,7 +182,7 @@ impl LinearValuer {
             Ok(())
         };
         let init = || PanelWork::new(&self.fit);
-        // One panel is no work to be shared, and handing it over takes longer.
+        // A single panel is not shared: handing it to another thread takes longer.
         let valued = if (1..=SHORT_ROWS).contains(&out.len()) && self.short_panels_will_do(rows) {
             value_panel(&mut PanelWork::of_rows(&self.fit, SHORT_ROWS), (0, &mut out))
         } else if out.len() <= chunk_rows {
@@ -250,15 +190,15 @@ impl LinearValuer {
         } else {
             out.par_chunks_mut(chunk_rows).enumerate().try_for_each_init(init, value_panel)
         };
-        // Which panel fails first is chance; the cell that is named is not.
+        // Which panel fails first is random, but the reported cell is not.
         valued.map_err(|_: Error| rows.explain_not_finite(0, rows.len()))?;
         Ok(self.collect(&out))
     }
 
-    /// Whether a row has the same bits in a short panel as in a full one. Which
-    /// products a solve adds in which order is the matter of its kernels, which
-    /// may depend on the shape but not on the numbers; so it is tried out, once,
-    /// with rows `like` those at hand, in every place of the panel.
+    /// Whether a row has the same bits in a short panel as in a full one. The solver's
+    /// kernels choose the order of additions, which may depend on the shape but not on
+    /// the numbers. So this is tested once, with rows `like` those at hand, in every
+    /// place of the panel.
     fn short_panels_will_do(&self, like: Rows<'_>) -> bool {
         *self.short_panels.get_or_init(|| {
             let mut state = 0x9e37_79b9_7f4a_7c15_u64;
@@ -289,7 +229,7 @@ impl LinearValuer {
         })
     }
 
-    /// `weight`: that of the row in the reference, if it is to be left out.
+    /// `weight` is that of the row in the reference, if the row is left out.
     #[inline(always)]
     fn value_row(&self, norm_sq: f64, residual: f64, row: u64, weight: Option<f64>) -> RowValue {
         let fit = &self.fit;
@@ -337,35 +277,74 @@ impl LinearValuer {
     }
 
     fn collect(&self, rows: &[RowValue]) -> Values {
-        let column = |field: fn(&RowValue) -> f64| rows.iter().map(field).collect::<Vec<_>>();
-        let mut parts = Vec::new();
-        if matches!(self.form, Form::Exact(_)) {
-            parts.push((Part::Potential, column(|row| row.potential)));
-            parts.push((Part::Penalty, column(|row| row.penalty)));
-        }
-        parts.push((Part::DistSq, column(|row| row.dist_sq)));
-        parts.push((Part::ResidSq, column(|row| row.resid_sq)));
-        let notes = rows.iter().enumerate().filter_map(|(i, row)| Some((i, row.note?))).collect();
+        let is_drawn = matches!(self.form, Form::MonteCarlo(..));
         Values {
-            value: column(|row| row.value),
-            std_error: self.with_std_error.then(|| column(|row| row.std_error)),
-            parts,
-            notes,
-            truncation: matches!(self.form, Form::MonteCarlo(..))
-                .then(|| rows.iter().map(|row| row.truncation).collect()),
+            std_error: self.with_std_error.then(|| rows.iter().map(|row| row.std_error).collect()),
+            truncation: is_drawn.then(|| rows.iter().map(|row| row.truncation).collect()),
+            ..Values::of(rows, self.parts())
         }
     }
 }
 
 impl Valuer for LinearValuer {
-    fn values(&self, points: Rows<'_>) -> Result<Values, Error> {
-        self.values_from(points, 0)
+    fn values_at(&self, rows: Rows<'_>, place: Place, watch: Watch<'_>) -> Result<Values, Error> {
+        go_on(watch, 0, rows.len())?;
+        self.value_rows(rows, place.first_row, place.in_reference)
+    }
+
+    fn parts(&self) -> Vec<Part> {
+        match self.form {
+            Form::Exact(_) => vec![Part::Potential, Part::Penalty, Part::DistSq, Part::ResidSq],
+            Form::MonteCarlo(..) | Form::Bound(_) => vec![Part::DistSq, Part::ResidSq],
+        }
+    }
+
+    fn sizes(&self) -> Sizes {
+        match &self.form {
+            Form::Exact(form) | Form::MonteCarlo(_, form) => form.sizes(),
+            Form::Bound(form) => form.sizes(),
+        }
+    }
+
+    fn warnings(&self) -> Vec<Warning> {
+        let mut warnings = self.fit.warnings();
+        warnings.extend(self.sizes().warning());
+        if let Form::Bound(form) = &self.form {
+            let first = form.bound().first_size(self.fit.model_dim(), self.sizes().max()) + 1;
+            let is_silent = form.bound().ridge == 0.0 && self.sizes().min() < first;
+            if is_silent && form.bound().convention == Convention::Definition {
+                warnings.push(Warning::SilentBound { first });
+            }
+            if form.bound().ridge > 0.0 {
+                warnings.push(Warning::BoundWithRidge);
+            }
+        }
+        warnings
+    }
+
+    fn check_inputs(&self, sample: Rows<'_>) -> Result<Option<Warning>, Error> {
+        let Form::Exact(_) = &self.form else { return Ok(None) };
+        let copy = || Self::new(self.fit.clone(), self.sizes(), LinearMethod::default());
+        let mut table = DistanceTable::new();
+        table.add(&Self::distances(&self.fit, sample)?, sample.weights());
+        if sample.len() < FEWEST_TO_DOUBT || table.is_empty() {
+            return Ok(None);
+        }
+        // Sizes that the default constant does not allow are not checked.
+        let Ok(plain) = copy() else { return Ok(None) };
+        let calibrated = Self::calibrated(self.fit.clone(), self.sizes(), &table)?;
+        let plain = plain.with_std_error(true).leave_one_out(sample, 0)?;
+        let calibrated = calibrated.leave_one_out(sample, 0)?;
+        Ok(doubt(&plain, &calibrated))
+    }
+
+    fn wants(&self) -> Wants {
+        if self.is_slow() { slices_of(1) } else { Wants::Batches }
     }
 }
 
-/// The statistics of a reference row under the reference without it, and how
-/// many rows the rest amounts to; or nothing if the row alone determines a
-/// coefficient.
+/// The statistics of a reference row under the reference without it, and the effective
+/// number of the other rows; `None` if the row alone determines a coefficient.
 ///
 /// With weights that sum to `n` and `d = x − x̄`, leaving out weight `w` turns
 /// the Gram matrix `S` into `S − (nw/(n−w)) ddᵀ` and `d` into `d·n/(n−w)`.
@@ -379,7 +358,7 @@ fn left_out(fit: &LinearFit, u: f64, residual: f64, weight: f64) -> Option<(Poin
     if room < LEVERAGE_ROOM {
         return None;
     }
-    // Rounding may leave a hair below zero when this row is all the noise there is.
+    // Rounding may give slightly less than zero if all the noise is in this row.
     let rss = (fit.rss() - w * residual * residual / room).max(0.0);
     let (noise_var, effective) = if sample.is_weighted {
         let squares = n * (n / sample.effective) - w * w;
@@ -403,6 +382,25 @@ struct RowValue {
     note: Option<Note>,
     /// Set sizes visited and share of the sum kept, for Algorithm 3.
     truncation: (usize, f64),
+}
+
+impl Valued for RowValue {
+    fn value(&self) -> f64 {
+        self.value
+    }
+
+    fn part(&self, part: Part) -> f64 {
+        match part {
+            Part::Potential => self.potential,
+            Part::Penalty => self.penalty,
+            Part::DistSq => self.dist_sq,
+            _ => self.resid_sq,
+        }
+    }
+
+    fn note(&self) -> Option<Note> {
+        self.note
+    }
 }
 
 impl Default for RowValue {

@@ -1,23 +1,22 @@
 //! Moments of a few thousand rows.
 
-use super::{BLOCK_ROWS, Moments, MomentsForm};
+use super::{Moments, MomentsForm};
 use crate::Rows;
 use faer::linalg::matmul::triangular::{self, BlockStructure};
 use faer::{Accum, Mat, Par};
-use rayon::join;
 
 /// Rows summed at a time for a first mean.
 const PANEL_ROWS: usize = 256;
 
-/// Rows that a thread copies and centres at a time, of so many columns: with 100
-/// columns they fill a level-2 cache; with many, all sums are read and written for
-/// each panel, and more rows share that.
+/// Rows of `n_columns` that a thread copies and centres at a time. With 100 columns they
+/// fill a level-2 cache. With many columns all sums are read and written for each panel,
+/// and more rows share that cost.
 pub const fn panel_rows(n_columns: usize) -> usize {
     if n_columns < 400 { PANEL_ROWS } else { 4 * PANEL_ROWS }
 }
 
 impl Moments {
-    /// Moments of at most [`BLOCK_ROWS`] rows, on one thread.
+    /// Moments of at most [`BLOCK_ROWS`](super::BLOCK_ROWS) rows, on one thread.
     pub(super) fn of_block(rows: Rows<'_>, form: MomentsForm) -> Self {
         match form {
             MomentsForm::Products => Self::products_of_block(rows),
@@ -77,20 +76,6 @@ impl Moments {
         counts.moments(shift, offset, MomentsForm::Products, lower)
     }
 
-    /// Moments of a power of two of full blocks, merged as a balanced tree.
-    pub(super) fn of_blocks(rows: Rows<'_>, level: u32, form: MomentsForm) -> Self {
-        if level == 0 {
-            return Self::of_block(rows, form);
-        }
-        let half = BLOCK_ROWS << (level - 1);
-        let (mut left, right) = join(
-            || Self::of_blocks(rows.slice(0, half), level - 1, form),
-            || Self::of_blocks(rows.slice(half, half), level - 1, form),
-        );
-        left.absorb(&right);
-        left
-    }
-
     /// Moments of rows that all have weight 0.
     pub(super) fn none(k: usize, form: MomentsForm) -> Self {
         Self {
@@ -137,8 +122,8 @@ impl Counts {
     }
 }
 
-/// A first estimate of the means, to be subtracted from every cell. What it
-/// misses by is corrected later, so plain summation is good enough.
+/// A first estimate of the means, to be subtracted from every cell. Its error is
+/// corrected later, so plain summation is good enough.
 pub(super) fn first_means(rows: Rows<'_>, weight: f64) -> Vec<f64> {
     let mut sums = vec![0.0; rows.n_features() + 1];
     let columns: Option<Vec<&[f64]>> = (0..sums.len()).map(|column| rows.cells(column)).collect();

@@ -1,4 +1,4 @@
-//! Moments of more rows, of fewer, and of other columns.
+//! Moments of more rows, of fewer rows, and of other columns.
 
 use super::{Moments, MomentsForm};
 use crate::Error;
@@ -36,9 +36,9 @@ impl Moments {
     ///
     /// # Errors
     ///
-    /// [`Error::FeatureCount`] when the columns differ in number,
-    /// [`Error::TooLarge`] when the means are too far apart to be squared; the
-    /// moments must not be used further then.
+    /// [`Error::FeatureCount`] when the columns differ in number, [`Error::TooLarge`]
+    /// when the means are too far apart to be squared; the moments must not be used after
+    /// that.
     pub fn merge(&mut self, other: &Moments) -> Result<(), Error> {
         self.check_columns(other)?;
         self.absorb(other);
@@ -78,12 +78,12 @@ impl Moments {
         self.weight_sq += other.weight_sq;
     }
 
-    /// Takes rows away whose moments are given and which are among these.
+    /// Removes rows whose moments are given and which are among these.
     ///
-    /// Sums of squares shrink while their rounding errors stay, so digits are
-    /// lost when most of the variation goes; [`digits`](Self::digits) tells
-    /// how many are left, and [`inflation`](Self::inflation) how much larger
-    /// errors have become in each column.
+    /// Sums of squares shrink while their rounding errors stay, so digits are lost when
+    /// most of the variation is removed. [`digits`](Self::digits) says how many are left,
+    /// and [`inflation`](Self::inflation) how much larger errors have become in each
+    /// column.
     ///
     /// # Errors
     ///
@@ -111,7 +111,7 @@ impl Moments {
             // Without weights nothing was rounded.
             left.weight_sq = left.weight;
         }
-        // The mean moves away from the rows that go, by their share.
+        // The mean moves away from the removed rows, in proportion to their share.
         let delta = self.mean_differences(other);
         let share = other.weight / left.weight;
         for (offset, d) in left.offset.iter_mut().zip(&delta) {
@@ -139,7 +139,7 @@ impl Moments {
     ///
     /// # Panics
     ///
-    /// If a combination names a column that is not there.
+    /// If a combination names a column that does not exist.
     pub fn recombined(&self, columns: &[Combination]) -> Self {
         let target = Combination::column(self.n_features());
         let columns: Vec<&Combination> = columns.iter().chain([&target]).collect();
@@ -175,7 +175,7 @@ impl Moments {
                 (Some(a), Some(b)) => self.centred(a, b),
                 _ => columns[i].sum(|a| columns[j].sum(|b| self.centred(a, b))),
             };
-            // A sum of squares must not be negative, whatever rounding says.
+            // Rounding must not make a sum of squares negative.
             if i == j { sum.max(0.0) } else { sum }
         })
     }

@@ -2,11 +2,11 @@
 //!
 //! | file | holds |
 //! |---|---|
-//! | `block.rs` | moments of a few thousand rows, and of a power of two of such blocks |
+//! | `block.rs` | moments of a few thousand rows |
 //! | `builder.rs` | moments of rows that arrive in chunks of any size |
-//! | `triangle.rs` | a triangle in place of sums of products, where those lose too many digits |
-//! | `view.rs` | moments as a fit looks at them: centred or not, scaled, without dependent columns |
-//! | `change.rs` | rows added, rows taken away, columns recombined |
+//! | `triangle.rs` | a triangle instead of sums of products, if those lose too many digits |
+//! | `view.rs` | moments as a fit needs them: centred or not, scaled, without dependent columns |
+//! | `change.rs` | rows added, rows removed, columns recombined |
 //! | `parts.rs` | the plain numbers, for files |
 
 mod block;
@@ -49,8 +49,8 @@ pub struct Moments {
     /// `G = Σ w (z − mean)(z − mean)ᵀ` with `z = (x, y)`, or `L` with
     /// `G = L Lᵀ`; zero above the diagonal.
     lower: Mat<f64>,
-    /// Once rows were taken away: the largest sum of squares each column ever
-    /// had, to which its rounding errors are in proportion.
+    /// After rows were removed: the largest sum of squares each column ever had, to which
+    /// its rounding errors are proportional.
     peak: Option<Vec<f64>>,
 }
 
@@ -92,16 +92,16 @@ impl Moments {
         self.shift.len() - 1
     }
 
-    /// Sum of the weights: the number of rows where none were given.
+    /// Sum of the weights: the number of rows if there are none.
     pub fn weight(&self) -> f64 {
         self.weight
     }
 
-    /// `(Σw)² / Σw²`: how many rows of equal weight tell as much. The number
-    /// of rows where no weights were given, or equal ones.
+    /// `(Σw)² / Σw²`: the number of equally weighted rows that carry as much information.
+    /// It is the number of rows if weights are equal or not given.
     pub fn effective_rows(&self) -> f64 {
         if self.weight == self.weight_sq {
-            // Weights of one, whose square may not be a double any more.
+            // Weights of one, where the square might not be exact.
             return self.weight;
         }
         (self.weight * (self.weight / self.weight_sq)).min(self.n_rows as f64)
@@ -135,8 +135,8 @@ impl Moments {
         self.form
     }
 
-    /// How many times larger the rounding errors of a column are, relative to
-    /// its sum of squares, than if no row had ever been taken away.
+    /// How many times larger the rounding errors of a column are, relative to its sum of
+    /// squares, than if no row had ever been removed.
     pub fn inflation(&self, column: usize) -> f64 {
         match &self.peak {
             None => 1.0,
@@ -144,7 +144,7 @@ impl Moments {
         }
     }
 
-    /// Decimal digits left to the column that lost most of them.
+    /// Decimal digits left in the column that lost most of them.
     pub fn digits(&self) -> f64 {
         let worst = (0..self.shift.len()).map(|column| self.inflation(column)).fold(1.0, f64::max);
         let loss = match self.form {

@@ -1,7 +1,9 @@
 //! Moments as plain numbers, to be written to files and read back.
 
+use super::builder::MomentsSweep;
 use super::{BLOCK_ROWS, Moments, MomentsBuilder, MomentsForm};
 use crate::Error;
+use crate::blocks::BlockSums;
 use crate::packed::{pack_lower, unpack_lower};
 use faer::Mat;
 
@@ -16,14 +18,14 @@ pub struct MomentsParts {
     pub weight_sq: f64,
     /// A number near the mean of each column, the target last.
     pub shift: Vec<f64>,
-    /// What is to be added for the mean itself.
+    /// What has to be added for the mean itself.
     pub offset: Vec<f64>,
-    /// What the triangle is.
+    /// How the triangle is to be read.
     pub form: MomentsForm,
     /// Sums of products about the mean, or their root: lower triangle, column
     /// by column.
     pub lower: Vec<f64>,
-    /// The largest sums of squares there were before rows were taken away.
+    /// The largest sums of squares before rows were removed.
     pub peak: Option<Vec<f64>>,
 }
 
@@ -71,10 +73,10 @@ impl Moments {
         let k = parts.shift.len();
         let wrong = |what| Err(Error::Contradiction { what });
         let Some(lower) = unpack_lower(&parts.lower, k).filter(|_| k > 0 && parts.offset.len() == k) else {
-            return wrong("the moments have other sizes than the columns");
+            return wrong("the moments do not match the columns in size");
         };
         if parts.peak.as_ref().is_some_and(|peak| peak.len() != k || !peak.iter().all(|p| p.is_finite())) {
-            return wrong("the records of forgotten rows have another size than the columns");
+            return wrong("the records of forgotten rows do not match the columns in size");
         }
         let moments = Self {
             n_rows: parts.n_rows,
@@ -102,18 +104,19 @@ impl MomentsBuilder {
     /// All numbers, from which [`from_parts`](Self::from_parts) makes the same
     /// builder again.
     pub fn to_parts(&self) -> BuilderParts {
-        let pending = (0..=self.n_features)
-            .filter(|_| self.n_pending > 0)
-            .flat_map(|j| self.pending.col_as_slice(j)[..self.n_pending].iter().copied())
+        let sums = &self.sums;
+        let pending = (0..=sums.n_features)
+            .filter(|_| sums.n_pending > 0)
+            .flat_map(|j| sums.pending.col_as_slice(j)[..sums.n_pending].iter().copied())
             .collect();
         BuilderParts {
-            n_features: self.n_features,
-            n_rows: self.n_rows,
+            n_features: sums.n_features,
+            n_rows: sums.n_rows,
             pending,
-            pending_weights: self.pending_weights.clone(),
-            intercept: self.intercept,
-            form: self.form,
-            merged: self.merged.iter().map(|(level, moments)| (*level, moments.to_parts())).collect(),
+            pending_weights: sums.pending_weights.clone(),
+            intercept: sums.sweep.intercept,
+            form: sums.sweep.form,
+            merged: sums.merged.iter().map(|(level, moments)| (*level, moments.to_parts())).collect(),
         }
     }
 
@@ -158,16 +161,16 @@ impl MomentsBuilder {
             0 => Mat::new(),
             n => Mat::from_fn(n, k, |i, j| parts.pending[j * n + i]),
         };
-        Ok(Self {
+        let sums = BlockSums {
+            sweep: MomentsSweep { intercept: parts.intercept, form: parts.form },
             n_features: parts.n_features,
             n_rows: parts.n_rows,
             pending,
             n_pending,
             pending_weights: parts.pending_weights,
             n_blocks,
-            intercept: parts.intercept,
-            form: parts.form,
             merged,
-        })
+        };
+        Ok(Self { sums })
     }
 }

@@ -18,8 +18,8 @@ use std::borrow::Cow;
 /// A column left with less of its length than this is a combination of others.
 const NO_LENGTH: f64 = 64.0 * f64::EPSILON;
 
-/// Where rows to be taken away leave less than this of a direction, rounding
-/// errors are all that is left of it.
+/// If removed rows leave less than this of a direction, only rounding errors are left of
+/// it.
 const LEAST_LEFT: f64 = 1e-10;
 
 impl Moments {
@@ -50,17 +50,16 @@ impl Moments {
         counts.moments(shift, offset, MomentsForm::Triangle, lower_root(centred))
     }
 
-    /// Adds the triangle of other rows, and `√weight · δ` as one row more.
+    /// Adds the triangle of other rows, and `√weight · δ` as one more row.
     pub(super) fn add_triangle(&mut self, other: &Mat<f64>, delta: &[f64], weight: f64) {
         add_to_root(&mut self.lower, rows_of(other, delta, weight));
     }
 
-    /// Takes the rows of `other` out of a triangle, and `√weight · δ`. Does
-    /// nothing and says so if there is no triangle, or if rounding does not
-    /// allow it.
+    /// Removes the rows of `other` from a triangle, and `√weight · δ`. Does nothing and
+    /// returns false if there is no triangle, or if rounding does not allow it.
     ///
-    /// With `A = L⁻¹Gᵀ` for rows `G`, what is left is `L(I − AAᵀ)Lᵀ`, so that
-    /// directions in which there is little variation keep their digits.
+    /// With `A = L⁻¹Gᵀ` for rows `G`, what is left is `L(I − AAᵀ)Lᵀ`, so directions with
+    /// little variation keep their digits.
     pub(super) fn take_from_triangle(&mut self, other: &Moments, delta: &[f64], weight: f64) -> bool {
         let (MomentsForm::Triangle, Some(gone)) = (self.form, other.triangle()) else { return false };
         let rows = rows_of(&gone, delta, weight);
@@ -84,14 +83,14 @@ impl Moments {
             return false;
         }
         self.lower = &self.lower * &factor;
-        // What is left in the direction that lost most says how much larger
-        // rounding errors are now.
+        // What is left in the direction that lost most shows how much larger rounding
+        // errors are now.
         let peaks = (0..k).map(|j| self.peak_of(j).max(self.centred(j, j) / least)).collect();
         self.peak = Some(peaks);
         true
     }
 
-    /// The triangle, made of products if they are good enough for one.
+    /// The triangle, made from products if they are accurate enough.
     pub(super) fn triangle(&self) -> Option<Cow<'_, Mat<f64>>> {
         match self.form {
             MomentsForm::Triangle => Some(Cow::Borrowed(&self.lower)),
@@ -99,7 +98,7 @@ impl Moments {
         }
     }
 
-    /// Makes both a triangle if one of them is, and the other can be.
+    /// Turns both into triangles if one is and the other can be.
     pub(super) fn make_alike(&mut self, other: &Moments) {
         if (self.form, other.form) == (MomentsForm::Products, MomentsForm::Triangle)
             && let Some(triangle) = self.triangle().map(Cow::into_owned)
@@ -114,7 +113,7 @@ impl Moments {
         }))
     }
 
-    /// The sums of products, made if they are not held.
+    /// The sums of products, computed if they are not held.
     pub(super) fn products(&self) -> Cow<'_, Mat<f64>> {
         match self.form {
             MomentsForm::Products => Cow::Borrowed(&self.lower),
@@ -145,7 +144,7 @@ impl Moments {
     }
 }
 
-/// A triangle as rows, and `√weight · δ` as one row more.
+/// A triangle as rows, and `√weight · δ` as one more row.
 fn rows_of(lower: &Mat<f64>, delta: &[f64], weight: f64) -> Mat<f64> {
     let (k, root) = (delta.len(), weight.sqrt());
     Mat::from_fn(k + 1, k, |i, j| if i < k { lower[(j, i)] } else { root * delta[j] })

@@ -1,4 +1,4 @@
-//! Moments as a least-squares fit looks at them.
+//! Moments as a least-squares fit needs them.
 
 use super::{Moments, MomentsForm};
 use crate::Rows;
@@ -6,8 +6,8 @@ use crate::factor::{Factor, Reduced, lower_root, reduce};
 use faer::linalg::triangular_solve::solve_lower_triangular_in_place;
 use faer::{Mat, Par};
 
-/// A column with a smaller share of variation of its own has lost five of its
-/// sixteen digits when products are formed, and more as the share shrinks.
+/// A column with a smaller share of its own variation has lost five of its sixteen digits
+/// when products are formed, and more as the share shrinks.
 const HARD_SHARE: f64 = 1e-5;
 
 /// Columns centred or not, weights scaled to sum to the number of rows, columns
@@ -31,8 +31,8 @@ impl<'a> View<'a> {
         sum * self.weight_scale
     }
 
-    /// Whether all squares are finite. Moments about the mean are wherever
-    /// there are moments; without centring the squared mean comes on top.
+    /// Whether all squares are finite. Moments about the mean always are; without
+    /// centring the squared mean is added.
     pub(crate) fn is_finite(&self) -> bool {
         (0..=self.moments.n_features()).all(|column| self.product(column, column).is_finite())
     }
@@ -58,8 +58,7 @@ impl<'a> View<'a> {
             .collect()
     }
 
-    /// A factor of the features without dependent ones, and what it makes of
-    /// the target.
+    /// A factor of the features without dependent ones, and what follows for the target.
     pub(crate) fn reduced(&self, scales: &[f64]) -> Reduced {
         let usable = |column: usize| scales[column] > 0.0;
         let target = self.moments.n_features();
@@ -85,7 +84,7 @@ impl<'a> View<'a> {
                 let far =
                     |j: usize| if self.intercept { self.moments.mean(j).abs() / spread(j) } else { 0.0 };
                 let mut reduced = reduce(&root, usable, far);
-                // Rows that were taken away have left their rounding errors.
+                // Removed rows leave their rounding errors behind.
                 let inflation = |&column: &usize| self.moments.inflation(column);
                 let worst = reduced.factor.kept.iter().map(inflation).fold(1.0, f64::max);
                 if let Some((_, share)) = &mut reduced.factor.weakest {
@@ -130,14 +129,14 @@ impl<'a> View<'a> {
         if !self.has_weak_column(false) {
             return false;
         }
-        // A column that is exactly a combination of others looks the same, but
-        // is no reason: it is left out in any case.
+        // A column that is exactly a combination of others looks the same but does not
+        // matter: it is left out in any case.
         let triangle = Moments::triangle_of_block(rows);
         View::new(&triangle, self.intercept).has_weak_column(true)
     }
 
-    /// Whether a column or the target has hardly any variation of its own;
-    /// dependent columns count unless they are known to be such.
+    /// Whether a column or the target has almost no variation of its own. Dependent
+    /// columns count unless they are known to be dependent.
     fn has_weak_column(&self, dependent_are_known: bool) -> bool {
         let scales = self.scales();
         let Reduced { factor, rss, .. } = self.reduced(&scales);
@@ -162,7 +161,7 @@ impl<'a> View<'a> {
         if self.intercept {
             return Mat::from_fn(k, k, |i, l| lower[(i, l)] * scale(i));
         }
-        // About zero instead of the mean: one row more.
+        // About zero instead of the mean: one more row.
         let root = self.moments.weight().sqrt();
         lower_root(Mat::from_fn(k + 1, k, |i, j| {
             if i < k { lower[(j, i)] * scale(j) } else { root * self.moments.mean(j) * scale(j) }
@@ -170,7 +169,7 @@ impl<'a> View<'a> {
     }
 }
 
-/// Whether products are too coarse for what a fit found in them.
+/// Whether products are too inaccurate for this fit.
 pub(crate) fn is_hard_share(share: f64) -> bool {
     share < HARD_SHARE
 }

@@ -1,19 +1,19 @@
-//! The units of columns, however little they vary.
+//! The units of columns, even if they barely vary.
 
 use super::options::{Metric, Scale};
 use crate::numeric::DoubleDouble;
 use faer::MatRef;
 
-/// Columns that vary less than this cannot be squared in their own units: cells
-/// are multiplied by a power of two first, which changes no digit.
+/// Columns that vary less than this cannot be squared in their own units: cells are
+/// multiplied by a power of two first, which changes no digits.
 const LITTLE_VARIATION: f64 = 1e-150;
 
-/// A feature that takes part in distances.
+/// A feature that distances use.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Column {
     pub(super) feature: usize,
-    /// What cells are multiplied by before anything else: a power of two, 1 unless
-    /// they hardly vary.
+    /// What cells are multiplied by before anything else: a power of two, which is 1
+    /// unless they barely vary.
     pub(super) lift: f64,
     /// In units of lifted cells.
     pub(super) scale: f64,
@@ -27,7 +27,7 @@ impl Column {
     }
 }
 
-/// Between what the cells of a feature are.
+/// The range of the cells of a feature.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Span {
     low: f64,
@@ -46,8 +46,8 @@ impl Span {
         self.high - self.low
     }
 
-    /// The largest number that is squared where columns are as they are: a
-    /// difference, or, for angles seen from 0, a cell.
+    /// The largest number that is squared if columns are used as given: a difference, or
+    /// a cell for angles seen from 0.
     pub(super) fn reach(&self, metric: Metric) -> f64 {
         if metric == Metric::Cosine { self.low.abs().max(self.high.abs()) } else { self.range() }
     }
@@ -57,21 +57,21 @@ impl Span {
     }
 }
 
-/// The power of two that brings `reach` near 1, or as near as a double can; 1 where
-/// squares have room anyway, or where there is nothing to square.
+/// The power of two that brings `reach` near 1, or as near as a double can; 1 if squares
+/// are in range anyway, or if there is nothing to square.
 pub(super) fn lift_of(reach: f64) -> f64 {
     if reach >= LITTLE_VARIATION || reach == 0.0 {
         return 1.0;
     }
-    // 2¹⁰²³ is the largest there is; the smallest number times that is 4e-16.
+    // 2¹⁰²³ is the largest power of two; the smallest number times that is 4e-16.
     2.0_f64.powi((-reach.log2().floor()).min(1023.0) as i32)
 }
 
-/// Scale and centre of a feature with lifted cells in `span`; none if it is
-/// constant and that matters.
+/// Scale and centre of a feature with lifted cells in `span`; `None` if it is constant
+/// and that matters.
 ///
-/// Sums are taken in twice the digits, so that the order of rows cannot change a
-/// bit of the scale, and with it decide which of two rows is nearer.
+/// Sums are taken in twice the digits, so that the order of rows cannot change the scale,
+/// which could decide which of two rows is nearer.
 pub(super) fn column_of(
     x: MatRef<'_, f64>,
     feature: usize,

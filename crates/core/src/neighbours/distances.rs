@@ -15,10 +15,9 @@ const BLOCK_CELLS: usize = 131_072;
 /// Rows of a block, at most.
 const BLOCK_ROWS: usize = 512;
 
-/// From so many columns on products are faster than differences: by a tenth of all
-/// the work at 8 columns, a third at 32, a half at 512 (20 000 rows). Below that
-/// they gain nothing, and data of few columns have more ties, which need
-/// differences anyway.
+/// From this many columns on, products are faster than differences: by a tenth of all the
+/// work at 8 columns, a third at 32, a half at 512 (20 000 rows). Below that they gain
+/// nothing, and data of few columns have more ties, which need differences anyway.
 const PRODUCT_COLUMNS: usize = 8;
 
 /// How distances are computed at first.
@@ -53,7 +52,7 @@ impl Way {
         }
     }
 
-    /// What can be said of distances to `test`.
+    /// How precise distances to `test` are.
     ///
     /// With `u = ε/2` and coordinates that carry three roundings, the products
     /// are off by at most `(p + 5)u·(|t| + |x|)²`, the coordinates by
@@ -74,6 +73,16 @@ impl Way {
     }
 }
 
+/// Test rows, and `len` rows from `start` on that they are compared with.
+#[derive(Clone, Copy)]
+struct Block<'a> {
+    space: &'a Space,
+    tests: &'a [&'a TestRow],
+    rows: &'a Placed<'a>,
+    start: usize,
+    len: usize,
+}
+
 /// Memory for blocks.
 #[derive(Debug, Default)]
 pub(super) struct Work {
@@ -87,8 +96,8 @@ pub(super) struct Work {
 }
 
 impl Work {
-    /// Squared distances (Manhattan: distances) of every test row to every row,
-    /// one row of `out` for each test row. Direct ones, or near them.
+    /// Squared distances (Manhattan: distances) of every test row to every row, one row
+    /// of `out` for each test row. They are direct distances, or close to them.
     pub(super) fn fill(
         &mut self,
         way: Way,
@@ -103,10 +112,10 @@ impl Work {
         }
         let block_rows = (BLOCK_CELLS / space.columns.len() / LANES * LANES).clamp(LANES, BLOCK_ROWS);
         for start in (0..n).step_by(block_rows) {
-            let len = block_rows.min(n - start);
+            let block = Block { space, tests, rows, start, len: block_rows.min(n - start) };
             match way {
-                Way::Direct => self.direct_block(space, tests, rows, start, len, out),
-                Way::Products => self.product_block(space, tests, rows, start, len, out),
+                Way::Direct => self.direct_block(block, out),
+                Way::Products => self.product_block(block, out),
             }
         }
         if rows.has_null() || tests.iter().any(|test| test.is_null) {
@@ -120,17 +129,10 @@ impl Work {
         }
     }
 
-    fn direct_block(
-        &mut self,
-        space: &Space,
-        tests: &[&TestRow],
-        rows: &Placed<'_>,
-        start: usize,
-        len: usize,
-        out: &mut [f64],
-    ) {
+    fn direct_block(&mut self, block: Block<'_>, out: &mut [f64]) {
+        let Block { space, tests, rows, start, len } = block;
         let p = space.columns.len();
-        // Sixteen rows at a time lie side by side, column after column.
+        // Sixteen rows at a time are stored side by side, column after column.
         let n_panels = len.div_ceil(LANES);
         self.cells.clear();
         self.cells.resize(n_panels * p, [0.0; LANES]);
@@ -152,15 +154,8 @@ impl Work {
         }
     }
 
-    fn product_block(
-        &mut self,
-        space: &Space,
-        tests: &[&TestRow],
-        rows: &Placed<'_>,
-        start: usize,
-        len: usize,
-        out: &mut [f64],
-    ) {
+    fn product_block(&mut self, block: Block<'_>, out: &mut [f64]) {
+        let Block { space, tests, rows, start, len } = block;
         let (p, n_tests) = (space.columns.len(), tests.len());
         self.factors.resize(len * p, 0.0);
         for (column, cells) in space.columns.iter().zip(self.factors.chunks_exact_mut(len)) {
@@ -193,7 +188,8 @@ impl Work {
     }
 }
 
-/// Direct distances to a test row of rows that lie side by side, column after column.
+/// Direct distances from a test row to rows that are stored side by side, column after
+/// column.
 pub(super) fn direct_distances(
     metric: Metric,
     cells: &[[f64; LANES]],

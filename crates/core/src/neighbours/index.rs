@@ -1,14 +1,14 @@
-//! An index of the reference: the nearest rows of a test row without a look at all.
+//! An index of the reference: the nearest rows of a test row without looking at all rows.
 //!
-//! It is a k-d tree. Rows are halved at the median of the coordinate in which they
-//! are spread most, down to leaves of 64, and each node has a box around its rows. A
-//! test row goes to the nearest leaves first and passes over boxes that are further
-//! away than the rows it looks for.
+//! It is a k-d tree. Rows are halved at the median of the coordinate in which they are
+//! spread most, down to leaves of 64, and each node has a box around its rows. A test row
+//! visits the nearest leaves first and skips boxes that are further away than the rows it
+//! looks for.
 //!
 //! **Nothing is approximate.** Boxes hold direct coordinates (`space.rs`), and the gap
-//! between a test row and a box is computed by the steps of a direct distance, in their
-//! order. No step falls when what goes into it grows, rounding included, so no row of
-//! a box has a direct distance below its gap, in doubles as they are.
+//! between a test row and a box is computed by the same steps as a direct distance, in
+//! the same order. Every step is monotonic, including its rounding, so no row of a box
+//! has a direct distance below the gap of the box.
 
 use super::column::Column;
 use super::distances::{LANES, direct_distances};
@@ -17,37 +17,37 @@ use super::sort::numbers_mask;
 use super::space::{Placed, Space, TestRow};
 use rayon::prelude::*;
 
-/// Rows of a leaf: with fewer, boxes take as long as rows; with more, too many rows
-/// are looked at.
+/// Rows of a leaf: with fewer, boxes take as long as rows; with more, too many rows are
+/// visited.
 pub(super) const LEAF_ROWS: usize = 64;
 
 /// Rows side by side in a leaf.
 const LEAF_PANELS: usize = LEAF_ROWS / LANES;
 
-/// Rows of a node that tell which coordinate is spread most.
+/// Rows of a node that decide which coordinate is spread most.
 const SAMPLED_ROWS: usize = 32;
 
-/// Where the furthest row is nearer than this, no step towards any distance leaves the
-/// range of doubles, be it one by products, which come to ten times as much at most.
+/// If the furthest row is nearer than this, no step of a distance leaves the range of
+/// doubles, not even by products, which are at most ten times as large.
 const SAFE_DISTANCE: f64 = 1e290;
 
 /// A k-d tree over the rows of the reference.
 #[derive(Debug)]
 pub(super) struct Index {
     metric: Metric,
-    /// What differences of direct coordinates are multiplied with.
+    /// What differences of direct coordinates are multiplied by.
     scales: Vec<f64>,
     /// Numbers of rows, leaf after leaf.
     rows: Vec<u32>,
-    /// Their direct coordinates: copies, since cells of neighbours are far apart in
-    /// columns of the table. The last leaf is filled up with its last row.
+    /// Their direct coordinates: copies, because neighbours are far apart in the columns
+    /// of the table. The last leaf is padded with its last row.
     cells: Vec<[f64; LANES]>,
-    /// The lower and the upper corner of each node's box. Behind a node come the nodes
-    /// above the first half of its leaves, then those above the second.
+    /// The lower and the upper corner of each node's box. After a node come the nodes of
+    /// the first half of its leaves, then those of the second.
     corners: Vec<f64>,
 }
 
-/// Leaves of a node that are still to be visited.
+/// Leaves of a node that have not been visited yet.
 #[derive(Debug, Clone, Copy)]
 struct Branch {
     gap: f64,
@@ -57,7 +57,7 @@ struct Branch {
 }
 
 impl Index {
-    /// The index of rows, none of which lacks a direction that it needs.
+    /// The index of rows, all of which must have a direction if the metric needs one.
     pub(super) fn new(space: &Space, rows: &Placed<'_>) -> Self {
         let mask = numbers_mask(rows.len());
         let mut places: Vec<u64> = (0..rows.len() as u64).collect();
@@ -81,7 +81,7 @@ impl Index {
         Self { metric: space.metric, scales, rows: order, cells, corners }
     }
 
-    /// Bytes that an index takes, at most, also while it is made.
+    /// The maximum size of an index in bytes, also while it is built.
     pub(super) fn n_bytes(n_rows: usize, n_columns: usize) -> u64 {
         let n_leaves = n_rows.div_ceil(LEAF_ROWS) as u64;
         let cells = n_leaves * LEAF_ROWS as u64 * n_columns as u64;
@@ -94,19 +94,19 @@ impl Index {
         self.rows.len()
     }
 
-    /// Whether all distances to a test row are certain to be finite, and its leaves can
-    /// be visited.
+    /// Whether all distances to a test row are certain to be finite, so that it can visit
+    /// leaves.
     pub(super) fn can_visit(&self, test: &TestRow) -> bool {
         let (low, high) = self.corners_of(0);
         let furthest = (0..self.scales.len())
             .map(|j| (test.direct[j] - low[j]).abs().max((test.direct[j] - high[j]).abs()) * self.scales[j]);
-        // False for NaN, too.
+        // Also false for NaN.
         !test.is_null && self.add_up(furthest) < SAFE_DISTANCE
     }
 
-    /// Hands over rows and their direct distances to a test row, leaf by leaf and near
-    /// ones first. `found` says how far away a row may be to be of interest;
-    /// what is further is passed over.
+    /// Calls `found` with rows and their direct distances to a test row, leaf by leaf,
+    /// near ones first. It returns how far away a row may be to matter; boxes beyond that
+    /// are skipped.
     pub(super) fn visit(&self, test: &TestRow, mut found: impl FnMut(&[u32], &[f64]) -> f64) {
         let n_leaves = self.rows.len().div_ceil(LEAF_ROWS);
         let mut reach = f64::INFINITY;
@@ -166,7 +166,7 @@ fn n_nodes(n_leaves: usize) -> usize {
     2 * n_leaves - 1
 }
 
-/// Rows on their way to their leaves.
+/// Rows being sorted into leaves.
 struct Arranging<'a> {
     space: &'a Space,
     rows: &'a Placed<'a>,
@@ -174,9 +174,9 @@ struct Arranging<'a> {
 }
 
 impl Arranging<'_> {
-    /// Orders rows, the low bits of `places`, so that leaves hold neighbours. Above
-    /// them comes what there is room for of a coordinate: the order is all but that of
-    /// the coordinate, the same whatever the threads, and boxes take it as it is.
+    /// Orders rows, the low bits of `places`, so that leaves hold neighbours. The high
+    /// bits hold as much of a coordinate as fits. The order is nearly that of the
+    /// coordinate and the same for any number of threads, and boxes work with any order.
     fn arrange(&self, places: &mut [u64]) {
         let n_leaves = places.len().div_ceil(LEAF_ROWS);
         if n_leaves < 2 {
@@ -257,7 +257,7 @@ mod tests {
     use dshap_testkit::Draws;
     use faer::Mat;
 
-    /// Rows of which some are the same, some nearly, and some far away.
+    /// Rows of which some are equal, some nearly equal, and some far away.
     fn rows(seed: u64, n: usize, p: usize) -> Mat<f64> {
         let mut draws = Draws::new(seed);
         let x = Mat::from_fn(n, p, |_, _| draws.normal());
@@ -280,7 +280,7 @@ mod tests {
     #[test]
     fn every_row_is_in_one_leaf_with_its_direct_distance() {
         for (n, p) in [(1, 1), (63, 2), (64, 3), (65, 1), (1000, 8)] {
-            // Of one row no column varies, so there are two rows at least.
+            // No column varies in a single row, so there are at least two.
             let x = rows(1, n.max(2), p);
             for metric in [Metric::Euclidean, Metric::Manhattan, Metric::Cosine] {
                 with_index(&x, metric, |space, placed, index| {

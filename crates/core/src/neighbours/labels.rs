@@ -1,4 +1,4 @@
-//! Classification: what a list says of rows with labels.
+//! Classification: from a list to the values of rows with labels.
 
 use super::list::{List, Run};
 use super::weights::WeightTable;
@@ -10,21 +10,21 @@ pub(super) struct Labels<'a> {
     pub(super) k: f64,
 }
 
-/// What an unseen point needs to know of a list, by place.
+/// What the value of an unseen point needs from a list, by place.
 #[derive(Debug, Default)]
 pub(super) struct LabelSums {
     /// The rows from a place on.
     beyond: Vec<Sides>,
-    /// Rows of a run that agree with the test row, where a run of several starts.
+    /// The number of rows of a run that agree with the test row, at the start of a run of
+    /// several.
     agreeing: Vec<f64>,
 }
 
 /// Weights of rows that agree with the test row and of those that do not.
 ///
-/// `1[y = y_t]·G − Σ w·1[y_i = y_t]` is the weight of the rows that disagree if the
-/// point agrees, and less that of those that agree otherwise. Of two sums whose
-/// terms all have one sign neither can be off its sign by rounding, or off zero
-/// where it has no terms.
+/// `1[y = y_t]·G − Σ w·1[y_i = y_t]` is the weight of the rows that disagree if the point
+/// agrees, and minus that of those that agree otherwise. Each sum has terms of one sign,
+/// so rounding cannot change its sign, and it is exactly zero without terms.
 #[derive(Debug, Clone, Copy, Default)]
 struct Sides {
     agreeing: f64,
@@ -44,7 +44,7 @@ impl Sides {
         self.others += more.others;
     }
 
-    /// What a row gains in front of all these.
+    /// What a row gains in front of all of them.
     #[inline]
     fn gain(&self, agrees: bool) -> f64 {
         if agrees { self.others } else { 0.0 - self.agreeing }
@@ -53,7 +53,7 @@ impl Sides {
 
 impl Labels<'_> {
     /// Values of the reference rows, each against the others: the list without it.
-    /// `table` is that of one row less than the list was made of.
+    /// `table` is for one row fewer than the list has.
     ///
     /// ```text
     /// ν = (1/k) [ 1[y = y_t]·G_a − Σ_{i>a} w_i·1[y_(i) = y_t] ]          a rows are nearer
@@ -69,7 +69,7 @@ impl Labels<'_> {
         mut say: impl FnMut(usize, f64),
     ) {
         let (w, k) = (table.weights(), self.k);
-        // Seen from a row, those further away are one place nearer: without it.
+        // Without a row, those further away move up by one place.
         let mut beyond = Sides::default();
         for run in list.runs_from_far() {
             let a = run.start;

@@ -9,11 +9,10 @@ use std::cmp::Ordering;
 
 /// Rows from near to far.
 ///
-/// A place is held as one number: the leading bits of a distance, which order
-/// like the distance itself, and the number of the row in the bits below. Such
-/// numbers sort fast. Wherever two distances are too near each other for those
-/// bits, or for the precision of the distance, direct distances decide; equal
-/// ones are ties.
+/// A place is stored as one number: the leading bits of a distance, which order like the
+/// distance itself, and the number of the row in the bits below. Such numbers sort fast.
+/// If two distances are too close for those bits, or for the precision of the distance,
+/// direct distances decide; equal ones are ties.
 #[derive(Debug, Default)]
 pub(super) struct List {
     places: Vec<u64>,
@@ -22,7 +21,7 @@ pub(super) struct List {
     mask: u64,
     /// Memory for sorting.
     spare: Vec<u64>,
-    /// Memory for places whose order direct distances decide.
+    /// Memory for places that are ordered by direct distances.
     doubtful: Vec<(f64, u64)>,
 }
 
@@ -34,9 +33,9 @@ pub(super) struct Run {
 }
 
 impl List {
-    /// Sorts rows by `distance`, without row `own`. At least the `keep` nearest
-    /// are listed, with all that are as near as the last of them; others may be
-    /// missing. Returns whether all distances are finite.
+    /// Sorts rows by `distance`, without row `own`. At least the `keep` nearest are
+    /// listed, with all that are tied with the last of them; others may be missing.
+    /// Returns whether all distances are finite.
     pub(super) fn sort(
         &mut self,
         distance: &[f64],
@@ -49,7 +48,7 @@ impl List {
         let mask = self.mask;
         self.places.clear();
         self.places.extend(distance.iter().zip(0_u64..).map(|(d, row)| (d.to_bits() & !mask) | row));
-        // Bits of finite numbers from 0 on are below those of infinity.
+        // The bits of finite non-negative numbers are below those of infinity.
         if self.places.iter().any(|&place| place & !mask >= f64::INFINITY.to_bits() & !mask) {
             return false;
         }
@@ -60,7 +59,7 @@ impl List {
         true
     }
 
-    /// The same list, of rows that the index finds near a test row which can visit it.
+    /// The same list, from rows that the index finds near a test row.
     pub(super) fn sort_near(
         &mut self,
         index: &Index,
@@ -71,8 +70,8 @@ impl List {
     ) {
         self.mask = numbers_mask(index.n_rows());
         self.places.clear();
-        // The more rows wait to be selected from, the less a row costs, and the later it
-        // is known how near one must be.
+        // The more rows are collected before a selection, the less a row costs, but the
+        // later it is known how near it must be.
         let waiting = |n_kept: usize| 2 * n_kept.max(LEAF_ROWS);
         let (mut reach, mut most) = (f64::INFINITY, waiting(keep));
         index.visit(test, |rows, distances| {
@@ -83,7 +82,7 @@ impl List {
             }
             if self.places.len() > most {
                 reach = self.select(keep, Precision::EXACT);
-                // Ties may leave more than were asked for.
+                // Ties may leave more rows than requested.
                 most = waiting(self.places.len());
             }
             reach
@@ -91,7 +90,7 @@ impl List {
         self.arrange(keep, Precision::EXACT, direct);
     }
 
-    /// Sorts the rows at hand, and drops what is behind the first `keep` and not tied
+    /// Sorts the collected rows, and drops those after the first `keep` that are not tied
     /// with the last of them.
     fn arrange(&mut self, keep: usize, precision: Precision, direct: impl Fn(usize) -> f64) {
         let cut = keep.min(self.places.len());
@@ -137,12 +136,11 @@ impl List {
         })
     }
 
-    /// Where a point at `distance` belongs: after `start` rows that are nearer
-    /// and among `len` that are as far. `point` and `direct` are direct distances
-    /// of the point and of a row, computed where they are needed. The nearer
-    /// `hint` is to the place, the sooner it is found: points that come in the
-    /// order of their distances, each with the place of the one before, take one
-    /// walk along the list together.
+    /// Where a point at `distance` belongs: after `start` rows that are nearer and among
+    /// `len` that are as far. `point` and `direct` are direct distances of the point and
+    /// of a row, computed when needed. The closer `hint` is to the place, the sooner it
+    /// is found: points sorted by distance, each with the place of the one before, take a
+    /// single walk along the list.
     pub(super) fn find(
         &self,
         hint: usize,
@@ -164,20 +162,20 @@ impl List {
             }
         };
         let start = self.search(hint, |at| compare(at) == Ordering::Less);
-        // Mostly there is no tie, and one look says so.
+        // Usually there is no tie, and one comparison shows that.
         let is_tied = start < self.len() && compare(start) == Ordering::Equal;
         let end = if is_tied { self.search(start + 1, |at| compare(at) != Ordering::Greater) } else { start };
         Run { start, len: end - start }
     }
 
-    /// The first place that is not before what is looked for, from `hint` on by
-    /// steps that double until it is passed, either way, and then by halves.
+    /// The first place that is not before the target: from `hint` in doubling steps
+    /// either way until the target is passed, then by bisection.
     fn search(&self, hint: usize, is_before: impl Fn(usize) -> bool) -> usize {
         let n = self.len();
         let (mut from, mut to) = (hint.min(n), hint.min(n));
         let mut step = 1;
         if from < n && is_before(from) {
-            // Whatever is before `from` is before, too.
+            // Everything before `from` is before, too.
             from += 1;
             to = n;
             while from + step <= n {
@@ -207,8 +205,8 @@ impl List {
         from
     }
 
-    /// Drops places that are certainly behind the first `cut`; returns how far
-    /// away these are at most.
+    /// Drops places that are certainly after the first `cut`; returns how far away those
+    /// can be.
     fn select(&mut self, cut: usize, precision: Precision) -> f64 {
         let Some(last) = cut.checked_sub(1) else {
             self.places.clear();
@@ -221,21 +219,20 @@ impl List {
         high
     }
 
-    /// Between what the direct distance of a place is.
+    /// Bounds on the direct distance of a place.
     #[inline]
     fn bounds(&self, place: u64, precision: Precision) -> (f64, f64) {
         let (low, high) = (f64::from_bits(place & !self.mask), f64::from_bits(place | self.mask));
         (precision.low(low), precision.high(high))
     }
 
-    /// Puts places in the order of direct distances wherever they might be in
-    /// another.
+    /// Puts places in the order of direct distances wherever the order is uncertain.
     fn settle(&mut self, precision: Precision, direct: impl Fn(usize) -> f64) {
         let n = self.places.len();
         let mut start = 0;
         while start < n {
-            // Both bounds rise from place to place, so that what is certainly
-            // behind one place is behind all before it.
+            // Both bounds rise from place to place, so what is certainly after one place
+            // is after all places before it.
             let mut end = start + 1;
             let mut high = self.bounds(self.places[start], precision).1;
             while end < n {
@@ -290,8 +287,8 @@ mod tests {
     use dshap_testkit::Draws;
     use faer::Mat;
 
-    /// The list of every tenth row of `x`, by the two ways; and how often the
-    /// order of distances from products alone would have been another.
+    /// The list of every tenth row of `x`, computed both ways, and how often the order of
+    /// distances from products alone would have been different.
     fn check(x: &Mat<f64>, metric: Metric, scale: Scale, keep: usize) -> usize {
         let y = vec![0.0; x.nrows()];
         let rows = Rows::new(x.as_ref(), &y).expect("one target per row");
@@ -328,7 +325,7 @@ mod tests {
                 for row in [0, 1, 17] {
                     let before = expected.iter().filter(|&&other| direct(other) < direct(row)).count();
                     let same = expected.iter().filter(|&&other| direct(other) == direct(row)).count();
-                    // Wherever the search begins.
+                    // From any start of the search.
                     for hint in [0, 1, before / 2, before, before + same, 60, found.len(), usize::MAX] {
                         let run = list.find(hint, distances[row], precision, || direct(row), direct);
                         let expected = Run { start: before, len: same };
@@ -381,8 +378,8 @@ mod tests {
         assert!(n_wrong > 1000, "products alone would have done, {n_wrong}");
     }
 
-    /// Rows that lie far from all others must not make the rest doubtful, nor be
-    /// lost; rows without direction are at a right angle.
+    /// Rows far from all others must neither make the rest uncertain nor be lost; rows
+    /// without direction are at a right angle.
     #[test]
     fn outliers_and_rows_of_zeros_are_in_order_too() {
         let mut x = hard(7, 30, 0.0);

@@ -1,4 +1,4 @@
-//! What is done for one test row: its list, and values by it.
+//! The work for one test row: its list, and values from it.
 
 use super::distances::{Way, Work};
 use super::index::Index;
@@ -76,8 +76,8 @@ impl NeighbourValuer<'_> {
         }
     }
 
-    /// The list of a test row by the index, which measures no distances but those of
-    /// rows near it.
+    /// The list of a test row by the index, which only measures distances of rows near
+    /// it.
     pub(super) fn indexed_list(
         &self,
         index: &Index,
@@ -93,8 +93,8 @@ impl NeighbourValuer<'_> {
         self.list(test, 0, keep, work)
     }
 
-    /// Values of reference rows by the list at hand. Of rows that are not listed
-    /// nothing is said: they are worth 0.
+    /// Values of reference rows from the current list. Rows that are not listed are not
+    /// mentioned: their value is 0.
     pub(super) fn own_values(
         &self,
         test: &OneTest,
@@ -110,8 +110,8 @@ impl NeighbourValuer<'_> {
         }
     }
 
-    /// Values of points by one list, in place of their distances. `measured` says which
-    /// of the measured test rows the list is of, if it is of one.
+    /// Values of points from one list, written over their distances. `measured` is the
+    /// measured test row that the list belongs to, if there is one.
     pub(super) fn point_values(
         &self,
         test: &OneTest,
@@ -133,9 +133,8 @@ impl NeighbourValuer<'_> {
         if out.iter().any(|distance| !distance.is_finite()) {
             return Err(Error::TooLarge);
         }
-        // Points in the order of their distances find their places one behind the
-        // other. An order that is nearly right will do: it saves time, and the list
-        // has the word.
+        // Points in the order of their distances find their places one after the other. A
+        // nearly correct order is enough: it only saves time, and the list decides.
         let mut hint = 0;
         for point in work.order.of(out) {
             let (distance, y) = (out[point], y[point]);
@@ -153,7 +152,7 @@ impl NeighbourValuer<'_> {
         Ok(())
     }
 
-    /// The direct distance of a reference row: measured, or computed anew.
+    /// The direct distance of a reference row: measured, or computed again.
     #[inline]
     fn direct(&self, test: &OneTest, row: usize, measured: Option<&[f64]>) -> f64 {
         match measured {

@@ -1,7 +1,7 @@
 //! Nearest neighbours: values in closed form, for labels and for numbers.
 //!
-//! **Setting.** A set `S` predicts a test row `t` from the `k` rows of it that are
-//! nearest. Its utility is the mean over test rows of
+//! **Setting.** A set `S` predicts a test row `t` from its `k` nearest rows. Its utility
+//! is the mean over test rows of
 //!
 //! ```text
 //! (1/k) Σ_{k nearest} 1[y = y_t]                classification, any number of classes
@@ -30,13 +30,13 @@
 //! test rows, and its standard error that of this mean: it says what other test
 //! rows would change, not what another reference would.
 //!
-//! **Ties.** Rows at the same distance, the point among them, are in random order:
-//! the value is the mean over all orders. `g` tied reference rows share the mean of
-//! their weights; a point tied with them stands in one of `g + 1` places, each as
-//! likely. So the order of the rows does not matter. Ties are equal direct
-//! distances: sums of squared differences of cells, in plain doubles. The order of
-//! neighbours is that of these, to the last bit, also where matrix products find
-//! most of it faster, whatever the blocks and threads.
+//! **Ties.** Rows at the same distance, the point among them, are in random order: the
+//! value is the mean over all orders. `g` tied reference rows share the mean of their
+//! weights; a point tied with them is in one of `g + 1` places, each equally likely. So
+//! the order of the rows does not matter. Ties are equal direct distances: sums of
+//! squared differences of cells, in plain doubles. They decide the order of neighbours to
+//! the last bit for any blocks and threads, even where matrix products find most of it
+//! faster.
 //!
 //! **Rows valued against themselves** are left out of their own lists: a row's
 //! value is that of an unseen point against the other rows. Test rows that are
@@ -44,22 +44,21 @@
 //! by its own use to itself.
 //!
 //! **Finite datasets.** [`NeighbourValuer::finite_shapley`] is KNN-Shapley (Jia et al.
-//! 2019). It agrees with values where these count all sizes, `q ≤ k + 1` and `m = N`
-//! for `N` rows valued against themselves: there the weights are `k/(i(i+1))`, those
-//! of its recursion. What is left are sets of fewer than `k` rows, which have no
-//! distributional value here: in classification `1[y = y_t]/max(k, N)`, exactly. For a fixed
-//! `m` and ever more rows the two part: finite values add up to the utility of all
-//! rows and so shrink, on average, like `1/N`.
+//! 2019). It agrees with values where these count all sizes, `q ≤ k + 1` and `m = N` for `N`
+//! rows valued against themselves: there the weights are `k/(i(i+1))`, those of its
+//! recursion. The difference is sets of fewer than `k` rows, which have no distributional
+//! value here: in classification `1[y = y_t]/max(k, N)`, exactly. For a fixed `m` and more
+//! and more rows the two diverge: finite values add up to the utility of all rows and so
+//! shrink, on average, like `1/N`.
 //!
-//! **Far rows.** Behind place `(k + log 1/ε)·n/s₀`, roughly, less than a share `ε` of
-//! the weight is left, so that where `s₀` is large rows that far are not even sorted
-//! ([`NeighbourOptions::tolerance`] says what that changes at most, by default less
-//! than rounding). Where columns are few, too, a k-d tree of the reference finds the rows
-//! that are left without a look at most others; lists and values are those of all
-//! distances, to the last bit. [`Search`] says which way is taken, by default the one
-//! that is faster as a rule. With `s₀ = k`, the default, weights fall like `1/i²` and
-//! their tail like `1/i`: nothing can be cut off, the whole order is needed, and a tree
-//! does not sort faster.
+//! **Far rows.** After place `(k + log 1/ε)·n/s₀`, roughly, less than a share `ε` of the
+//! weight is left, so if `s₀` is large, rows that far are not even sorted
+//! ([`NeighbourOptions::tolerance`] bounds the effect, by default to less than rounding).
+//! If there are also few columns, a k-d tree of the reference finds the remaining rows
+//! without visiting most others; lists and values have the same bits as with all
+//! distances. [`Search`] chooses the way, by default the one that is usually faster. With
+//! `s₀ = k`, the default, weights fall like `1/i²` and their tail like `1/i`: nothing can
+//! be cut off, the whole order is needed, and a tree does not sort faster.
 //!
 //! ```
 //! use dshap::neighbours::{NeighbourOptions, NeighbourTask, NeighbourValuer, TestRows};
@@ -87,7 +86,7 @@
 //! | file | holds |
 //! |---|---|
 //! | `weights.rs` | the weights of places, all sizes summed |
-//! | `options.rs` | what is asked for |
+//! | `options.rs` | the options |
 //! | `column.rs`, `space.rs`, `distances.rs` | units of columns; coordinates and direct distances; blocks of distances |
 //! | `index.rs`, `search.rs` | a tree of boxes that finds near rows; where it is used |
 //! | `list.rs`, `sort.rs` | the order of rows for one test row, with its ties |

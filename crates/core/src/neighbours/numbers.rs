@@ -1,4 +1,4 @@
-//! Regression: what a list says of rows with numbers.
+//! Regression: from a list to the values of rows with numbers.
 
 use super::list::{List, Run};
 use super::weights::{RunWeights, WeightTable};
@@ -6,13 +6,13 @@ use super::weights::{RunWeights, WeightTable};
 /// The targets of the reference.
 #[derive(Debug)]
 pub(super) struct Numbers {
-    /// Less their mean: values do not depend on the origin, rounding does.
+    /// Minus their mean: values do not depend on the origin, but rounding does.
     u: Vec<f64>,
     centre: f64,
     k: f64,
 }
 
-/// What an unseen point needs to know of a list, by place.
+/// What the value of an unseen point needs from a list, by place.
 #[derive(Debug, Default)]
 pub(super) struct NumberSums {
     /// The quadratic of the rows from a place on.
@@ -40,7 +40,7 @@ struct RunSums {
 
 impl Numbers {
     pub(super) fn new(y: &[f64], k: usize) -> Self {
-        // A first mean, and what it missed, so that a large offset costs nothing.
+        // A first mean and its error, so that a large offset costs no digits.
         let n = y.len() as f64;
         let shift = y.first().copied().unwrap_or(0.0);
         let centre = shift + y.iter().map(|y| y - shift).sum::<f64>() / n;
@@ -48,7 +48,7 @@ impl Numbers {
     }
 
     /// Values of the reference rows, each against the others: the list without it.
-    /// `table` is that of one row less than the list was made of.
+    /// `table` is for one row fewer than the list has.
     ///
     /// ```text
     /// ν = −(1/k²) Σ_{i>a} w_i [ y² − y_(i)² + 2((k−1)μ_i − k·y_t)(y − y_(i)) ]      a rows are nearer
@@ -76,7 +76,7 @@ impl Numbers {
                 let u = self.u[row];
                 say(row, beyond.gain(u, list.len() - a) / k_sq);
                 if a > 0 {
-                    // Seen from a nearer row, this one is one place nearer.
+                    // Without a nearer row, this one moves up by one place.
                     let weights = self.single_weights(table, a);
                     beyond.add(&self.single(weights, u, nearer, u_t));
                     beyond.without_point(weights.wc, u);
@@ -131,7 +131,7 @@ impl Numbers {
             let nearer = sums.nearer[run.start];
             beyond.add(&self.several(weights, sums.runs[run.start], run.len, nearer, u_t));
         }
-        // Sums have a place more than the list has rows.
+        // Sums have one more place than the list has rows.
         beyond.gain(u, sums.beyond.len() - run.start) / (self.k * self.k)
     }
 
@@ -168,8 +168,8 @@ impl Numbers {
         Quadratic { squared: w, linear: pull, constant: -u * (w * u + pull) }
     }
 
-    /// What `len` tied rows contribute, on average over their orders: behind
-    /// place `r` of them is a random row, and before it `r − 1` random others.
+    /// What `len` tied rows contribute, on average over their orders: at place `r` of
+    /// them is a random row, and before it `r − 1` random others.
     fn several(&self, weights: RunWeights, sums: RunSums, len: usize, nearer: f64, u_t: f64) -> Quadratic {
         let RunWeights { w, wc, wcr } = weights;
         let len = len as f64;
@@ -189,9 +189,9 @@ impl Numbers {
 impl Quadratic {
     /// Minus the quadratic at `u`, whose coefficients are sums over `n_rows` rows.
     ///
-    /// If these rows have the target `u` themselves, its terms cancel and what is
-    /// left is rounding, up to `ε` of the terms for each row and the few steps of the
-    /// evaluation: such a remainder is no gain and no harm.
+    /// If these rows have the target `u` themselves, its terms cancel and what is left is
+    /// rounding, up to `ε` of the terms for each row and the few steps of the evaluation:
+    /// such a remainder counts as 0.
     #[inline]
     fn gain(&self, u: f64, n_rows: usize) -> f64 {
         let (squared, linear) = (self.squared * u * u, self.linear * u);
@@ -207,8 +207,8 @@ impl Quadratic {
         self.constant += other.constant;
     }
 
-    /// Takes the point that is valued out of the rows nearer than one with
-    /// (mean) target `u`, `wc` being their share: `2wc·(−y)(y − u)`.
+    /// Removes the valued point from the rows nearer than one with (mean) target `u`,
+    /// where `wc` is their share: `2wc·(−y)(y − u)`.
     #[inline]
     fn without_point(&mut self, wc: f64, u: f64) {
         self.squared -= 2.0 * wc;

@@ -1,10 +1,11 @@
-//! What is asked for: neighbours of which kind, and whom they should predict.
+//! Options: how neighbours are found, and what they predict.
 
+use crate::labels::check_classes;
 use crate::{Error, Rows};
 use rand_chacha::ChaCha8Rng;
 use rand_chacha::rand_core::{Rng, SeedableRng};
 
-/// `k` where nothing else is said.
+/// The default `k`.
 pub const DEFAULT_K: usize = 5;
 
 /// What neighbours predict.
@@ -22,13 +23,11 @@ pub enum NeighbourTask {
 }
 
 impl NeighbourTask {
-    /// Whether targets are what they should be.
+    /// Refuses targets that do not fit the task.
     pub(super) fn check(self, rows: Rows<'_>) -> Result<(), Error> {
-        let NeighbourTask::Classification { n_classes } = self else { return Ok(()) };
-        let is_class = |label: f64| label >= 0.0 && label < n_classes as f64 && label.fract() == 0.0;
-        match rows.y().iter().position(|&label| !is_class(label)) {
-            Some(row) => Err(Error::NotAClass { row, n_classes }),
-            None => Ok(()),
+        match self {
+            NeighbourTask::Classification { n_classes } => check_classes(rows, n_classes),
+            NeighbourTask::Regression => Ok(()),
         }
     }
 }
@@ -41,9 +40,9 @@ pub enum Metric {
     Euclidean,
     /// The sum of absolute differences.
     Manhattan,
-    /// One less the cosine of the angle, seen from the mean of the reference if
-    /// columns are standardised and from 0 otherwise. A row without direction is
-    /// at a right angle to all others.
+    /// One minus the cosine of the angle, seen from the mean of the reference if columns
+    /// are standardised and from 0 otherwise. A row without direction is at a right angle
+    /// to all others.
     Cosine,
 }
 
@@ -54,7 +53,7 @@ pub enum Scale {
     /// left out.
     #[default]
     Standard,
-    /// Those of the columns as given.
+    /// The units of the columns as given.
     AsGiven,
 }
 
@@ -62,11 +61,11 @@ pub enum Scale {
 ///
 /// | field | default | purpose | range |
 /// |---|---|---|---|
-/// | `k` | 5 | neighbours that are averaged over | ≥ 1 |
+/// | `k` | 5 | number of neighbours averaged over | ≥ 1 |
 /// | `task` | (none) | labels or numbers | |
 /// | `metric` | Euclidean | distance | |
 /// | `scale` | standard | units of the columns | |
-/// | `tolerance` | 1e-16 | share of all weight that far rows may have to be passed over | 0 ≤ … < 1 |
+/// | `tolerance` | 1e-16 | far rows with at most this share of all weight are skipped | 0 ≤ … < 1 |
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct NeighbourOptions {
     /// Number of neighbours.
@@ -75,14 +74,13 @@ pub struct NeighbourOptions {
     pub task: NeighbourTask,
     /// How distances are measured.
     pub metric: Metric,
-    /// In which units.
+    /// The units of the columns.
     pub scale: Scale,
-    /// Rows that are further from a test row than those with all but this share
-    /// of the weight count nothing there. Each term of a value is then off by at
-    /// most `tolerance · G_0 / k` (classification), or that times
-    /// `4·max(y − y_t)²` over reference and point (regression), where `G_0 ≤ 1` is
-    /// the sum of all weights. 0 passes over nothing. It saves time only where
-    /// the smallest sets are large: see the [module](super).
+    /// The furthest rows from a test row, which together have at most this share of the
+    /// weight, do not count there. Each term of a value is then off by at most `tolerance
+    /// · G_0 / k` (classification), or that times `4·max(y − y_t)²` over reference and
+    /// point (regression), where `G_0 ≤ 1` is the sum of all weights. 0 skips no rows. It
+    /// saves time only if the smallest sets are large: see the [module](super).
     pub tolerance: f64,
 }
 
@@ -94,13 +92,13 @@ impl NeighbourOptions {
 
     pub(super) fn check(&self) -> Result<(), Error> {
         if self.k == 0 {
-            return Err(Error::BadOption { what: "k must be 1 at least" });
+            return Err(Error::BadOption { what: "k must be at least 1" });
         }
         if !(0.0..1.0).contains(&self.tolerance) {
             return Err(Error::BadOption { what: "the tolerance must be at least 0 and below 1" });
         }
         if matches!(self.task, NeighbourTask::Classification { n_classes: 0 | 1 }) {
-            return Err(Error::BadOption { what: "there must be two classes at least" });
+            return Err(Error::BadOption { what: "at least two classes are needed" });
         }
         Ok(())
     }
@@ -116,14 +114,14 @@ pub enum TestRows<'a> {
     Reference(&'a [usize]),
 }
 
-/// Numbers of reference rows must be such, and different.
+/// Refuses numbers that are not those of reference rows, or come twice.
 pub(super) fn check_numbers(numbers: &[usize], n_rows: usize) -> Result<(), Error> {
     if numbers.is_empty() {
         return Err(Error::NoTestRows);
     }
     if numbers.len() == 1 {
         return Err(Error::BadOption {
-            what: "two reference rows at least are needed as test rows: none tells its own value",
+            what: "at least two reference rows are needed as test rows, because none tests itself",
         });
     }
     let mut is_taken = vec![false; n_rows];
@@ -136,17 +134,16 @@ pub(super) fn check_numbers(numbers: &[usize], n_rows: usize) -> Result<(), Erro
     Ok(())
 }
 
-/// `most` of the numbers `0..n`, all alike in probability, in ascending order;
-/// all of them if there are no more. For [`TestRows::Reference`] where measuring
-/// on every row would take too long: the time grows with their number.
+/// A random sample of `most` of the numbers `0..n`, in ascending order; all of them if
+/// there are no more. For [`TestRows::Reference`] if measuring on every row would take
+/// too long: the time grows with their number.
 pub fn sample_rows(n: usize, most: usize, seed: u64) -> Vec<usize> {
     let mut rng = ChaCha8Rng::seed_from_u64(seed);
     let mut wanted = most.min(n);
     let mut out = Vec::with_capacity(wanted);
     for row in 0..n {
-        // Of the rows that are left, `wanted` are still to be chosen (Knuth's
-        // algorithm S); the product is a whole number below n, up to one part
-        // in 2⁶⁴/n.
+        // `wanted` of the remaining rows are still to be chosen (Knuth's algorithm S);
+        // the product is a whole number below n, up to one part in 2⁶⁴/n.
         let draw = (u128::from(rng.next_u64()) * (n - row) as u128) >> 64;
         if draw < wanted as u128 {
             out.push(row);

@@ -1,7 +1,8 @@
-//! The mean over test rows, whichever thread was first.
+//! The mean over test rows, the same for any order of threads.
 
-use crate::Error;
+use crate::valuer::go_on;
 use crate::values::Values;
+use crate::{Error, Watch};
 use rayon::prelude::*;
 use std::ops::Range;
 
@@ -12,30 +13,30 @@ const TASK_NUMBERS: usize = 1 << 20;
 /// time; more gain nothing.
 const TASK_TESTS: std::ops::RangeInclusive<usize> = 4..=16;
 
-/// Rows whose means are brought up to date at once.
+/// Rows whose means are updated together.
 const CHUNK_ROWS: usize = 4096;
 
-/// What a test row says of few rows: the number of a row, and a value.
+/// What a test row adds to a few rows: the number of a row, and a value.
 pub(super) type Said = Vec<(u32, f64)>;
 
-/// The running mean of what test rows say of a row, and its spread (Welford).
+/// The running mean of a row over test rows, and its spread (Welford).
 #[derive(Debug, Clone, Copy, Default)]
 struct Mean {
-    /// Test rows with an opinion.
+    /// Test rows that count for this row.
     n: u32,
-    /// Test rows so far, those without one among them.
+    /// All test rows so far.
     n_tests: u32,
     mean: f64,
     sum_sq: f64,
 }
 
 impl Mean {
-    /// The mean, or 0 if it is no more than what rounding leaves of terms that cancel.
+    /// The mean, or 0 if it is within rounding of terms that cancel.
     ///
-    /// Each of `n` steps rounds the mean so far, and what is added to it, by a few
-    /// `ε/2`. Behind the last that is less than `(n/3 + 6)·ε` times the root of the
-    /// mean square of the terms, since sums of the first `j` of them are at most
-    /// `√(j·n)` times that root.
+    /// Each of `n` steps rounds the mean so far, and what is added to it, by a few `ε/2`.
+    /// After the last that is less than `(n/3 + 6)·ε` times the root of the mean square
+    /// of the terms, since sums of the first `j` of them are at most `√(j·n)` times that
+    /// root.
     fn settled(&self) -> f64 {
         let n = f64::from(self.n);
         let mean_square = self.sum_sq / n + self.mean * self.mean;
@@ -49,7 +50,8 @@ impl Mean {
         (self.sum_sq / (n - 1.0) / n).sqrt()
     }
 
-    /// What the next test row says; NaN is no opinion. `inverse` holds `1/n` at index `n`.
+    /// Adds the value by the next test row; NaN does not count. `inverse` holds `1/n` at
+    /// index `n`.
     #[inline]
     fn hear(&mut self, value: f64, inverse: &[f64]) {
         self.n_tests += 1;
@@ -62,11 +64,11 @@ impl Mean {
         self.sum_sq += delta * (value - self.mean);
     }
 
-    /// Hears zeros until so many test rows have spoken.
+    /// Adds zeros until `n_tests` test rows have been counted.
     #[inline]
     fn catch_up(&mut self, n_tests: usize, inverse: &[f64]) {
         if self.mean == 0.0 {
-            // One zero more changes no bit of it.
+            // One more zero changes no bit of it.
             let missed = n_tests as u32 - self.n_tests;
             self.n += missed;
             self.n_tests += missed;
@@ -77,20 +79,19 @@ impl Mean {
     }
 }
 
-/// What test rows have said so far of some rows: a running mean for each of
-/// them. Test rows that do not fit into memory come in blocks, each with a
-/// [`NeighbourValuer`](super::NeighbourValuer) of its own; the bits are those of
-/// all test rows at once.
+/// Running means of some rows over the test rows so far. Test rows that do not fit into
+/// memory come in blocks, each with a [`NeighbourValuer`](super::NeighbourValuer) of its
+/// own; the bits are those of all test rows at once.
 #[derive(Debug, Clone)]
 pub struct TestMeans {
     means: Vec<Mean>,
     n_tests: usize,
-    /// The least test rows that any row may have been told by.
+    /// The smallest number of test rows that count for any row.
     n_fewest: usize,
 }
 
 impl TestMeans {
-    /// Of `n_rows` rows, of which nothing has been said yet.
+    /// For `n_rows` rows, without any test rows yet.
     pub fn new(n_rows: usize) -> Self {
         Self { means: vec![Mean::default(); n_rows], n_tests: 0, n_fewest: 0 }
     }
@@ -99,7 +100,8 @@ impl TestMeans {
         assert_eq!(self.means.len(), n_rows, "means of other rows");
     }
 
-    /// Counts test rows before they speak; returns `1/n` for every `n` up to theirs.
+    /// Counts test rows before they are added; returns `1/n` for every `n` up to their
+    /// number.
     fn expect(&mut self, Speaking { n_tests, n_silent, .. }: Speaking) -> Vec<f64> {
         self.n_tests += n_tests;
         self.n_fewest += n_tests - n_silent;
@@ -111,14 +113,13 @@ impl TestMeans {
         self.n_tests
     }
 
-    /// The values, with standard errors if they are asked for and there are any:
-    /// those of a mean over test rows, of which two are needed (three, if they are
-    /// reference rows).
+    /// The values, with standard errors if asked for. These are of a mean over test rows
+    /// and need two of them (three, if they are reference rows).
     ///
     /// # Errors
     ///
-    /// [`Error::NoTestRows`], and [`Error::TooLarge`] for cells whose squares have
-    /// no place in a double.
+    /// [`Error::NoTestRows`], and [`Error::TooLarge`] for cells whose squares are out of
+    /// the range of doubles.
     pub fn values(&self, std_error: bool) -> Result<Values, Error> {
         if self.n_tests == 0 {
             return Err(Error::NoTestRows);
@@ -133,13 +134,13 @@ impl TestMeans {
     }
 }
 
-/// Test rows that are about to say something.
+/// Test rows that are about to be added.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Speaking {
     pub(super) n_tests: usize,
-    /// Test rows without an opinion of a row: itself.
+    /// Test rows that do not count for a row: the row itself.
     pub(super) n_silent: usize,
-    /// The most numbers that are needed for one of them.
+    /// The largest number of values needed for one of them.
     pub(super) n_wide: usize,
 }
 
@@ -147,22 +148,21 @@ impl Speaking {
     /// Test rows of a task.
     fn task_tests(&self) -> usize {
         let task_tests = (TASK_NUMBERS / self.n_wide.max(1)).clamp(*TASK_TESTS.start(), *TASK_TESTS.end());
-        // No thread should wait for others where there are few test rows.
+        // If there are few test rows, no thread should wait for others.
         task_tests.min(self.n_tests.div_ceil(rayon::current_num_threads())).max(1)
     }
 }
 
-/// Adds what `task` says of the rows of `so_far`.
+/// Adds the values that `task` computes for the rows of `so_far`.
 ///
-/// A task has some test rows and fills as many rows of numbers, whatever
-/// they held before; NaN is no opinion. Tasks run in waves, on all threads; after each wave its numbers
-/// are added one test row after the other. So sums do not depend on the waves,
-/// and memory is that of a wave. `watch` is told between waves how many test rows are done, and of
-/// how many, and says whether to go on.
+/// A task has some test rows and fills as many rows of numbers, which may hold anything before; NaN
+/// does not count. Tasks run in waves, on all threads; after each wave its numbers are added one
+/// test row after the other. So sums do not depend on the waves, and only one wave is in memory.
+/// `watch` is called between waves.
 pub(super) fn add_tests<W: Send>(
     so_far: &mut TestMeans,
     speaking: Speaking,
-    watch: &(dyn Fn(usize, usize) -> bool + Sync),
+    watch: Watch<'_>,
     work: impl Fn() -> W + Sync,
     task: impl Fn(&mut W, Range<usize>, &mut [f64]) -> Result<(), Error> + Sync,
 ) -> Result<(), Error> {
@@ -175,14 +175,12 @@ pub(super) fn add_tests<W: Send>(
     let (n_tests, task_tests) = (speaking.n_tests, speaking.task_tests());
     let n_threads = rayon::current_num_threads();
     let wave_tests = task_tests * n_threads;
-    // Memory is taken once and used in every wave.
+    // Memory is allocated once and reused in every wave.
     let mut said = vec![0.0; wave_tests.min(n_tests) * n_rows];
     let mut works: Vec<W> = (0..n_threads).map(|_| work()).collect();
     let mut done = 0;
     while done < n_tests {
-        if !watch(done, n_tests) {
-            return Err(Error::Interrupted);
-        }
+        go_on(watch, done, n_tests)?;
         let end = n_tests.min(done + wave_tests);
         let said = &mut said[..(end - done) * n_rows];
         let tasks = said.par_chunks_mut(task_tests * n_rows).zip(&mut works).enumerate();
@@ -203,13 +201,13 @@ pub(super) fn add_tests<W: Send>(
     Ok(())
 }
 
-/// The same, with the same bits, where a test row speaks of few rows and says 0 of all
-/// others. Rows that nothing is said of hear their zeros when the next word comes, or in
-/// the end; most of them still are at 0 then, which zeros do not change.
+/// The same, with the same bits, if a test row has a value for few rows and 0 for all
+/// others. The zeros of a row are added before its next value, or at the end. Most rows
+/// are still at 0 then, which zeros do not change.
 pub(super) fn add_few<W: Send>(
     so_far: &mut TestMeans,
     speaking: Speaking,
-    watch: &(dyn Fn(usize, usize) -> bool + Sync),
+    watch: Watch<'_>,
     work: impl Fn() -> W + Sync,
     task: impl Fn(&mut W, usize, &mut Said) -> Result<(), Error> + Sync,
 ) -> Result<(), Error> {
@@ -219,12 +217,10 @@ pub(super) fn add_few<W: Send>(
     let n_threads = rayon::current_num_threads();
     let mut said = vec![Said::new(); (task_tests * n_threads).min(n_tests)];
     let mut works: Vec<W> = (0..n_threads).map(|_| work()).collect();
-    // Every thread listens to all, and keeps what is about rows of its own.
+    // Every thread goes through all values and keeps those of its own rows.
     let own_rows = so_far.means.len().div_ceil(n_threads).max(1);
     for done in (0..n_tests).step_by(said.len().max(1)) {
-        if !watch(done, n_tests) {
-            return Err(Error::Interrupted);
-        }
+        go_on(watch, done, n_tests)?;
         let n_wave = said.len().min(n_tests - done);
         let said = &mut said[..n_wave];
         let tasks = said.par_chunks_mut(task_tests).zip(&mut works).enumerate();
@@ -257,12 +253,12 @@ mod tests {
     use super::*;
     use dshap_testkit::Draws;
 
-    /// Zeros that come late are zeros all the same, whatever came before them.
+    /// Zeros that are added late give the same result, whatever came before them.
     #[test]
     fn saying_little_is_saying_zero_of_the_rest() {
         let (n_rows, n_tests) = (300, 70);
         let mut draws = Draws::new(1);
-        // Few opinions, silence, opinions that cancel, and zeros that are said.
+        // Few values, none at all, values that cancel, and explicit zeros.
         let mut opinion = || match draws.uniform() {
             u if u < 0.8 => 0.0,
             u if u < 0.85 => f64::NAN,

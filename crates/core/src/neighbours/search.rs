@@ -5,15 +5,16 @@ use super::lists::ListWork;
 use super::pass::{TestMeans, add_few};
 use super::valuer::NeighbourValuer;
 use super::weights::WeightTable;
-use crate::Error;
+use crate::{Error, Watch};
 
-/// The share of rows that an index may look at and still be faster than blocks.
+/// The share of rows that an index may visit and still be faster than blocks.
 const LARGEST_SHARE: f64 = 0.2;
 
-/// Test rows that make up for building an index.
+/// The number of test rows from which on building an index pays.
 const FEWEST_TESTS: usize = 100;
 
-/// How the nearest rows of a test row are found. Values have the same bits either way.
+/// How the nearest rows of a test row are found. Values have the same bits for all
+/// choices.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Search {
     /// The faster way.
@@ -21,21 +22,20 @@ pub enum Search {
     Auto,
     /// Distances to all rows, block by block.
     Blocks,
-    /// An index of the reference, of
-    /// [`index_bytes`](NeighbourValuer::index_bytes). Where it cannot be used, among rows
-    /// without a direction that have an angle, blocks take its place, and so they do
-    /// where lists have all rows of a dataset.
+    /// An index of the reference, of [`index_bytes`](NeighbourValuer::index_bytes).
+    /// Blocks replace it where it cannot be used: for angles if some rows have no
+    /// direction, and for lists of all rows of a dataset.
     Index,
 }
 
 impl NeighbourValuer<'_> {
-    /// Says how the nearest rows are found.
+    /// Sets how the nearest rows are found.
     pub fn with_search(mut self, search: Search) -> Self {
         self.search = search;
         self
     }
 
-    /// Bytes that an index of so many reference rows takes, also while it is made.
+    /// The size in bytes of an index of this many reference rows, also while it is built.
     pub fn index_bytes(n_rows: usize, n_columns: usize) -> u64 {
         Index::n_bytes(n_rows, n_columns)
     }
@@ -54,7 +54,8 @@ impl NeighbourValuer<'_> {
         if let Some(index) = self.index.get() {
             return Some(index);
         }
-        // Not inside the lock: whoever waits for it could be needed to make the index.
+        // Not inside the lock: a thread that waits for it could be needed to build the
+        // index.
         let index = Index::new(&self.space, &self.placed);
         Some(self.index.get_or_init(|| index))
     }
@@ -66,10 +67,10 @@ impl NeighbourValuer<'_> {
         index: &Index,
         table: &WeightTable,
         keep: usize,
-        watch: &(dyn Fn(usize, usize) -> bool + Sync),
+        watch: Watch<'_>,
     ) -> Result<(), Error> {
         so_far.assert_of(self.placed.len());
-        // A row that something is said of takes two numbers.
+        // A row with a value takes two numbers.
         let speaking = self.speaking(2 * keep);
         add_few(so_far, speaking, watch, ListWork::default, |work, t, said| {
             let test = self.test(t);

@@ -5,18 +5,18 @@ use super::pass::TestMeans;
 use super::valuer::NeighbourValuer;
 use super::weights::WeightTable;
 use crate::values::Values;
-use crate::{Error, Sizes};
+use crate::{Error, Sizes, Watch};
 
 impl NeighbourValuer<'_> {
     /// KNN-Shapley: the Shapley values of the reference rows themselves, each by
     /// what it adds to all sets of the others (Jia et al. 2019, unweighted; the
     /// set sizes of the valuer are not used).
     ///
-    /// The weights of all sizes from `k` on are `k/(i(i+1))`, for which the
-    /// [closed form](super) is the recursion of the paper, summed. To it come the
-    /// sets of fewer than `k` rows, whose sums are divided by `k` all the same; with
-    /// `k ≥ N` there are no others. With `N` rows, `K = min(k, N)` sizes below `k`, and
-    /// `y, ȳ` the target of the row and the mean of the others,
+    /// The weights of all sizes from `k` on are `k/(i(i+1))`, for which the [closed
+    /// form](super) is the sum of the paper's recursion. Sets of fewer than `k` rows are
+    /// added, whose sums are also divided by `k`; with `k ≥ N` there are no others. With
+    /// `N` rows, `K = min(k, N)` sizes below `k`, and `y, ȳ` the target of the row and
+    /// the mean of the others,
     ///
     /// ```text
     /// classification:  + (K/N) · 1[y = y_t]/k
@@ -26,20 +26,20 @@ impl NeighbourValuer<'_> {
     /// The empty set is worth 0, as in the paper. Values of a test row add up to
     /// the utility of all rows; rows at the same distance are in random order.
     ///
-    /// Any `k` will do; [`of_dataset`](NeighbourValuer::of_dataset) makes a valuer
-    /// for no more than this.
+    /// Any `k` works; [`of_dataset`](NeighbourValuer::of_dataset) makes a valuer for only
+    /// this.
     ///
     /// # Errors
     ///
     /// [`Error::TooLarge`], [`Error::Interrupted`].
-    pub fn finite_shapley(&self, watch: &(dyn Fn(usize, usize) -> bool + Sync)) -> Result<Values, Error> {
+    pub fn finite_shapley(&self, watch: Watch<'_>) -> Result<Values, Error> {
         let mut means = TestMeans::new(self.reference.len());
         self.add_finite_shapley(&mut means, watch)?;
         means.values(self.with_std_error)
     }
 
-    /// As [`finite_shapley`](Self::finite_shapley) for test rows of which these are
-    /// some: adds what they say to what others said.
+    /// As [`finite_shapley`](Self::finite_shapley) for some of the test rows: adds to the
+    /// means so far.
     ///
     /// # Errors
     ///
@@ -47,12 +47,8 @@ impl NeighbourValuer<'_> {
     ///
     /// # Panics
     ///
-    /// If `so_far` is not of as many rows as the reference has.
-    pub fn add_finite_shapley(
-        &self,
-        so_far: &mut TestMeans,
-        watch: &(dyn Fn(usize, usize) -> bool + Sync),
-    ) -> Result<(), Error> {
+    /// If `so_far` has another number of rows than the reference.
+    pub fn add_finite_shapley(&self, so_far: &mut TestMeans, watch: Watch<'_>) -> Result<(), Error> {
         let (k, n_players) = (self.options.k, self.list_len());
         let has_large_sets = k < n_players;
         let table = has_large_sets
@@ -62,9 +58,9 @@ impl NeighbourValuer<'_> {
         let total: f64 = y.iter().sum();
         let n_small = k.min(n_players) as f64;
         let (n, k) = (n_players as f64, k as f64);
-        // Where a row is alone there is no mean of others, and nothing it would count for.
+        // A single row has no mean of others, and its factor is 0.
         let n_others = (n - 1.0).max(1.0);
-        // Weights of all sizes fall slowly, so that no index helps.
+        // Weights of all sizes fall slowly, so an index does not help.
         let table = table.as_ref().map(|table| (table, table.cut_off(self.options.tolerance) + 1));
         self.add_own(so_far, table, watch, |y_t, own, out| match self.options.task {
             NeighbourTask::Classification { .. } => {

@@ -1,12 +1,11 @@
-//! Where rows are: coordinates, and the one distance that counts.
+//! Coordinates of rows, and the distance that counts.
 //!
-//! Values depend on distances through their order and their ties only. Both are
-//! those of **direct** distances: differences of the cells as given, times the
-//! scale of their column, added up column by column in plain doubles. Nothing
-//! cancels in them, and they depend on the two rows alone, so neither blocks nor
-//! threads nor vector units can change an order. Faster ways to compute
-//! distances come with a bound on their error and are never trusted beyond it
-//! (`list.rs`).
+//! Values depend only on the order and the ties of distances. Both are those of
+//! **direct** distances: differences of the cells as given, times the scale of their
+//! column, added up column by column in plain doubles. Nothing cancels in them, and they
+//! depend on the two rows alone, so neither blocks nor threads nor vector units can
+//! change an order. Faster ways to compute distances come with a bound on their error and
+//! are never trusted beyond it (`list.rs`).
 
 use super::column::{Column, Span, column_of, length, lift_of};
 use super::options::{Metric, Scale};
@@ -27,7 +26,7 @@ pub(super) struct Space {
     pub(super) constant: Vec<usize>,
 }
 
-/// Rows and what is needed beside their cells.
+/// Rows, and what is needed besides their cells.
 #[derive(Debug)]
 pub(super) struct Placed<'a> {
     pub(super) x: MatRef<'a, f64>,
@@ -42,12 +41,12 @@ impl Space {
         check_cells(reference)?;
         let n_features = reference.n_features();
         if scale == Scale::Standard && reference.len() == 1 {
-            // No column varies, but that says nothing of the columns.
+            // No column varies, but not because of the columns.
             return Err(Error::FewRows { n_rows: 1, needed: 2 });
         }
         let spans: Vec<Span> =
             (0..n_features).into_par_iter().map(|feature| Span::of(reference.x(), feature)).collect();
-        // Columns as they are have one unit, and lifting them together keeps it.
+        // Columns as given share one unit, and lifting them together keeps it.
         let widest = spans.iter().map(|span| span.reach(metric)).fold(0.0, f64::max);
         let column = |feature: usize| {
             let span = spans[feature];
@@ -134,14 +133,14 @@ impl Space {
         if self.metric == Metric::Cosine { standardised * rows.inverse_norm[row] } else { standardised }
     }
 
-    /// What a difference of direct coordinates is multiplied with.
+    /// What a difference of direct coordinates is multiplied by.
     #[inline]
     pub(super) fn direct_scale(&self, column: &Column) -> f64 {
         if self.metric == Metric::Cosine { 1.0 } else { column.scale }
     }
 
-    /// The direct distance (squared, but for Manhattan) between a test row,
-    /// given by its direct coordinates, and row `row` of `rows`.
+    /// The direct distance (squared, except for Manhattan) between a test row, given by
+    /// its direct coordinates, and row `row` of `rows`.
     pub(super) fn direct(&self, test: &TestRow, rows: &Placed<'_>, row: usize) -> f64 {
         if test.is_null || rows.is_null(row) {
             return RIGHT_ANGLE;
@@ -180,7 +179,7 @@ pub(super) struct TestRow {
     pub(super) product: Vec<f64>,
     /// The squared length of the latter.
     pub(super) norm_sq: f64,
-    /// Whether it has no direction where one is needed.
+    /// Whether it lacks a direction that the metric needs.
     pub(super) is_null: bool,
 }
 
@@ -198,13 +197,13 @@ impl Placed<'_> {
         }
     }
 
-    /// Whether a row has no direction where one is needed.
+    /// Whether a row lacks a direction that the metric needs.
     #[inline]
     pub(super) fn is_null(&self, row: usize) -> bool {
         !self.inverse_norm.is_empty() && self.inverse_norm[row] == 0.0
     }
 
-    /// Whether any row is like that.
+    /// Whether any row does.
     pub(super) fn has_null(&self) -> bool {
         self.inverse_norm.contains(&0.0)
     }
@@ -238,8 +237,8 @@ mod tests {
         assert_eq!(one.constant, [1]);
     }
 
-    /// Down to the smallest doubles there are, a power of two changes no order, no tie
-    /// and, of columns over their standard deviations, no bit of a distance.
+    /// Down to the smallest doubles, a power of two changes no order and no tie. With
+    /// standardised columns it changes no bit of a distance.
     #[test]
     fn powers_of_two_change_nothing_however_small_cells_become() {
         // Multiples of 2⁻¹⁰⁷⁴ stay exact all the way down.

@@ -10,19 +10,19 @@ use super::pass::{Speaking, TestMeans, add_tests};
 use super::search::Search;
 use super::space::{Placed, Space, TestRow};
 use super::weights::WeightTable;
-use crate::values::Values;
-use crate::{Error, Rows, Sizes, Valuer, Warning};
+use crate::valuer::check_whole;
+use crate::values::{Part, Values};
+use crate::{Error, Place, Rows, Sizes, Valuer, Wants, Warning, Watch};
 use std::sync::OnceLock;
 
-/// Values any row, seen or unseen, by what it does to predictions from its
-/// neighbours.
+/// Values any row, seen or unseen, by its effect on predictions from neighbours.
 ///
-/// Borrows reference and test rows and copies neither. Every call goes through
-/// all test rows and sorts the reference for each, `O(T·n(p + log n))` for `T` of
-/// them; `N` points are sorted too and cost `O(T·N(p + log N))` more, so give unseen
-/// points in large blocks. A thread holds 4 to 16 test rows at a time, two numbers for
-/// each of them and each reference row (or point), 16 MB or `64·n` bytes if that is
-/// more, beside the lists themselves.
+/// Borrows reference and test rows without copying them. Every call goes through all test
+/// rows and sorts the reference for each, `O(T·n(p + log n))` for `T` of them; `N` points
+/// are sorted too and cost `O(T·N(p + log N))` more, so give unseen points in large
+/// blocks. A thread holds 4 to 16 test rows at a time, two numbers for each of them and
+/// each reference row (or point), 16 MB or `64·n` bytes if that is more, besides the
+/// lists themselves.
 #[derive(Debug)]
 pub struct NeighbourValuer<'a> {
     pub(super) reference: Rows<'a>,
@@ -55,11 +55,10 @@ impl<'a> NeighbourValuer<'a> {
     /// # Errors
     ///
     /// [`Error::BadOption`], [`Error::NoRows`], [`Error::NoTestRows`],
-    /// [`Error::NeighbourSizes`] and [`Error::FewNeighbours`] for sizes and rows
-    /// that make no sets, [`Error::Weighted`], [`Error::FeatureCount`],
-    /// [`Error::NotFinite`], [`Error::TooLarge`], [`Error::NotAClass`] and
-    /// [`Error::NoFeatures`]; inside [`Error::InTest`] for what is wrong with test
-    /// rows, or [`Error::NotAReferenceRow`].
+    /// [`Error::NeighbourSizes`] and [`Error::FewNeighbours`] for sizes and rows that
+    /// make no sets, [`Error::Weighted`], [`Error::FeatureCount`], [`Error::NotFinite`],
+    /// [`Error::TooLarge`], [`Error::NotAClass`] and [`Error::NoFeatures`]; inside
+    /// [`Error::InTest`] if they are about test rows, or [`Error::NotAReferenceRow`].
     pub fn new(
         reference: Rows<'a>,
         test: TestRows<'a>,
@@ -71,13 +70,13 @@ impl<'a> NeighbourValuer<'a> {
         Ok(valuer)
     }
 
-    /// A valuer of a finite dataset, for [`finite_shapley`](Self::finite_shapley):
-    /// there sets of every size count, whatever `k` is. Its set sizes are the default
-    /// ones, and other values are refused if these make no sets.
+    /// A valuer of a finite dataset, for [`finite_shapley`](Self::finite_shapley): there
+    /// sets of every size count, for any `k`. It has the default set sizes, and refuses
+    /// other values if these make no sets.
     ///
     /// # Errors
     ///
-    /// As for [`new`](Self::new), but for sizes.
+    /// As for [`new`](Self::new), except for sizes.
     pub fn of_dataset(rows: Rows<'a>, test: TestRows<'a>, options: NeighbourOptions) -> Result<Self, Error> {
         Self::unchecked(rows, test, Self::default_sizes(options.k, rows.len()), options)
     }
@@ -97,7 +96,7 @@ impl<'a> NeighbourValuer<'a> {
             return Err(Error::Weighted);
         }
         if u32::try_from(reference.len()).is_err() {
-            return Err(Error::BadOption { what: "there may be 2³² − 1 reference rows at most" });
+            return Err(Error::BadOption { what: "there can be at most 2³² − 1 reference rows" });
         }
         let space = Space::new(reference, options.metric, options.scale)?;
         let placed = space.place(reference)?;
@@ -143,17 +142,11 @@ impl<'a> NeighbourValuer<'a> {
         Sizes::new(k.saturating_add(1), n_reference)
     }
 
-    /// Reports standard errors too: those of a mean over test rows, as if they
-    /// were drawn anew and the reference stayed. There are none of fewer than two
-    /// test rows (three, if they are reference rows).
+    /// Also reports standard errors of the mean over test rows, for a fixed reference.
+    /// They need at least two test rows (three, if they are reference rows).
     pub fn with_std_error(mut self, yes: bool) -> Self {
         self.with_std_error = yes;
         self
-    }
-
-    /// The set sizes averaged over.
-    pub fn sizes(&self) -> Sizes {
-        self.sizes
     }
 
     /// How neighbours are found and used.
@@ -169,9 +162,9 @@ impl<'a> NeighbourValuer<'a> {
         }
     }
 
-    /// What is doubtful before a single row was valued; for values of reference
-    /// rows themselves if they are `left_out`, which leaves one row less to draw
-    /// sets from.
+    /// What is doubtful before any row is valued; for values of reference rows themselves
+    /// if they are `left_out`, which leaves one row fewer to draw sets from.
+    /// [`Valuer::warnings`] is about unseen points.
     pub fn warnings(&self, left_out: bool) -> Vec<Warning> {
         let mut warnings = Vec::new();
         let columns = self.space.constant.clone();
@@ -208,22 +201,21 @@ impl<'a> NeighbourValuer<'a> {
     /// Values all reference rows, each against the others: as an unseen point
     /// against the reference without it.
     ///
-    /// `watch` is called now and then with the test rows that are done and how
-    /// many there are, and returns whether to go on.
+    /// `watch` is called with the number of test rows done and their total, and returns
+    /// whether to go on.
     ///
     /// # Errors
     ///
     /// [`Error::FewNeighbours`] if the others are too few, [`Error::TooLarge`],
     /// [`Error::Interrupted`].
-    pub fn leave_one_out(&self, watch: &(dyn Fn(usize, usize) -> bool + Sync)) -> Result<Values, Error> {
+    pub fn leave_one_out(&self, watch: Watch<'_>) -> Result<Values, Error> {
         let mut means = TestMeans::new(self.reference.len());
         self.add_leave_one_out(&mut means, watch)?;
         means.values(self.with_std_error)
     }
 
-    /// As [`leave_one_out`](Self::leave_one_out) for test rows of which these are
-    /// some: adds what they say to what others said. After an error, nothing that
-    /// was said counts.
+    /// As [`leave_one_out`](Self::leave_one_out) for some of the test rows: adds to the
+    /// means so far. After an error the means must not be used.
     ///
     /// # Errors
     ///
@@ -231,16 +223,12 @@ impl<'a> NeighbourValuer<'a> {
     ///
     /// # Panics
     ///
-    /// If `so_far` is not of as many rows as the reference has.
-    pub fn add_leave_one_out(
-        &self,
-        so_far: &mut TestMeans,
-        watch: &(dyn Fn(usize, usize) -> bool + Sync),
-    ) -> Result<(), Error> {
-        // A list without a row to be valued may be that of no rows at all.
+    /// If `so_far` has another number of rows than the reference.
+    pub fn add_leave_one_out(&self, so_far: &mut TestMeans, watch: Watch<'_>) -> Result<(), Error> {
+        // Without the valued row a list may be empty.
         let n_rows = self.list_len().saturating_sub(1);
         let table = WeightTable::new(n_rows, self.options.k, self.sizes)?;
-        // In a list that a row is still part of, it has one place more.
+        // A list that still contains the row has one more place.
         let keep = table.cut_off(self.options.tolerance) + 1;
         match self.index_for(keep) {
             Some(index) => self.add_own_indexed(so_far, index, &table, keep, watch),
@@ -255,19 +243,14 @@ impl<'a> NeighbourValuer<'a> {
     ///
     /// [`Error::FeatureCount`], [`Error::NotFinite`], [`Error::TooLarge`],
     /// [`Error::NotAClass`], [`Error::Interrupted`].
-    pub fn values_watched(
-        &self,
-        points: Rows<'_>,
-        watch: &(dyn Fn(usize, usize) -> bool + Sync),
-    ) -> Result<Values, Error> {
+    pub fn values_watched(&self, points: Rows<'_>, watch: Watch<'_>) -> Result<Values, Error> {
         let mut means = TestMeans::new(points.len());
         self.add_values(points, &mut means, watch)?;
         means.values(self.with_std_error)
     }
 
-    /// As [`values_watched`](Self::values_watched) for test rows of which these are
-    /// some: adds what they say to what others said. After an error, nothing that
-    /// was said counts.
+    /// As [`values_watched`](Self::values_watched) for some of the test rows: adds to the
+    /// means so far. After an error the means must not be used.
     ///
     /// # Errors
     ///
@@ -275,12 +258,12 @@ impl<'a> NeighbourValuer<'a> {
     ///
     /// # Panics
     ///
-    /// If `so_far` is not of as many rows as there are points.
+    /// If `so_far` has another number of rows than `points`.
     pub fn add_values(
         &self,
         points: Rows<'_>,
         so_far: &mut TestMeans,
-        watch: &(dyn Fn(usize, usize) -> bool + Sync),
+        watch: Watch<'_>,
     ) -> Result<(), Error> {
         so_far.assert_of(points.len());
         let placed = self.space.place(points)?;
@@ -308,15 +291,15 @@ impl<'a> NeighbourValuer<'a> {
         })
     }
 
-    /// Adds the values of reference rows, to which `more` may add, given the
-    /// target of the test row and its number if it is a reference row. The table comes
-    /// with how many of a list's rows have weight; without one there are no weights,
-    /// and what `more` adds is all.
+    /// Adds the values of reference rows, to which `more` may add, given the target of
+    /// the test row and its number if it is a reference row. The table comes with the
+    /// number of rows of a list that have weight; without a table, only `more` adds
+    /// anything.
     pub(super) fn add_own(
         &self,
         so_far: &mut TestMeans,
         table: Option<(&WeightTable, usize)>,
-        watch: &(dyn Fn(usize, usize) -> bool + Sync),
+        watch: Watch<'_>,
         more: impl Fn(f64, Option<usize>, &mut [f64]) + Sync,
     ) -> Result<(), Error> {
         let n = self.placed.len();
@@ -328,7 +311,7 @@ impl<'a> NeighbourValuer<'a> {
                 self.measure(&rows, work);
             }
             for (b, (test, out)) in tests.iter().zip(out.chunks_exact_mut(n)).enumerate() {
-                // Rows behind the cut-off are worth nothing.
+                // Rows after the cut-off have the value 0.
                 out.fill(0.0);
                 if let Some((table, keep)) = table {
                     self.list(test, b, keep, work)?;
@@ -362,12 +345,29 @@ impl<'a> NeighbourValuer<'a> {
 }
 
 impl Valuer for NeighbourValuer<'_> {
-    /// Values `points`, which are not part of the reference.
-    ///
-    /// # Errors
-    ///
-    /// As for [`values_watched`](NeighbourValuer::values_watched).
-    fn values(&self, points: Rows<'_>) -> Result<Values, Error> {
-        self.values_watched(points, &|_, _| true)
+    fn values_at(&self, rows: Rows<'_>, place: Place, watch: Watch<'_>) -> Result<Values, Error> {
+        if !place.in_reference {
+            return self.values_watched(rows, watch);
+        }
+        check_whole(rows, self.reference.len())?;
+        self.leave_one_out(watch)
+    }
+
+    fn parts(&self) -> Vec<Part> {
+        Vec::new()
+    }
+
+    fn sizes(&self) -> Sizes {
+        self.sizes
+    }
+
+    fn warnings(&self) -> Vec<Warning> {
+        self.warnings(false)
+    }
+
+    /// All rows of the reference at once. Unseen points may come in blocks, the larger
+    /// the better: each block goes through all test rows.
+    fn wants(&self) -> Wants {
+        Wants::All
     }
 }

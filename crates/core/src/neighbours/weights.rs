@@ -3,8 +3,8 @@
 use crate::numeric::DoubleDouble;
 use crate::{Error, Sizes};
 
-/// Smaller terms than this share of the largest are no more than zeros: they
-/// could not be told from each other as doubles.
+/// Terms below this share of the largest count as zero: doubles could not distinguish
+/// them.
 const NO_TERM: f64 = 1e-290;
 
 /// Weights of the places in a list of `n` reference rows, nearest first.
@@ -22,14 +22,13 @@ const NO_TERM: f64 = 1e-290;
 /// w_i = k(n+1) / (m·i(i+1)) · [ F(s₀) − F(min(m − 1, n) + 1) ]      F(r) = P(at most k of r draws are marked)
 /// ```
 ///
-/// with `i + 1` of `n + 1` marked. As a function of `i`, `1 − F(r)` is a sum of
-/// positive terms whose ratios are rational, so all weights together cost `O(n)`,
-/// whatever `m` is. In twice the digits of a double neither the recurrence nor
-/// the difference of the two probabilities can be seen in the result: weights
-/// above 1e-280 are correct to 1e-15.
+/// with `i + 1` of `n + 1` marked. As a function of `i`, `1 − F(r)` is a sum of positive
+/// terms whose ratios are rational, so all weights together cost `O(n)`, whatever `m` is.
+/// With twice the digits of a double, neither the recurrence nor the difference of the
+/// two probabilities affects the result: weights above 1e-280 are correct to 1e-15.
 ///
-/// With all sizes (`q ≤ k + 1`, `m = n + 1`) what is left is `w_i = k/(i(i+1))`,
-/// the weights of finite KNN-Shapley.
+/// With all sizes (`q ≤ k + 1`, `m = n + 1`) this is `w_i = k/(i(i+1))`, the weights of
+/// finite KNN-Shapley.
 ///
 /// ```
 /// use dshap::Sizes;
@@ -54,7 +53,7 @@ pub struct WeightTable {
 }
 
 /// Sums over places `1 … i` of `w`, `i·w` and `w/(i−1)`. Sums over any range are
-/// differences of these, with all digits.
+/// differences of these, to full precision.
 #[derive(Debug, Clone, Copy, Default)]
 struct Sums {
     plain: DoubleDouble,
@@ -62,9 +61,9 @@ struct Sums {
     over_nearer: DoubleDouble,
 }
 
-/// What a run of tied rows weighs; they share `len` places after the first
-/// `nearer`, in every order alike. `r = 1 … len` counts the places among them and
-/// `c = (k − 1)/(i − 1)` is the share of one nearer row in a mean of `k − 1`.
+/// The weights of a run of tied rows, which share `len` places after the first `nearer`
+/// in random order. `r = 1 … len` counts the places among them and `c = (k − 1)/(i − 1)`
+/// is the share of one nearer row in a mean of `k − 1`.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) struct RunWeights {
     /// `Σ w`.
@@ -104,7 +103,7 @@ impl WeightTable {
             sum += exact[i + 1];
             tail[i] = sum.value();
         }
-        // Most places are without weight where the smallest sets are large.
+        // Most places have no weight if the smallest sets are large.
         let n_weighted = weight.iter().rposition(|&w| w != 0.0).map_or(1, |last| last + 1);
         let mut sums = Vec::with_capacity(n_weighted);
         let mut so_far = Sums::default();
@@ -123,7 +122,7 @@ impl WeightTable {
     /// Whether there are such weights; returns `s₀`, the smallest set that counts.
     pub(super) fn check(n: usize, k: usize, sizes: Sizes) -> Result<usize, Error> {
         if k == 0 {
-            return Err(Error::BadOption { what: "k must be 1 at least" });
+            return Err(Error::BadOption { what: "k must be at least 1" });
         }
         let first = k.max(sizes.min().saturating_sub(1));
         if sizes.max() <= first {
@@ -151,14 +150,14 @@ impl WeightTable {
         self.tail.get(i).copied().unwrap_or(0.0)
     }
 
-    /// Set sizes that were asked for and left out, since no sets that large can
-    /// be drawn from the reference: those from `n + 1` to `m − 1`.
+    /// Requested set sizes that are left out because sets that large cannot be drawn from
+    /// the reference: those from `n + 1` to `m − 1`.
     pub fn n_left_out(&self) -> usize {
         self.left_out
     }
 
-    /// The first `i` with `G_i ≤ share · G_0`: rows further away than the `i`
-    /// nearest have no more than this share of all weight.
+    /// The first `i` with `G_i ≤ share · G_0`: rows further away than the `i` nearest
+    /// have at most this share of all weight.
     pub fn cut_off(&self, share: f64) -> usize {
         let small = share * self.tail[0];
         self.tail.partition_point(|&tail| tail > small)
@@ -208,9 +207,9 @@ impl WeightTable {
 /// `P(at most k of r draws are marked)` for every number `j` of marked among
 /// `n + 1`.
 ///
-/// Marking one more changes it by `P(exactly k are marked)·(r−k)/(n+1−j)`, a
-/// term that goes from `j` to `j + 1` by a rational factor. Terms are computed
-/// from the largest on, both ways, and divided by their sum, which is 1.
+/// Marking one more changes it by `P(exactly k are marked)·(r−k)/(n+1−j)`, a term that
+/// goes from `j` to `j + 1` by a rational factor. Terms are computed from the largest in
+/// both directions, and divided by their sum, which is 1.
 struct AtMost {
     k: usize,
     /// At index `j − k`: the sum of the terms before `j`, and from `j` on.
@@ -221,7 +220,7 @@ struct AtMost {
 impl AtMost {
     fn new(n: usize, k: usize, r: usize) -> Self {
         if r == k {
-            // There are no more than k draws.
+            // There are at most k draws.
             return Self { k, below: Vec::new(), above: Vec::new() };
         }
         // The terms are those of k ≤ j ≤ n + 1 − (r − k).
@@ -240,7 +239,7 @@ impl AtMost {
         for j in mode..last {
             let term = (terms[j - k] * up(j).0 * up(j).1).over(down(j).0).over(down(j).1);
             if term.value() < NO_TERM {
-                // Zeros would follow, which add nothing to any sum.
+                // Only zeros would follow.
                 terms.truncate(j + 1 - k);
                 break;
             }
@@ -268,9 +267,8 @@ impl AtMost {
         Self { k, below, above }
     }
 
-    /// `F(r) − F(r')` at `j` marked, where `self` has fewer draws `r < r'`: a
-    /// difference of small numbers, be it of the probabilities or of what they
-    /// lack of 1.
+    /// `F(r) − F(r')` at `j` marked, where `self` has fewer draws `r < r'`: a difference
+    /// of small numbers: of the probabilities, or of one minus them.
     fn less(&self, many: &Self, j: usize) -> DoubleDouble {
         let at = j - self.k;
         if self.below.is_empty() {

@@ -1,4 +1,4 @@
-//! Long sums of terms that are smooth but for a few places.
+//! Long sums of terms that are smooth except in a few places.
 
 use super::counting::{GAUSS_NODES, Node, gauss_block};
 use std::collections::HashMap;
@@ -15,7 +15,7 @@ const EXACT_TERMS: u64 = 32;
 pub(crate) struct BranchedRule {
     first: u64,
     last: u64,
-    /// Gauss nodes of a block from 0 on, by its length.
+    /// Gauss nodes of a block that starts at 0, by its length.
     blocks: HashMap<u64, Vec<Node>>,
 }
 
@@ -29,7 +29,7 @@ impl BranchedRule {
         Self { first, last, blocks }
     }
 
-    /// The sum of `term`, which says which formula it used and what came of it.
+    /// The sum of `term`, which returns the formula it used and the result.
     pub(crate) fn sum(&self, term: impl Fn(f64) -> (u8, f64)) -> f64 {
         doubling(self.first, self.last).map(|(start, len)| self.block(start, len, &term)).sum()
     }
@@ -38,8 +38,8 @@ impl BranchedRule {
         let Some(nodes) = self.blocks.get(&len).filter(|_| start > self.first) else {
             return (start..start + len).map(|i| term(i as f64).1).sum();
         };
-        // Where formulas change there may be a pole: a block must be as far
-        // away from that as it is long.
+        // Where formulas change there may be a pole: a block must be at least its own
+        // length away from that.
         let before = start.saturating_sub(len).max(self.first);
         let behind = (start + 2 * len - 1).min(self.last);
         let (branch, _) = term(before as f64);
@@ -78,7 +78,7 @@ fn doubling(first: u64, last: u64) -> impl Iterator<Item = (u64, u64)> {
     })
 }
 
-/// Nodes for a block and for all that halving can make of it.
+/// Nodes for a block and for all blocks that halving can produce.
 fn prepare(blocks: &mut HashMap<u64, Vec<Node>>, len: u64) {
     if len <= GAUSS_NODES || blocks.contains_key(&len) {
         return;

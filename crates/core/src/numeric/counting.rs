@@ -83,8 +83,8 @@ pub(crate) fn gauss_block(start: u64, block_len: u64) -> Vec<Node> {
         .expect("a 14 by 14 Jacobi matrix with finite entries has an eigendecomposition");
     let (centre, half) = (start as f64 + (len - 1.0) / 2.0, len / 2.0);
     let node = |k: usize| {
-        // The rule is symmetric; averaging each node with its mirror image
-        // removes what little the eigensolver left of asymmetry.
+        // The rule is symmetric; averaging each node with its mirror image removes the
+        // small asymmetry that the eigensolver left.
         let mirror = size - 1 - k;
         let at = (eigen.S().column_vector()[k] - eigen.S().column_vector()[mirror]) / 2.0;
         let weight = (eigen.U()[(0, k)].powi(2) + eigen.U()[(0, mirror)].powi(2)) / 2.0;

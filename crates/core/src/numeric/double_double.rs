@@ -124,8 +124,8 @@ fn split(a: f64) -> (f64, f64) {
 mod tests {
     use super::*;
 
-    /// One error of 1e-32 per step; a plain double would lose all digits of
-    /// the difference.
+    /// Each step has an error of 1e-32; a plain double would lose all digits of the
+    /// difference.
     #[test]
     fn products_of_many_ratios_keep_thirty_digits() {
         let mut product = DoubleDouble::from(1.0);

@@ -1,7 +1,7 @@
 //! An exponential that becomes vector arithmetic.
 //!
-//! The operations are the same for every instruction set, fused multiplications
-//! included, so that a lane of eight has the bits of a number alone.
+//! The operations are the same for every instruction set, fused multiplications included,
+//! so that each of eight lanes has the bits of a single number.
 
 /// `1/ln 2`, and `ln 2` as a sum of two doubles, the first with 21 zero bits at its
 /// end so that whole multiples of it are exact.
@@ -9,11 +9,11 @@ const LOG2_E: f64 = std::f64::consts::LOG2_E;
 const LN2_HIGH: f64 = 0.693_147_180_369_123_8;
 const LN2_LOW: f64 = 1.908_214_929_270_587_7e-10;
 
-/// Adding it rounds to the nearest whole number and leaves that in the low bits.
+/// Adding this rounds to the nearest whole number and leaves it in the low bits.
 const ROUND: f64 = 6_755_399_441_055_744.0; // 1.5 · 2⁵²
 
-/// `(eʳ − 1 − r)/r²` on `|r| ≤ ln(2)/2` by its Chebyshev interpolant of degree 9,
-/// highest power first; with it `eʳ` is right to 1.6e-17 before rounding.
+/// `(eʳ − 1 − r)/r²` on `|r| ≤ ln(2)/2` by its Chebyshev interpolant of degree 9, highest
+/// power first; with it `eʳ` is accurate to 1.6e-17 before rounding.
 const COEFFICIENTS: [f64; 10] = [
     2.510_038_549_551_032e-8,
     2.762_008_844_540_974_6e-7,
@@ -77,8 +77,8 @@ mod tests {
         assert!(exp_of_negative(-708.0) > 3e-308);
     }
 
-    /// A lane of a vector has the bits of a number alone, also where there are no
-    /// fused instructions.
+    /// A lane of a vector has the bits of a single number, even without fused
+    /// instructions.
     #[test]
     fn lanes_have_the_bits_of_numbers_alone() {
         let x: Vec<f64> = (0..1000).map(|i| -0.731 * f64::from(i)).collect();

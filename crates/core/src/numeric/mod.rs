@@ -1,4 +1,4 @@
-//! Numbers that no method owns: sums over set sizes and the integrals behind them,
+//! Numerics shared by several methods: sums over set sizes, the integrals behind them,
 //! and an exponential for vectors.
 
 mod branched;

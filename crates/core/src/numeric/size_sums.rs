@@ -165,8 +165,8 @@ impl SizeSums {
         }
     }
 
-    /// The sums at `a ≥ 0`, integrated for this `a` alone. Slower than
-    /// [`at`](Self::at); made for single numbers and for checking the table.
+    /// The sums at `a ≥ 0`, integrated for this `a` alone. Slower than [`at`](Self::at);
+    /// meant for single numbers and for checking the table.
     pub fn integrated_at(&self, a: f64) -> Sums {
         if !(A_LOW..=A_HIGH).contains(&a) {
             return self.beyond(a);
@@ -175,9 +175,9 @@ impl SizeSums {
         Sums { h2, a_h2: a * h2, h3, h4: a * h4_over_a, neg_dh2 }
     }
 
-    /// Interpolates over one panel. The functions are made flat first: as
-    /// powers of `1 + a/ν` they would span several orders of magnitude within
-    /// a panel and lose that many digits at its lower end.
+    /// Interpolates over one panel. The functions are flattened first: as powers of `1 +
+    /// a/ν` they would span several orders of magnitude within a panel and lose that many
+    /// digits at its lower end.
     fn tabulate(&self, panel: usize) -> Chebyshev<PANEL_NODES, LANES> {
         Chebyshev::interpolate(|x| {
             let a = (A_LOW.ln() + panel as f64 + (x + 1.0) / 2.0).exp();
@@ -217,7 +217,7 @@ impl SizeSums {
         };
         let [h2, h3, h4_over_a, neg_dh2] = self.at_low;
         let h2 = continued(h2, 2.0);
-        // T/(a+T)² weighs with ν y^{ν+2}: the same rule with ν + 2 for ν.
+        // T/(a+T)² has the weight ν y^{ν+2}: the same rule with ν + 2 for ν.
         let h3 = if nu == 2 { h3 + log_gain } else { h3 };
         let h4 = if nu == 4 { h4_over_a + log_gain } else { continued(h4_over_a, 2.0) };
         Sums { h2, a_h2: a * h2, h3, h4: a * h4, neg_dh2: continued(neg_dh2, 3.0) }
@@ -242,7 +242,7 @@ fn grid(terms: &[Term], nu_first: u64, nu_last: u64) -> Vec<GridPoint> {
     let lowest = (1e-16 / (A_HIGH + nu_last as f64 * most_rho)).ln();
     let mut highest = (45.0 / A_LOW).ln();
     if nu_first > 6 {
-        // Without help from e^{−at}, t³ y^ν itself is gone beyond this.
+        // Even without e^{−at}, t³ y^ν is negligible beyond this.
         let vanished = 2.0 * (38.0 + n_terms.ln()) / (nu_first - 6) as f64 + 1.0 - least_rho.ln();
         highest = highest.min(vanished);
     }

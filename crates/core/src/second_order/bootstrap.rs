@@ -1,35 +1,36 @@
-//! Standard errors of values: the reference drawn again.
+//! Standard errors of values, by drawing the reference again.
 //!
-//! A value depends on the reference through its fit, `V`, `b` and, for other
-//! utilities, a dozen moments more. Rather than the influence of each row on all
-//! of them, everything is summed again for references that are drawn from the
-//! reference. Two choices make sure that there is an error wherever there is a
-//! value:
+//! A value depends on the reference through its fit, `V`, `b` and, for other utilities, a
+//! dozen more moments. Instead of the influence of each row on all of them, everything is
+//! summed again for references that are drawn from the reference. Two choices make sure
+//! that there is an error wherever there is a value:
 //!
 //! - A row counts for a number drawn from the exponential distribution, of mean
 //!   and variance 1, like the number of times that it would be drawn (the
 //!   Bayesian bootstrap of Rubin 1981). No row, and so no label, is ever missing.
-//! - The coefficients of a drawn reference are those after one step of Newton's
-//!   method from the fit of the reference (the k-step bootstrap of Davidson and
-//!   MacKinnon 1999, with k = 1). They differ from those of a fit by terms of order
-//!   `1/n`, a share `1/√n` of their spread, and exist where labels are separated,
-//!   as they may be in a sample of the reference.
+//! - The coefficients of a drawn reference are those after one step of Newton's method
+//!   from the fit of the reference (the k-step bootstrap of Davidson and MacKinnon 1999,
+//!   with k = 1). They differ from those of a fit by terms of order `1/n`, a share `1/√n`
+//!   of their spread, and exist even if labels are separated, as they may be in a sample
+//!   of the reference.
 
-use crate::{Error, Rows, Warning};
+use crate::linear::fit::PANEL_ROWS;
+use crate::valuer::slices_of;
+use crate::{Error, Rows, Wants, Warning};
 use rand_chacha::ChaCha8Rng;
 use rand_chacha::rand_core::{Rng, SeedableRng};
 use rayon::prelude::*;
 use std::sync::Arc;
 
-/// Drawn references whose sums are singular are left out; a larger share of
-/// them leaves no spread worth the name.
+/// Drawn references whose sums are singular are left out; if a larger share is lost,
+/// there are no errors.
 const LARGEST_SHARE_LOST: f64 = 0.1;
 
 /// How standard errors are drawn.
 ///
 /// | field | default | purpose | range |
 /// |---|---|---|---|
-/// | `n_replicates` | 100 | references drawn; 100 know a standard error to 7 % | ≥ 2 |
+/// | `n_replicates` | 100 | references drawn; 100 give a standard error to 7 % | ≥ 2 |
 /// | `seed` | 0 | seed of the draws | |
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct BootstrapOptions {
@@ -45,7 +46,7 @@ impl Default for BootstrapOptions {
     }
 }
 
-/// What was made of drawn references; of none, unless errors were asked for.
+/// What was computed from drawn references; none, unless errors were asked for.
 #[derive(Debug)]
 pub(super) struct Drawn<T> {
     /// Empty if too many were lost.
@@ -67,16 +68,22 @@ impl<T> Default for Drawn<T> {
 }
 
 impl<T> Drawn<T> {
-    /// What is doubtful about errors from them.
+    /// How rows should come to a valuer. With errors each row is valued once more for
+    /// every drawn reference.
+    pub(super) fn wants(&self) -> Wants {
+        if self.n_drawn > 0 { slices_of(PANEL_ROWS) } else { Wants::Batches }
+    }
+
+    /// A warning if some were lost.
     pub(super) fn warning(&self) -> Option<Warning> {
         let Self { n_lost, n_drawn, .. } = *self;
         (n_lost > 0).then(|| Warning::LostDraws { n_lost, n_drawn, has_errors: !self.made.is_empty() })
     }
 }
 
-/// What `make` makes of references drawn from `sample`, each row of which
-/// `stands_for` so many rows of the reference, or for itself. It starts from what
-/// `start` makes of the sample with the weights that rows have on average.
+/// The results of `make` for references drawn from `sample`, each row of which
+/// `stands_for` a number of reference rows, or itself. They start from the result of
+/// `start` for the sample with average weights.
 pub(super) fn replicates<S: Sync, T: Send>(
     sample: Rows<'_>,
     stands_for: Option<&[f64]>,
@@ -86,7 +93,7 @@ pub(super) fn replicates<S: Sync, T: Send>(
 ) -> Result<Drawn<T>, Error> {
     let n_drawn = bootstrap.n_replicates;
     if n_drawn < 2 {
-        return Err(Error::BadOption { what: "a standard error needs two drawn references at least" });
+        return Err(Error::BadOption { what: "a standard error needs at least two drawn references" });
     }
     if sample.is_empty() {
         return Err(Error::NoRows);
@@ -97,7 +104,7 @@ pub(super) fn replicates<S: Sync, T: Send>(
             return Err(Error::RowCount { features: sample.len(), targets: stands_for.len() });
         }
         if !stands_for.iter().all(|count| (1.0..f64::INFINITY).contains(count)) {
-            return Err(Error::BadOption { what: "a row of a sample stands for one row at least" });
+            return Err(Error::BadOption { what: "each row of a sample must stand for at least one row" });
         }
     }
     let means = weights(sample, stands_for, |_| 1.0);
@@ -130,16 +137,15 @@ fn weights(sample: Rows<'_>, stands_for: Option<&[f64]>, mut draw: impl FnMut(us
     (0..sample.len()).map(&mut weight).collect()
 }
 
-/// A number from the exponential distribution of mean 1: above 0, since 53 bits
-/// and a half are never a whole.
+/// A number from the exponential distribution of mean 1: always above 0, because 53 bits
+/// plus a half are never zero.
 fn exponential(stream: &mut ChaCha8Rng) -> f64 {
     let uniform = ((stream.next_u64() >> 11) as f64 + 0.5) * 0.5_f64.powi(53);
     -uniform.ln()
 }
 
-/// Standard deviations of `values` over drawn references, by each of which rows
-/// are worth what `value_by` says; nothing if none were drawn. A value that is
-/// missing has none.
+/// Standard deviations of `values` over drawn references, with `value_by` giving the
+/// values for each; `None` if none were drawn. A missing value has no error.
 pub(super) fn std_errors<T>(
     values: &[f64],
     drawn: &Drawn<T>,

@@ -4,7 +4,7 @@ use super::expansion::ExpansionBuilder;
 use super::options::SecondOrderOptions;
 use super::sums::JointSweep;
 use super::terms::RowForm;
-use crate::classification::blocks::BlockSums;
+use crate::blocks::BlockSums;
 use crate::classification::one_step::OneStep;
 use crate::{Error, Rows};
 use std::sync::Arc;
@@ -20,8 +20,8 @@ pub(super) struct DrawnStart {
 }
 
 impl DrawnStart {
-    /// From the expansions about the reference, for `rows` that stand for it with
-    /// the weights that they have on average.
+    /// From the expansions about the reference, for `rows` that stand for it with average
+    /// weights.
     pub(super) fn new(forms: &[RowForm], options: SecondOrderOptions, rows: Rows<'_>) -> Result<Self, Error> {
         let has_own_fits = forms.first().is_some_and(|form| form.fit.ridge() > 0.0);
         let with_fits = if has_own_fits { forms } else { &forms[..1] };
@@ -42,7 +42,7 @@ impl DrawnStart {
             self.fits.iter().zip(&self.sizes).map(build).collect::<Result<Vec<ExpansionBuilder>, Error>>()?;
         loop {
             if builders.len() < self.sizes.len() && builders[0].is_about_size() {
-                // Up to here they were the same.
+                // Up to here they are the same.
                 builders = self.sizes.iter().map(|&size| builders[0].for_size(size)).collect();
             }
             let task = |builder: &ExpansionBuilder| Some((Arc::clone(&builder.fit), builder.task()?));

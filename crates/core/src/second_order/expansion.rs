@@ -1,9 +1,8 @@
 //! The expansion of a refitted model's utility about the reference.
 //!
-//! All of it is in coordinates `z` in which `H₀ = E[w xxᵀ]` is the identity:
-//! `z = √n L⁻¹x` with `LLᵀ = Σ w xxᵀ`, as the logistic fit has it. Nothing
-//! depends on coordinates in the end, and in these no matrix is worse
-//! conditioned than the ridge makes it.
+//! All of it is in coordinates `z` in which `H₀ = E[w xxᵀ]` is the identity: `z = √n
+//! L⁻¹x` with `LLᵀ = Σ w xxᵀ`, as in the logistic fit. The result does not depend on
+//! coordinates, and in these only the ridge can make a matrix ill-conditioned.
 
 use super::options::{SecondOrderOptions, Spread, Utility};
 use super::sums::{Spreading, Task, TaskSums};
@@ -14,9 +13,8 @@ use faer::linalg::triangular_solve::solve_lower_triangular_in_place;
 use faer::{Col, Mat, Par, Side};
 use std::sync::Arc;
 
-/// Every moment of the reference that values of rows are made of, for sets of
-/// one size. Names are words, the letters of the derivation stand beside them;
-/// see the [module page](super).
+/// All moments of the reference that values need, for sets of one size. Names are words,
+/// with the letters of the derivation beside them; see the [module page](super).
 #[derive(Debug, Clone)]
 #[non_exhaustive]
 pub struct Expansion {
@@ -24,7 +22,7 @@ pub struct Expansion {
     pub size: f64,
     /// `Pβ`, the slope of the ridge, per unit of it.
     pub penalty_slope: Col<f64>,
-    /// `g₀ = λPβ`: what the ridge of the fit pulls with; 0 without one.
+    /// `g₀ = λPβ`: the pull of the fit's ridge; 0 without one.
     pub pull: Col<f64>,
     /// `H⁻¹ = (H₀ + λP)⁻¹`.
     pub inverse: Mat<f64>,
@@ -60,15 +58,15 @@ pub struct Expansion {
     pub position: Mat<f64>,
     /// `N = sym(H⁻¹(E[we(rᵀz)zzᵀ] − g₀(H₀r)ᵀ)H⁻¹)`.
     pub turned_position: Mat<f64>,
-    /// `v₃`, what the third derivative is along a row's influence.
+    /// `v₃`, the third derivative along a row's influence.
     pub along_influence: Col<f64>,
-    /// `c₃`, what it is for every row.
+    /// `c₃`, the part of it that is the same for every row.
     pub constant: f64,
     /// `Eφ₂ = −tr(DV) − 2qᵀb`.
     pub mean_second: f64,
 }
 
-/// An expansion under way: one pass after the other.
+/// An expansion in progress, pass by pass.
 #[derive(Debug, Clone)]
 pub(super) struct ExpansionBuilder {
     pub(super) fit: Arc<LogisticFit>,
@@ -81,11 +79,11 @@ pub(super) struct ExpansionBuilder {
 enum Stage {
     /// `J`, and slope and curvature of smooth utilities.
     Second,
-    /// The bias, and whatever `r` turns once it is known.
+    /// The bias, and the moments that need `r`, if it is known.
     Third,
     /// Slope and curvature of accuracy.
     Smoothed,
-    /// What `r` turns, where it was not known before.
+    /// The moments that need `r`, if it was not known before.
     Turned,
     Closing,
     Done,
@@ -142,13 +140,13 @@ impl ExpansionBuilder {
             constant: 0.0,
             mean_second: 0.0,
         };
-        // Of the model E[e²zzᵀ] is known: it is H₀.
+        // For the model E[e²zzᵀ] is known to be H₀.
         let knows_noise = options.spread == Spread::ModelBased && options.utility != Utility::Brier;
         let stage = if knows_noise { Stage::Third } else { Stage::Second };
         Ok(Self { fit, utility: options.utility, stage, made })
     }
 
-    /// What the next pass has to sum; nothing once the expansion is made.
+    /// What the next pass has to sum; `None` once the expansion is complete.
     pub(super) fn task(&self) -> Option<Task> {
         let made = &self.made;
         let utility = self.utility;
@@ -176,7 +174,7 @@ impl ExpansionBuilder {
         })
     }
 
-    /// Takes in what the pass summed.
+    /// Uses the sums of a pass.
     pub(super) fn take(&mut self, mut sums: TaskSums) {
         let made = &mut self.made;
         let g = made.inverse.clone();
@@ -250,7 +248,7 @@ impl ExpansionBuilder {
         (self.fit, self.made)
     }
 
-    /// `r`, where it is known before the bias is and not 0.
+    /// `r`, if it is not 0 and known before the bias.
     fn early_turn(&self) -> Option<Col<f64>> {
         let known = match self.utility {
             Utility::LogLoss => self.fit.ridge() > 0.0,
@@ -277,7 +275,7 @@ impl Expansion {
         self.along_influence = &self.fourth - &self.third - two * (&self.net_curvature * &self.bias)
             + two * (skew + feedback + &self.turned_feedback - &self.turned_weight);
         if utility == Utility::Accuracy {
-            // The mean that accuracy is smoothed about has the bias already.
+            // The mean that accuracy is smoothed about already includes the bias.
             self.along_influence += two * (&self.curvature * &self.bias);
         }
         let dot = |a: &Col<f64>, b: &Col<f64>| a.transpose() * b;
@@ -288,8 +286,7 @@ impl Expansion {
         self.mean_second = -trace(&spread) - 2.0 * dot(&self.slope, &self.bias);
     }
 
-    /// Log-loss without a ridge: `q = r = 0`, `D = H`, and all that is left of
-    /// `v₃` is the bias.
+    /// Log-loss without a ridge: `q = r = 0`, `D = H`, and only the bias is left of `v₃`.
     fn close_plain_log_loss(&mut self) {
         self.third = self.skew.clone();
         self.net_curvature = self.curvature.clone();

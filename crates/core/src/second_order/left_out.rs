@@ -1,18 +1,17 @@
 //! Rows of the reference, valued against the others.
 //!
-//! The row's own probability changes most, and is taken from one step of Newton's
-//! method. Moments change by a share of `1/n`, which they may keep, with two
-//! exceptions. A row counts for more than that share of `H` and `J` where it is. Under
-//! log-loss without a ridge it is left out of them: if it has the share `c/n`, and with
-//! `room = 1 − wc·xᵀ(nH)⁻¹x`,
+//! The row's own probability changes most, and is taken from one step of Newton's method.
+//! Moments change by a share of `1/n`, which is ignored with two exceptions. At its own
+//! position a row has more than that share of `H` and `J`. Under log-loss without a ridge
+//! it is left out of them: if it has the share `c/n`, and with `room = 1 − wc·xᵀ(nH)⁻¹x`,
 //!
 //! ```text
 //! H⁻¹x becomes (1 − c/n)H⁻¹x/room     xᵀVx becomes (1 − c/n)(xᵀVx − (c/n)(e·xᵀH⁻¹x)²)/room²
 //! ```
 //!
-//! Under other utilities the slope `q` stands in `φ₁`, which counts `s` times as
-//! much as the other derivatives. Without the row the reference moves by
-//! `t = −c/(n − c)` towards it, and
+//! Under other utilities the slope `q` appears in `φ₁`, which counts `s` times as much as
+//! the other derivatives. Without the row the reference moves by `t = −c/(n − c)` towards
+//! it, and
 //!
 //! ```text
 //! φ₁ becomes (1 − t)(φ₁ + t·φ₂) − t·(ℓ'z − q)ᵀψ
@@ -32,9 +31,9 @@ use crate::classification::logit::Logit;
 /// A leverage this close to 1 leaves no digits for the row's own coefficient.
 const LEVERAGE_ROOM: f64 = 1e-10;
 
-/// The model of row `i` of a solved panel. With `own`, the weight of the row in
-/// the reference, that of the reference without it, by one step of Newton's
-/// method; nothing if the row alone determines a coefficient.
+/// The model of row `i` of a solved panel. With `own`, the weight of the row in the
+/// reference, that of the reference without it, by one step of Newton's method; `None` if
+/// the row alone determines a coefficient.
 pub(super) fn logit_of(
     fit: &LogisticFit,
     panel: &PanelWork,
@@ -53,8 +52,8 @@ pub(super) fn logit_of(
 }
 
 impl RowForm {
-    /// Takes reference rows whose panel is in `work` out of `H` and `J`, under
-    /// log-loss without a ridge.
+    /// Removes reference rows whose panel is in `work` from `H` and `J`, under log-loss
+    /// without a ridge.
     pub(super) fn leave_out_of_products(
         &self,
         rows: Rows<'_>,
@@ -74,7 +73,7 @@ impl RowForm {
             let own = c / n * (row.surprise * reach).powi(2);
             let spread_left = match self.options.spread {
                 Spread::ModelBased => rest * reach,
-                // Rounding may leave a little less than nothing.
+                // Rounding may give slightly less than zero.
                 Spread::Sandwich => (rest * rest / (1.0 - c / n) * (spread[i] - own)).max(0.0),
             };
             // That of the probability without the row.
@@ -95,14 +94,14 @@ impl RowForm {
         work: &mut TermsWork,
         out: &mut [Option<RowTerms>],
     ) {
-        // By the model a slope does not depend on the labels.
+        // With a model-based spread the slope does not depend on the labels.
         if self.is_plain || self.options.spread == Spread::ModelBased {
             return;
         }
         let (fit, expansion) = (&*self.fit, &self.expansion);
         let TermsWork { panel, influence } = work;
         let z = panel.panel.x.as_ref();
-        // As the row is to the fit that it is a part of.
+        // For the fit that includes the row.
         let psi = self.influences(z, out.len(), |i| panel.row[i].surprise, influence);
         let first = along(psi, &expansion.slope);
         let square = quadratic(psi, &expansion.net_curvature);
@@ -140,8 +139,8 @@ impl RowForm {
     }
 }
 
-/// The density at 0 of a normal number with this mean and variance; 0 where it
-/// does not vary, as a row at the origin does not.
+/// The density at 0 of a normal number with this mean and variance; 0 if it does not
+/// vary, as for a row at the origin.
 pub(super) fn normal_at_zero(mean: f64, variance: f64) -> f64 {
     if variance > 0.0 {
         (-0.5 * mean * mean / variance).exp() / (std::f64::consts::TAU * variance).sqrt()

@@ -1,16 +1,15 @@
-//! Set sizes at which an expansion is made, and what each counts for in the sum
-//! over all sizes.
+//! Set sizes at which an expansion is made, and their weights in the sum over all sizes.
 //!
-//! An expansion that changes with the size of the sets (a ridge on the sum of
-//! losses weighs less in larger sets; accuracy is smoothed by the spread of
-//! estimates) is smooth in `log(s + 1)`. It is made at a few nodes and
-//! interpolated; what is summed is linear in it, so the sum over sizes becomes a
-//! few weights per node, the same for every row.
+//! An expansion that changes with the size of the sets (a ridge on the sum of losses
+//! matters less in larger sets; accuracy is smoothed by the spread of estimates) is
+//! smooth in `log(s + 1)`. It is made at a few nodes and interpolated; what is summed is
+//! linear in it, so the sum over sizes becomes a few weights per node, the same for every
+//! row.
 
 use crate::Sizes;
 use crate::numeric::CountingRule;
 
-/// The fewest nodes where an expansion changes with the size: Chebyshev's points
+/// The smallest number of nodes if an expansion changes with the size: Chebyshev's points
 /// in `log(s + 1)`.
 const FEWEST_NODES: usize = 8;
 
@@ -18,8 +17,8 @@ const FEWEST_NODES: usize = 8;
 /// like `1/(1 + γ/(s + 1))` are then summed to about six digits.
 const NODES_PER_FOLD: f64 = 1.5;
 
-/// What a node counts for in the sum over set sizes, divided by `m`: sums over
-/// `s` of the interpolating polynomial times
+/// The weights of a node in the sum over set sizes, divided by `m`: sums over `s` of the
+/// interpolating polynomial times
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub(super) struct NodeWeight {
     /// `1/(s + 1)`, for φ₁.
@@ -30,8 +29,8 @@ pub(super) struct NodeWeight {
     pub(super) mean_second: f64,
     /// `s/(2(s + 1)³)`, for Eφ₃.
     pub(super) third: f64,
-    /// `1/(s + ½)²` at `s − ½`: what the utility of the target itself gains as
-    /// the ridge weighs less.
+    /// `1/(s + ½)²` at `s − ½`: the gain in utility of the target itself as the ridge
+    /// matters less.
     pub(super) target: f64,
     /// Its change from `s − 1` to `s`, over `2s`: the same of Eφ₂.
     pub(super) mean_change: f64,
@@ -42,15 +41,15 @@ pub(super) struct NodeWeight {
 pub(super) struct SizeNodes {
     /// `s`, not always whole.
     pub(super) sizes: Vec<f64>,
-    /// `log(s + 1)`, with all digits.
+    /// `log(s + 1)`, to full precision.
     places: Vec<f64>,
 }
 
 impl SizeNodes {
     /// One node if the expansion is the same for all sizes.
     pub(super) fn new(sizes: Sizes, depends_on_size: bool) -> Self {
-        // From the size before the first on: changes from one size to the next
-        // are summed, too.
+        // Starts one size before the first, because changes from one size to the next are
+        // summed, too.
         let (low, high) = ((sizes.min() as f64 - 1.0).ln(), (sizes.max() as f64).ln());
         let enough = ((NODES_PER_FOLD * (high - low)).ceil() as usize).max(FEWEST_NODES);
         let count = if depends_on_size { enough } else { 1 };
@@ -60,8 +59,8 @@ impl SizeNodes {
         Self { sizes: places.iter().map(|place| place.exp() - 1.0).collect(), places }
     }
 
-    /// What each node counts for in the sum over `sizes`, which lie among those
-    /// that the nodes were chosen for, if there is more than one.
+    /// The weight of each node in the sum over `sizes`. If there is more than one node,
+    /// the sizes must be among those it was made for.
     pub(super) fn weights_for(&self, sizes: Sizes) -> Vec<NodeWeight> {
         let polynomial = Lagrange { places: &self.places };
         let mut weights = vec![NodeWeight::default(); self.places.len()];

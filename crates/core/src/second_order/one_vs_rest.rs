@@ -1,14 +1,17 @@
-//! More than two classes, each told from all others.
+//! More than two classes, each against all others.
 
 use super::bootstrap::{BootstrapOptions, Drawn, replicates, std_errors};
 use super::drawn::DrawnStart;
 use super::options::SecondOrderOptions;
 use super::terms::RowForm;
 use super::valuer::SecondOrderValuer;
-use crate::classification::one_vs_rest::{check_classes, check_same, parts_of_classes, warnings_of_classes};
-use crate::classification::{LogisticFit, LogisticOptions, sum_of_classes, with_class};
-use crate::values::Values;
-use crate::{Error, Rows, Sizes, Valuer, Warning};
+use crate::classification::one_vs_rest::{
+    check_same, parts_of_total, total_of_classes, values_of_classes, warnings_of_classes,
+};
+use crate::classification::{LogisticFit, LogisticOptions, with_class};
+use crate::labels::check_classes;
+use crate::values::{Part, Values};
+use crate::{Error, Place, Rows, Sizes, Valuer, Wants, Warning, Watch};
 
 /// Values rows of any of several classes: the sum over classes of the value for
 /// models, refitted on each set, that tell that class from all others.
@@ -66,14 +69,14 @@ impl SecondOrderOneVsRest {
         })
     }
 
-    /// Tells what each class contributes, and how likely it is.
+    /// Also returns the value and the probability of each class.
     pub fn with_parts_by_class(mut self) -> Self {
         self.parts_by_class = true;
         self
     }
 
-    /// Reports standard errors too: the spread of the sums over references that
-    /// are drawn from `sample`, the same for all classes; see
+    /// Also reports standard errors: the spread of the sums over references that are
+    /// drawn from `sample`, the same for all classes; see
     /// [`SecondOrderValuer::with_std_error_of`].
     ///
     /// # Errors
@@ -113,20 +116,6 @@ impl SecondOrderOneVsRest {
         &self.classes
     }
 
-    /// The set sizes averaged over.
-    pub fn sizes(&self) -> Sizes {
-        self.classes[0].sizes()
-    }
-
-    /// What is doubtful before a single row was valued, with the class where
-    /// it is not the same for all.
-    pub fn warnings(&self) -> Vec<(Option<usize>, Warning)> {
-        let all: Vec<Vec<Warning>> = self.classes.iter().map(SecondOrderValuer::warnings).collect();
-        let mut warnings = warnings_of_classes(&all);
-        warnings.extend(self.drawn.warning().map(|warning| (None, warning)));
-        warnings
-    }
-
     /// Values `rows`, which are some or all of the reference rows themselves;
     /// see [`SecondOrderValuer::leave_one_out`].
     ///
@@ -134,37 +123,43 @@ impl SecondOrderOneVsRest {
     ///
     /// As for [`values`](Valuer::values).
     pub fn leave_one_out(&self, rows: Rows<'_>) -> Result<Values, Error> {
-        self.value_rows(rows, true)
+        self.values_at(rows, Place::of_reference(0), &|_, _| true)
     }
+}
 
-    fn value_rows(&self, rows: Rows<'_>, left_out: bool) -> Result<Values, Error> {
-        check_classes(rows, self.classes.len())?;
-        let by_class = by_class(&self.classes, rows, left_out)?;
-        let mut sum = sum_of_classes(&by_class);
-        if self.parts_by_class {
-            sum.parts.extend(parts_of_classes(&by_class));
-        }
+/// Targets are classes.
+impl Valuer for SecondOrderOneVsRest {
+    fn values_at(&self, rows: Rows<'_>, place: Place, watch: Watch<'_>) -> Result<Values, Error> {
+        let by_class = values_of_classes(&self.classes, rows, place, watch)?;
+        let mut sum = total_of_classes(&by_class, self.parts_by_class);
         sum.std_error = std_errors(&sum.value, &self.drawn, |by_class| {
             let mut sum = vec![0.0; rows.len()];
             for (class, (valuer, forms)) in self.classes.iter().zip(by_class).enumerate() {
-                let values = with_class(rows, class, |rows| valuer.values_by(forms, rows, left_out))?;
+                let value = |rows: Rows<'_>| valuer.values_by(forms, rows, place.in_reference);
+                let values = with_class(rows, class, value)?;
                 sum.iter_mut().zip(values).for_each(|(sum, value)| *sum += value);
             }
             Ok(sum)
         })?;
         Ok(sum)
     }
-}
 
-impl Valuer for SecondOrderOneVsRest {
-    /// Values `points`, whose targets are classes.
-    ///
-    /// # Errors
-    ///
-    /// [`Error::FeatureCount`], [`Error::NotAClass`], [`Error::NotFinite`] and
-    /// [`Error::TooLarge`].
-    fn values(&self, points: Rows<'_>) -> Result<Values, Error> {
-        self.value_rows(points, false)
+    fn parts(&self) -> Vec<Part> {
+        parts_of_total(&self.classes, self.parts_by_class)
+    }
+
+    fn sizes(&self) -> Sizes {
+        self.classes[0].sizes()
+    }
+
+    fn warnings(&self) -> Vec<Warning> {
+        let mut warnings = warnings_of_classes(&self.classes);
+        warnings.extend(self.drawn.warning());
+        warnings
+    }
+
+    fn wants(&self) -> Wants {
+        self.drawn.wants()
     }
 }
 
@@ -184,14 +179,4 @@ fn valuers(
         .map_err(|error| Error::InClass { class, error: Box::new(error) })
     };
     (0..n_classes).map(of_class).collect()
-}
-
-fn by_class(classes: &[SecondOrderValuer], rows: Rows<'_>, left_out: bool) -> Result<Vec<Values>, Error> {
-    let of_class = |(class, valuer): (usize, &SecondOrderValuer)| {
-        with_class(rows, class, |rows| match left_out {
-            true => valuer.leave_one_out(rows),
-            false => valuer.values(rows),
-        })
-    };
-    classes.iter().enumerate().map(of_class).collect()
 }

@@ -1,4 +1,4 @@
-//! What is valued, and what is trusted.
+//! Options of second-order values.
 
 use super::nodes::SizeNodes;
 use crate::classification::LogisticFit;
@@ -22,12 +22,12 @@ pub enum Utility {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 #[non_exhaustive]
 pub enum Spread {
-    /// From the residuals of the reference, `V = H⁻¹E[e²xxᵀ]H⁻¹`: right also
-    /// where the logistic model is not.
+    /// From the residuals of the reference, `V = H⁻¹E[e²xxᵀ]H⁻¹`: correct even if the
+    /// logistic model is wrong.
     #[default]
     Sandwich,
-    /// From the model, `V = H⁻¹`, every reference label replaced by its
-    /// probability: less noise from a small reference, wrong where the model is.
+    /// From the model, `V = H⁻¹`, every reference label replaced by its probability: less
+    /// noise from a small reference, but wrong if the model is.
     ModelBased,
 }
 
@@ -37,8 +37,8 @@ pub enum Spread {
 /// |---|---|---|---|
 /// | `utility` | log-loss | what a model is judged by | |
 /// | `spread` | sandwich | how the spread of estimates is known | model-based only without a ridge |
-/// | `small_ridge` | 0 | `γ` of a ridge that sets are fitted with and the reference is not, to first order | ≥ 0; not under accuracy |
-/// | `shift` | `p + 1` | `κ`: a set of `s` rows tells as much as `s − κ` do in the limit | < q − ½; log-loss without the ridge of the fit |
+/// | `small_ridge` | 0 | `γ` of a ridge for sets but not for the reference, to first order | ≥ 0; not under accuracy |
+/// | `shift` | `p + 1` | `κ`: a set of `s` rows counts as `s − κ` rows of the limit | < q − ½; log-loss without the ridge of the fit |
 ///
 /// A ridge of ordinary size is that of the fit: sets are then fitted with the
 /// same `γ`, on the sum of their losses.
@@ -55,30 +55,30 @@ pub struct SecondOrderOptions {
 }
 
 impl SecondOrderOptions {
-    /// Refuses what does not go together, given the ridge of the fit.
+    /// Refuses options that contradict each other or the ridge of the fit.
     pub(super) fn check(&self, ridge: f64) -> Result<(), Error> {
         let wrong = |what| Err(Error::BadOption { what });
         if !(self.small_ridge.is_finite() && self.small_ridge >= 0.0) {
-            return wrong("the ridge must be a number from 0 on");
+            return wrong("the ridge must be a finite number of at least 0");
         }
         if self.shift.is_some_and(|shift| !shift.is_finite()) {
             return wrong("the shift of set sizes must be a finite number");
         }
         if ridge > 0.0 && self.small_ridge > 0.0 {
-            return wrong("the fit has a ridge already; a small one is for fits without");
+            return wrong("a small ridge is only for fits without a ridge");
         }
         if ridge > 0.0 && self.spread == Spread::ModelBased {
-            return wrong("the model says nothing of the spread of estimates with a ridge; use the sandwich");
+            return wrong("with a ridge, the model does not give the spread of estimates; use the sandwich");
         }
         if self.small_ridge > 0.0 && self.utility == Utility::Accuracy {
-            // What a ridge changes of smoothed accuracy is as rough as the reference, and
-            // its first order is no guide to it.
+            // The effect of a ridge on smoothed accuracy is as rough as the reference, so
+            // its first order says little.
             return wrong(
-                "a small ridge is for log-loss and the Brier score; under accuracy give the fit one",
+                "a small ridge is only for log-loss and the Brier score; for accuracy, fit with a ridge",
             );
         }
         if self.shift.is_some() && !self.is_resummed(ridge) {
-            return wrong("set sizes are shifted under log-loss without the ridge of a fit only");
+            return wrong("set sizes are shifted only for log-loss and fits without a ridge");
         }
         Ok(())
     }
@@ -88,7 +88,7 @@ impl SecondOrderOptions {
         check_shifted(sizes, self.shift, fit.dim())
     }
 
-    /// The sizes at which the expansion is made, one if it is the same for all.
+    /// The sizes at which the expansion is made; one if it is the same for all.
     pub(super) fn node_sizes(&self, ridge: f64, sizes: Sizes) -> Vec<f64> {
         SizeNodes::new(sizes, self.depends_on_size(ridge)).sizes
     }
@@ -109,11 +109,11 @@ impl SecondOrderOptions {
     }
 }
 
-/// A set of the smallest size that counts as fewer rows than this, less the
-/// shift, is a doubtful one.
+/// A warning is given if the smallest sets count as fewer rows than this after the shift.
 const FEW_SHIFTED_ROWS: f64 = 5.0;
 
-/// Refuses set sizes for which the sums do not exist, by the shift if that is why.
+/// Refuses set sizes for which the sums do not exist, with the error about the shift if
+/// that is the reason.
 pub(super) fn check_shifted(sizes: Sizes, shift: Option<f64>, dim: usize) -> Result<(), Error> {
     sizes.check(dim, least_size(shift, dim)).map_err(|error| match (error, shift) {
         (Error::Sizes { min, max, least, .. }, Some(shift)) if least > dim + 1 => {
@@ -123,8 +123,7 @@ pub(super) fn check_shifted(sizes: Sizes, shift: Option<f64>, dim: usize) -> Res
     })
 }
 
-/// The doubt that comes with a shift that leaves little of the smallest sets, or
-/// makes much larger ones of them.
+/// A warning if a shift makes the smallest sets count as far fewer rows, or far more.
 pub(super) fn shift_warning(sizes: Sizes, shift: f64) -> Option<Warning> {
     let q = sizes.min() as f64;
     let first = q - 0.5 - shift;
@@ -135,8 +134,8 @@ pub(super) fn shift_warning(sizes: Sizes, shift: f64) -> Option<Warning> {
     })
 }
 
-/// The smallest `q` for `dim` columns: `q − ½ − κ > 0`, and sets from which the
-/// coefficients follow at all.
+/// The smallest `q` for `dim` columns: `q − ½ − κ > 0`, and sets large enough to
+/// determine the coefficients.
 pub(super) fn least_size(shift: Option<f64>, dim: usize) -> usize {
     let shift = shift.unwrap_or(dim as f64 + 1.0);
     ((shift + 0.5).floor().max(0.0) as usize).saturating_add(1).max(dim + 1)

@@ -31,8 +31,8 @@ pub struct SecondOrderParts {
 /// The numbers of one expansion.
 #[derive(Debug, Clone, PartialEq)]
 pub struct NodeParts {
-    /// The fit that it is about, with the ridge that sets of its size have; the
-    /// fit of the reference if that has none.
+    /// The fit it expands about, with the ridge for sets of its size; `None` for the fit
+    /// of the reference.
     pub fit: Option<LogisticParts>,
     /// Its size and constants, then vectors, then lower triangles of matrices,
     /// column by column, in the order of the fields of [`Expansion`].
@@ -69,20 +69,22 @@ impl SecondOrderValuer {
         options.check_sizes(&fit, sizes)?;
         let expected = options.node_sizes(fit.ridge(), sizes);
         if nodes.len() != expected.len() {
-            return Err(Error::Contradiction { what: "there is not one expansion for each size" });
+            return Err(Error::Contradiction {
+                what: "the number of expansions differs from the number of sizes",
+            });
         }
         let row_form = |(node, size): (NodeParts, f64)| {
             let own = match node.fit {
                 Some(own) => Arc::new(LogisticFit::from_parts(own)?),
                 None if fit.ridge() > 0.0 => {
-                    return Err(Error::Contradiction { what: "an expansion with a ridge has its own fit" });
+                    return Err(Error::Contradiction { what: "an expansion with a ridge needs its own fit" });
                 }
                 None => Arc::clone(&fit),
             };
             let is_same = own.n_rows() == fit.n_rows() && own.n_features() == fit.n_features();
             let expansion = Expansion::from_numbers(own.dim(), &node.moments)
                 .filter(|expansion| is_same && expansion.size == size)
-                .ok_or(Error::Contradiction { what: "an expansion is not one of its fit and size" })?;
+                .ok_or(Error::Contradiction { what: "an expansion does not belong to its fit and size" })?;
             Ok(RowForm::new(own, expansion, options))
         };
         let rows = nodes.into_iter().zip(expected).map(row_form).collect::<Result<Vec<_>, Error>>()?;
@@ -102,7 +104,7 @@ impl Expansion {
         numbers
     }
 
-    /// Nothing if there are too few or too many, or some are not finite.
+    /// `None` if there are too few or too many, or some are not finite.
     fn from_numbers(dim: usize, numbers: &[f64]) -> Option<Self> {
         let triangle = dim.checked_mul(dim + 1)? / 2;
         let expected = N_SCALARS + N_VECTORS * dim + N_MATRICES.checked_mul(triangle)?;

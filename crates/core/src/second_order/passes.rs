@@ -1,5 +1,5 @@
-//! From a logistic fit to a second-order valuer, in passes over rows that
-//! nobody has to hold.
+//! From a logistic fit to a second-order valuer, in passes over rows that need not fit
+//! into memory.
 //!
 //! | passes | what is summed |
 //! |---|---|
@@ -11,12 +11,13 @@ use super::options::SecondOrderOptions;
 use super::sums::JointSweep;
 use super::terms::RowForm;
 use super::valuer::SecondOrderValuer;
-use crate::classification::blocks::{BlockSums, check_labels};
+use crate::blocks::BlockSums;
 use crate::classification::{Irls, LogisticFit, LogisticOptions, PassBuilder, Step};
+use crate::labels::check_labels;
 use crate::{Error, Rows, Sizes};
 use std::sync::Arc;
 
-/// A second-order valuer under way.
+/// A second-order valuer in progress.
 ///
 /// ```
 /// use dshap::classification::{LogisticFit, LogisticOptions};
@@ -46,15 +47,15 @@ pub struct SecondOrderPasses {
     fit: Arc<LogisticFit>,
     sizes: Sizes,
     options: SecondOrderOptions,
-    /// At which the expansion is made.
+    /// The sizes at which the expansion is made.
     node_sizes: Vec<f64>,
     n_passes: usize,
-    /// Rows of a pass, those of weight 0 included.
+    /// Rows of a pass, including those of weight 0.
     n_pushed: Option<usize>,
     phase: Phase,
 }
 
-/// What a pass came to.
+/// The result of a pass.
 #[derive(Debug)]
 pub enum SecondOrderStep {
     /// Another pass is needed.
@@ -63,8 +64,7 @@ pub enum SecondOrderStep {
     Done(Box<SecondOrderValuer>),
 }
 
-/// A pass under way; rows are those of the fit, the same in each pass, in the
-/// same order.
+/// A pass in progress. Every pass needs the rows of the fit, in the same order.
 #[derive(Debug)]
 pub struct SecondOrderPass(Pass);
 
@@ -78,11 +78,11 @@ enum Pass {
 enum Phase {
     Refits(Vec<Refit>),
     Sums(Vec<ExpansionBuilder>),
-    /// A pass failed or the valuer was handed out.
+    /// A pass failed, or the valuer was returned.
     Over,
 }
 
-/// The reference fitted with the ridge that sets of one size have.
+/// The reference fitted with the ridge for sets of one size.
 #[derive(Debug)]
 enum Refit {
     UnderWay(Box<Irls>),
@@ -90,12 +90,12 @@ enum Refit {
 }
 
 impl SecondOrderPasses {
-    /// For the rows that `fit` was made of.
+    /// For the rows `fit` was made from.
     ///
     /// # Errors
     ///
-    /// [`Error::Sizes`] when the sums do not exist for these sizes,
-    /// [`Error::BadOption`] for options that do not go together.
+    /// [`Error::Sizes`] when the sums do not exist for these sizes, [`Error::BadOption`]
+    /// for options that contradict each other.
     pub fn new(fit: LogisticFit, sizes: Sizes, options: SecondOrderOptions) -> Result<Self, Error> {
         options.check(fit.ridge())?;
         options.check_sizes(&fit, sizes)?;
@@ -118,17 +118,17 @@ impl SecondOrderPasses {
         Ok(Self { fit, sizes, options, node_sizes, n_passes: 0, n_pushed: None, phase })
     }
 
-    /// Expansions that are made at once.
+    /// Number of expansions made together.
     pub fn n_expansions(&self) -> usize {
         self.node_sizes.len()
     }
 
-    /// Passes that are finished.
+    /// Passes finished so far.
     pub fn n_passes(&self) -> usize {
         self.n_passes
     }
 
-    /// A pass over all rows, to be handed to [`finish_pass`](Self::finish_pass).
+    /// A new pass over all rows, for [`finish_pass`](Self::finish_pass).
     pub fn begin_pass(&self) -> SecondOrderPass {
         SecondOrderPass(match &self.phase {
             Phase::Refits(refits) => {
@@ -148,13 +148,13 @@ impl SecondOrderPasses {
         })
     }
 
-    /// Takes a pass over all rows in.
+    /// Uses a finished pass over all rows.
     ///
     /// # Errors
     ///
     /// As for [`Irls::finish_pass`] if the fit has a ridge, [`Error::NoRows`],
-    /// [`Error::TooLarge`], and [`Error::Contradiction`] if the rows are others
-    /// than before. After an error there is nothing to go on with.
+    /// [`Error::TooLarge`], and [`Error::Contradiction`] if the rows differ from those
+    /// before. After an error the passes cannot go on.
     pub fn finish_pass(&mut self, pass: SecondOrderPass) -> Result<SecondOrderStep, Error> {
         self.n_passes += 1;
         let phase = std::mem::replace(&mut self.phase, Phase::Over);
@@ -177,7 +177,7 @@ impl SecondOrderPasses {
                 Ok(SecondOrderStep::Done(Box::new(self.finish(expansions))))
             }
             _ if n_rows == 0 => Err(Error::NoRows),
-            _ => Err(Error::Contradiction { what: "the rows are not those of which the fit was made" }),
+            _ => Err(Error::Contradiction { what: "the rows are not those the fit was made from" }),
         }
     }
 
@@ -229,7 +229,7 @@ impl SecondOrderPass {
         }
     }
 
-    /// Rows so far, those of weight 0 included.
+    /// Rows so far, including those of weight 0.
     pub fn n_rows(&self) -> usize {
         match &self.0 {
             Pass::Refits { n_rows, .. } => *n_rows,

@@ -19,26 +19,25 @@ pub struct SetProbe {
     pub seed: u64,
     /// Whether models have an intercept.
     pub intercept: bool,
-    /// Columns that the fit of all rows has; a set that leaves one open has none.
+    /// Columns of the fit of all rows; a set that does not determine one has no fit.
     pub n_columns: usize,
-    /// Whether models have a ridge: then all that a set may lack is a label, and an
-    /// intercept, which has no ridge, runs away.
+    /// Whether models have a ridge. Then only a missing label leaves a set without a fit,
+    /// because the intercept has no ridge.
     pub ridge: bool,
-    /// Classes that one softmax model tells apart; labels are 0 or 1 otherwise.
+    /// Number of classes of a softmax model; otherwise labels are 0 or 1.
     pub n_classes: Option<usize>,
 }
 
 impl SetProbe {
-    /// How many of the sets have no fit: their labels are separated, or one is
-    /// missing, or a column does not vary. Sets are drawn from `sample`, each row of
-    /// which `stands_for` so many of the reference and may be drawn as often. Rows
-    /// with weights are drawn in proportion to these, and any number of times.
+    /// How many of the sets have no fit: their labels are separated, or one is missing,
+    /// or a column does not vary. Sets are drawn from `sample`, each row of which
+    /// `stands_for` a number of reference rows and may be drawn that often. Rows with
+    /// weights are drawn in proportion to them, any number of times.
     ///
     /// # Errors
     ///
-    /// [`Error::RowCount`] unless there is a number for each row,
-    /// [`Error::BadOption`] for numbers below 1, no sets, or sets of more rows than
-    /// there are.
+    /// [`Error::RowCount`] unless there is one number per row, [`Error::BadOption`] for
+    /// numbers below 1, no sets, or sets of more rows than there are.
     pub fn count(&self, sample: Rows<'_>, stands_for: &[f64]) -> Result<usize, Error> {
         if stands_for.len() != sample.len() {
             return Err(Error::RowCount { features: sample.len(), targets: stands_for.len() });
@@ -46,7 +45,7 @@ impl SetProbe {
         let is_count = |count: &f64| (1.0..f64::INFINITY).contains(count);
         let total: f64 = stands_for.iter().sum();
         if !stands_for.iter().all(is_count) || self.n_sets == 0 || self.size as f64 > total {
-            return Err(Error::BadOption { what: "sets are drawn from rows, of which there must be enough" });
+            return Err(Error::BadOption { what: "there are too few rows to draw sets from" });
         }
         let weight = |row: usize| sample.weights().map_or(1.0, |weights| weights[row]);
         let reach: Vec<f64> = (0..sample.len())
@@ -56,7 +55,7 @@ impl SetProbe {
             })
             .collect();
         if !reach.last().is_some_and(|total| *total > 0.0 && total.is_finite()) {
-            return Err(Error::BadOption { what: "sets are drawn from rows, of which there must be enough" });
+            return Err(Error::BadOption { what: "there are too few rows to draw sets from" });
         }
         let has_none = |set: usize| !self.has_fit(sample, stands_for, &reach, set as u64);
         Ok((0..self.n_sets).into_par_iter().filter(|&set| has_none(set)).count())
@@ -73,7 +72,7 @@ impl SetProbe {
         while drawn.len() < self.size {
             let place = (stream.next_u64() >> 11) as f64 * 0.5_f64.powi(53) * total;
             let row = reach.partition_point(|&reach| reach <= place).min(sample.len() - 1);
-            // Without replacement: rows that are used up are drawn in vain.
+            // Without replacement: draws of rows that are used up do not count.
             if sample.weights().is_some() || n_drawn[row] < stands_for[row] {
                 n_drawn[row] += 1.0;
                 drawn.push(row);
@@ -92,7 +91,7 @@ impl SetProbe {
             }
             Some(n_classes) => {
                 let options = SoftmaxOptions { intercept: self.intercept, ..SoftmaxOptions::default() };
-                // Sizes matter to values only.
+                // Sizes only matter for values.
                 let any = Sizes::new(2 * self.size + 3, 2 * self.size + 3);
                 SoftmaxValuer::of(rows, n_classes, any, options).map(|valuer| valuer.fit().kept().len())
             }
@@ -134,8 +133,8 @@ mod tests {
         }
     }
 
-    /// A copy of a column, a ridge, and weights that leave one label: what counts as
-    /// a set without a fit follows.
+    /// A copy of a column, a ridge, and weights that leave one label: sets without a fit
+    /// are counted accordingly.
     #[test]
     fn dependent_columns_ridges_and_weights_are_known() {
         let place = |i: usize| (i % 4) as f64;
@@ -153,7 +152,7 @@ mod tests {
         };
         assert_eq!(plain.count(rows, &[1.0; 24]), Ok(0), "the copy is left out of all fits");
         assert_eq!(SetProbe { n_columns: 2, ..plain }.count(rows, &[1.0; 24]), Ok(10));
-        // A ridge makes up for everything but a label.
+        // A ridge helps against everything except a missing label.
         let ridge = SetProbe { ridge: true, size: 4, ..plain };
         let weights: Vec<f64> = y.iter().map(|&label| if label == 1.0 { 1.0 } else { 1e-9 }).collect();
         let weighted = rows.with_weights(&weights).expect("one for each row");

@@ -9,8 +9,8 @@
 //! difference: the integral of the first is `log1p(u)/t` with
 //! `u = t(n1 − n0)/(n0(n1 + t))`.
 
-/// From here on the series below reaches the last digit: the first term left
-/// out is `B₁₂ n⁻¹³` beside a sum of about `1/n`.
+/// From here on the series below is exact to the last digit: the first omitted term is
+/// `B₁₂ n⁻¹³`, and the sum is about `1/n`.
 const ASYMPTOTIC: f64 = 16.0;
 
 /// `B_{2k}/(2k)!` for k = 1 … 5.

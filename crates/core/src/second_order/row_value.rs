@@ -3,11 +3,11 @@
 use super::nodes::NodeWeight;
 use super::options::Utility;
 use super::terms::{RowForm, RowTerms};
-use super::valuer::{Form, SecondOrderValuer};
+use super::valuer::Form;
 use crate::Sizes;
-use crate::values::{Note, Part, Values};
+use crate::values::{Note, Part, Valued};
 
-/// All that is known of a valued row.
+/// Everything known about a valued row.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct RowValue {
     potential: f64,
@@ -21,8 +21,31 @@ pub(super) struct RowValue {
     pub(super) note: Option<Note>,
 }
 
+impl Valued for RowValue {
+    fn value(&self) -> f64 {
+        if self.note.is_some() { f64::NAN } else { self.sum() }
+    }
+
+    fn part(&self, part: Part) -> f64 {
+        let known = |cell: f64| if self.note.is_some() { f64::NAN } else { cell };
+        match part {
+            Part::Potential => known(self.potential),
+            Part::Penalty => known(self.penalty),
+            Part::Correction => known(self.correction),
+            Part::DistSq => known(self.dist_sq),
+            Part::Prob => self.prob,
+            _ => self.weight,
+        }
+    }
+
+    fn note(&self) -> Option<Note> {
+        self.note
+    }
+}
+
 impl RowValue {
-    pub(super) fn value(&self) -> f64 {
+    /// The sum of its parts, whether it is a value or not.
+    pub(super) fn sum(&self) -> f64 {
         self.potential - self.penalty + self.correction
     }
 
@@ -40,7 +63,7 @@ impl RowValue {
         match form {
             Form::Resummed { sizes: shifted, .. } => {
                 let m = sizes.max() as f64;
-                // Its own curvature holds a row back, and the sums know that.
+                // A row's own curvature limits its move, and the sums include that.
                 self.moves = terms.pull / (smallest + terms.dist_sq);
                 let (s1, s2) = shifted.sums(terms.dist_sq);
                 self.potential = 0.5 * terms.spread * (s1 + s2) / m;
@@ -67,41 +90,16 @@ impl RowValue {
     }
 }
 
-/// What every row gains alike because the ridge weighs less in a set that is
-/// one row larger: `U(β_λ)`, and the mean of what sets fall short of it, change
-/// from `λ = γ/s` to `γ/(s + 1)`. With `dU/dλ = rᵀPβ` the first is
-/// `−γrᵀPβ/(s(s + 1))`.
+/// What every row gains because the ridge matters less in a set with one more row:
+/// `U(β_λ)`, and the mean shortfall of sets, change from `λ = γ/s` to `γ/(s + 1)`. With
+/// `dU/dλ = rᵀPβ` the first is `−γrᵀPβ/(s(s + 1))`.
 fn free_gain(row: &RowForm, weight: &NodeWeight, utility: Utility) -> f64 {
     let expansion = &row.expansion;
     if row.fit.ridge() == 0.0 {
         return 0.0;
     }
     let pull: f64 = expansion.turn.transpose() * &expansion.pull;
-    // Smoothed accuracy counts the spread of sets already.
+    // Smoothed accuracy already includes the spread of sets.
     let mean_change = if utility == Utility::Accuracy { 0.0 } else { weight.mean_change };
     mean_change * expansion.mean_second - weight.target * (expansion.size + 1.0) * pull
-}
-
-/// The values of rows, with their parts.
-pub(super) fn collect(rows: &[RowValue]) -> Values {
-    let column = |field: fn(&RowValue) -> f64| -> Vec<f64> {
-        rows.iter().map(|row| if row.note.is_some() { f64::NAN } else { field(row) }).collect()
-    };
-    let parts = SecondOrderValuer::PARTS.map(|part| {
-        let cells = match part {
-            Part::Potential => column(|row| row.potential),
-            Part::Penalty => column(|row| row.penalty),
-            Part::Correction => column(|row| row.correction),
-            Part::DistSq => column(|row| row.dist_sq),
-            Part::Prob => rows.iter().map(|row| row.prob).collect(),
-            _ => rows.iter().map(|row| row.weight).collect(),
-        };
-        (part, cells)
-    });
-    Values {
-        value: column(RowValue::value),
-        parts: parts.into(),
-        notes: rows.iter().enumerate().filter_map(|(i, row)| Some((i, row.note?))).collect(),
-        ..Values::default()
-    }
 }

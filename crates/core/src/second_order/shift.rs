@@ -1,4 +1,4 @@
-//! How many rows fewer a set seems to have than it has: `κ`, measured.
+//! `κ`, measured: how many rows fewer a set counts as.
 
 use super::options::SecondOrderOptions;
 use super::sums::whiten;
@@ -12,8 +12,7 @@ use rand_chacha::ChaCha8Rng;
 use rand_chacha::rand_core::{Rng, SeedableRng};
 use rayon::prelude::*;
 
-/// Sets without a fit are left out; a larger share of them leaves no mean worth
-/// the name.
+/// Sets without a fit are left out; if a larger share is lost, there is no result.
 const LARGEST_SHARE_WITHOUT_FIT: f64 = 0.01;
 
 /// How the shift of set sizes is measured.
@@ -27,17 +26,15 @@ pub struct ShiftOptions {
     pub seed: u64,
 }
 
-/// `κ` from one point of the learning curve of `reference`, the rows that `fit`
-/// was made of.
+/// `κ` from one point of the learning curve of `reference`, the rows `fit` was made from.
 ///
-/// Estimates from `s` rows fall short of the reference fit by about
-/// `½tr(HV)/(s − κ)` in log-loss. The mean shortfall of sets drawn from the
-/// reference with replacement, each of them fitted, gives `κ`. To first order the
-/// shortfall of a set is `½ψᵀHψ` with `ψ` the mean influence of its rows, whose
-/// expectation is `½tr(HV)/s`: only what differs from that is averaged. Smaller
-/// sets tell `κ` better, as long as they have a fit; a thousand sets of 150 rows
-/// leave an error of two or three. Costs a fit of `s` rows and the log-loss of the reference
-/// for each set.
+/// Estimates from `s` rows fall short of the reference fit by about `½tr(HV)/(s − κ)` in
+/// log-loss. The mean shortfall of sets drawn from the reference with replacement, each of
+/// them fitted, gives `κ`. To first order the shortfall of a set is `½ψᵀHψ` with `ψ` the
+/// mean influence of its rows, whose expectation is `½tr(HV)/s`: only what differs from that
+/// is averaged. Smaller sets determine `κ` better, as long as they have a fit; a thousand
+/// sets of 150 rows leave an error of two or three. Costs a fit of `s` rows and the log-loss
+/// of the reference for each set.
 ///
 /// # Errors
 ///
@@ -73,9 +70,9 @@ pub fn measured_shift(fit: &LogisticFit, reference: Rows<'_>, options: ShiftOpti
     Ok(s - 0.5 * trace / shortfall)
 }
 
-/// Mean log-loss on the reference of a fit to one drawn set, if it has one, less
-/// what its shortfall is to first order. Each set has a stream of its own, so
-/// that threads do not matter.
+/// Mean log-loss on the reference of a fit to one drawn set, if it has one, minus its
+/// first-order shortfall. Each set has a stream of its own, so that threads do not
+/// matter.
 fn surplus_of_set(fit: &LogisticFit, reference: Rows<'_>, options: ShiftOptions, set: u64) -> Option<f64> {
     let mut stream = ChaCha8Rng::seed_from_u64(options.seed);
     stream.set_stream(set);
@@ -88,7 +85,7 @@ fn surplus_of_set(fit: &LogisticFit, reference: Rows<'_>, options: ShiftOptions,
     let logistic = LogisticOptions { intercept: fit.intercept(), ..LogisticOptions::default() };
     let rows = Rows::new(x.as_ref(), &y).ok()?;
     let of_set = LogisticFit::of(rows, logistic).ok()?;
-    // A feature that does not vary in a set leaves its coefficient open.
+    // A feature that does not vary in a set has no coefficient.
     if of_set.kept() != fit.kept() {
         return None;
     }

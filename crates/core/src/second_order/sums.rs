@@ -1,15 +1,15 @@
 //! What is summed over the reference for an expansion, pass by pass.
 //!
 //! Rows come as `z`, in coordinates in which `E[w xxᵀ]` is the identity; see
-//! `expansion.rs`. Each sweep needs what the sweep before it led to, so that
-//! nothing larger than `p × p` is ever held: third moments appear only
-//! contracted with a matrix or a direction that is known by then.
+//! `expansion.rs`. Each sweep uses the result of the one before, so nothing larger than
+//! `p × p` is ever stored: third moments appear only contracted with a matrix or
+//! direction that is already known.
 
 use super::left_out::normal_at_zero;
 use super::options::{Spread, Utility};
 use crate::Rows;
+use crate::blocks::Sweep;
 use crate::classification::LogisticFit;
-use crate::classification::blocks::Sweep;
 use crate::classification::fit::PanelWork;
 use crate::linear::fit::PANEL_ROWS;
 use faer::linalg::matmul::matmul;
@@ -17,7 +17,7 @@ use faer::linalg::matmul::triangular::{self, BlockStructure};
 use faer::{Accum, Col, Mat, MatRef, Par, Side};
 use std::sync::Arc;
 
-/// What one expansion needs of a pass.
+/// What one expansion needs from a pass.
 #[derive(Debug, Clone)]
 pub(super) enum Task {
     /// `E[e²zzᵀ]`, and slope and curvature of the Brier score; those of log-loss
@@ -33,8 +33,7 @@ pub(super) enum Task {
     Closing { a: Mat<f64>, b: Mat<f64> },
 }
 
-/// The sums of a task. Which vector and matrix is which is said beside the
-/// weights in `row_weights`.
+/// The sums of a task. `row_weights` documents which vector and matrix is which.
 #[derive(Debug)]
 pub(super) struct TaskSums {
     pub(super) vectors: Vec<Col<f64>>,
@@ -91,7 +90,7 @@ impl JointSweep {
         for start in (0..rows.len()).step_by(PANEL_ROWS) {
             let len = PANEL_ROWS.min(rows.len() - start);
             if fit.solve_panel(rows, start, len, false, &mut work).is_err() {
-                // Whoever pushed the rows looks for the cell.
+                // The caller then looks for the cell.
                 sums.vectors[0].fill(f64::NAN);
                 return sums;
             }
@@ -107,7 +106,7 @@ impl JointSweep {
                     let cells = scaled.col_as_slice_mut(k).iter_mut().zip(work.panel.x.col_as_slice(k));
                     cells.zip(weights).for_each(|((scaled, z), weight)| *scaled = z * weight);
                 }
-                // Sums are symmetric: the lower triangle is all there is.
+                // Sums are symmetric, so only the lower triangle is stored.
                 triangular::matmul(
                     sum.as_mut(),
                     BlockStructure::TriangularLower,
@@ -124,7 +123,7 @@ impl JointSweep {
         sums
     }
 
-    /// What each row of a panel counts for; rows that are not there count 0.
+    /// The weight of each row of a panel; missing rows have weight 0.
     fn row_weights(&self, fit: &LogisticFit, task: &Task, work: &PanelWork, rows: Rows<'_>) -> Weights {
         let (len, n) = (rows.len(), fit.n_rows() as f64);
         let share = |i: usize| rows.weights().map_or(1.0, |weights| weights[i] * fit.weight_scale()) / n;
@@ -132,8 +131,8 @@ impl JointSweep {
         let none = [0.0; PANEL_ROWS];
         let mut out = Weights { vectors: vec![none; n_vectors], matrices: vec![none; n_matrices] };
         let z = work.panel.x.as_ref();
-        // Of a label that is replaced by its probability only the square of the
-        // surprise is left, on average the weight.
+        // If a label is replaced by its probability, only the mean squared surprise is
+        // left, which is the weight.
         let trusts_model = self.spread == Spread::ModelBased;
         let row = |i: usize| {
             let row = &work.row[i];
@@ -218,7 +217,7 @@ impl Task {
     }
 }
 
-/// Makes `z` of what a solve left: `E[w zzᵀ] = I`.
+/// Turns the result of a solve into `z`: `E[w zzᵀ] = I`.
 pub(super) fn whiten(work: &mut PanelWork, n: f64) {
     let root = n.sqrt();
     for k in 0..work.panel.x.ncols() {
@@ -238,7 +237,7 @@ impl Spreading {
     pub(super) fn new(spread: &Mat<f64>) -> Self {
         match spread.llt(Side::Lower) {
             Ok(factor) => Spreading::Root(factor.L().to_owned()),
-            // Rounding may leave it a little less than nothing along some direction.
+            // Rounding may make it slightly negative along some direction.
             Err(_) => Spreading::Whole(spread.clone()),
         }
     }

@@ -1,4 +1,4 @@
-//! What a row is to an expansion.
+//! The terms of a row in an expansion.
 
 use super::expansion::Expansion;
 use super::left_out::logit_of;
@@ -14,8 +14,8 @@ use faer::linalg::triangular_solve::{solve_lower_triangular_in_place, solve_uppe
 use faer::{Accum, Col, Mat, MatRef, Par};
 use std::sync::Arc;
 
-/// Derivatives of the utility of the refitted model, as rows join the
-/// reference: what a row counts for in sets of about `s` rows.
+/// Derivatives of the utility of the refitted model, as rows join the reference: the
+/// effect of a row in sets of about `s` rows.
 ///
 /// ```text
 /// gain(s) = φ₁/(s+1) + φ₂/(2(s+1)²) − (2s+1)/(2s(s+1)²)·Eφ₂ + s/(2(s+1)³)·Eφ₃
@@ -24,8 +24,8 @@ use std::sync::Arc;
 pub struct RowTerms {
     /// `φ₁`: the row alone, to first order. 0 under log-loss without a ridge.
     pub first: f64,
-    /// The part of `φ₂` that is quadratic in the row's influence; not positive
-    /// where the utility is concave.
+    /// The part of `φ₂` that is quadratic in the row's influence; not positive if the
+    /// utility is concave.
     pub second_square: f64,
     /// The part of `φ₂` that is linear in it.
     pub second_linear: f64,
@@ -59,8 +59,8 @@ impl RowTerms {
             + self.ridge
     }
 
-    /// The expected gain of joining a set of `s` rows, to second order, without
-    /// what a ridge that weighs less in a larger set changes for all rows alike.
+    /// The expected gain of joining a set of `s` rows, to second order, without the
+    /// effect, the same for all rows, of a ridge that matters less in a larger set.
     pub fn gain(&self, s: f64) -> f64 {
         let t = s + 1.0;
         self.first / t + (0.5 * (self.second_square + self.second_linear) + self.ridge) / (t * t)
@@ -69,7 +69,7 @@ impl RowTerms {
     }
 }
 
-/// A fit, its expansion, and what follows from both for every row alike.
+/// A fit, its expansion, and what follows from both for all rows.
 #[derive(Debug)]
 pub(super) struct RowForm {
     pub(super) fit: Arc<LogisticFit>,
@@ -78,14 +78,14 @@ pub(super) struct RowForm {
     spread: Spreading,
     /// `W − N`, as they appear together.
     position: Mat<f64>,
-    /// Whether `q` and `r` are 0, so that all they multiply is, too.
+    /// Whether `q` and `r` are 0, and with them all their products.
     pub(super) is_plain: bool,
     pub(super) options: SecondOrderOptions,
-    /// `β + b/s`, what estimates from `s` rows are on average.
+    /// `β + b/s`, the mean estimate from `s` rows.
     pub(super) centre: Col<f64>,
     /// `H⁻¹g₀`; 0 without the ridge of a fit.
     shrinking: Col<f64>,
-    /// `D̃Pβ + Pr`, what a small ridge is along a row's influence.
+    /// `D̃Pβ + Pr`, the effect of a small ridge along a row's influence.
     along_ridge: Option<Col<f64>>,
 }
 
@@ -116,8 +116,7 @@ impl RowForm {
         Self { fit, spread, position, is_plain, options, centre, shrinking, along_ridge, expansion }
     }
 
-    /// Without the moments that values do not need, for a form of which there are
-    /// many.
+    /// Without the moments that values do not need, if there are many forms.
     pub(super) fn for_values_only(mut self) -> Self {
         let expansion = &mut self.expansion;
         let mut unused = vec![
@@ -152,9 +151,8 @@ impl RowForm {
         }
     }
 
-    /// Terms of a panel of rows from `start` on; of reference rows themselves,
-    /// each left out, with `left_out`. Nothing where a row alone determines a
-    /// coefficient.
+    /// Terms of a panel of rows from `start` on; with `left_out`, of reference rows, each
+    /// left out. `None` if a row alone determines a coefficient.
     pub(super) fn panel(
         &self,
         rows: Rows<'_>,
@@ -190,7 +188,7 @@ impl RowForm {
         let turn = when(turned, &|| along(z, &expansion.turn));
         let psi_turn = when(turned, &|| along(psi, &expansion.turn));
         let psi_z = when(turned || fit.ridge() > 0.0, &|| products(psi, z));
-        // What the ridge alone has in a row's influence: eH⁻¹z is ψ and H⁻¹g₀.
+        // The part of the ridge in a row's influence: eH⁻¹z is ψ and H⁻¹g₀.
         let shrinking = when(fit.ridge() > 0.0, &|| along(z, &self.shrinking));
         let bias = when(turned, &|| along(z, &expansion.bias));
         let ridge = self.small_ridge_terms(z, psi, &turn, &logits);

@@ -8,24 +8,25 @@ use super::nodes::{NodeWeight, SizeNodes};
 use super::options::{SecondOrderOptions, shift_warning};
 use super::passes::{SecondOrderPasses, SecondOrderStep};
 use super::resummed::ShiftedSizes;
-use super::row_value::{RowValue, collect};
+use super::row_value::RowValue;
 use super::terms::{RowForm, RowTerms, TermsWork, largest_penalty};
 use crate::classification::LogisticFit;
-use crate::classification::blocks::check_labels;
 use crate::classification::fit::PanelWork;
+use crate::labels::check_labels;
 use crate::linear::fit::PANEL_ROWS;
-use crate::values::{Note, Part, Values};
-use crate::{Error, Rows, Sizes, Valuer, Warning};
+use crate::valuer::go_on;
+use crate::values::{Note, Part, Valued, Values};
+use crate::{Error, Place, Rows, Sizes, Valuer, Wants, Warning, Watch};
 use rayon::prelude::*;
 use std::sync::Arc;
 
-/// A ridge that is a larger share than this of the curvature shrinks coefficients by
-/// more than its first order says, by as large a share of that.
+/// A ridge above this share of the curvature changes coefficients too much for its first
+/// order: the relative error is as large as the share.
 const LARGEST_SMALL_RIDGE: f64 = 0.1;
 
-/// The most by which a row may move its own log-odds, to first order, in the
-/// smallest set that counts. Models are curved over a few units of log-odds: what an
-/// expansion says of rows far beyond that is not even bounded by the utility.
+/// The largest first-order move of a row's own log-odds in the smallest set that counts.
+/// Models are curved over a few units of log-odds: far beyond that, an expansion is not
+/// even bounded like the utility.
 pub const LARGEST_MOVE: f64 = 20.0;
 
 /// Values any row, seen or unseen, for a logistic model that is refitted on
@@ -33,24 +34,24 @@ pub const LARGEST_MOVE: f64 = 20.0;
 #[derive(Debug, Clone)]
 pub struct SecondOrderValuer {
     pub(super) fit: Arc<LogisticFit>,
-    /// The sizes that expansions were made for; those that are summed over are
-    /// among them where expansions change with the size.
+    /// The sizes that expansions were made for. If expansions change with the size, only
+    /// sizes among them can be summed over.
     pub(super) made_for: Sizes,
     sizes: Sizes,
     pub(super) options: SecondOrderOptions,
     /// One for each size at which the expansion was made.
     pub(super) rows: Arc<[RowForm]>,
     form: Form,
-    /// The same of drawn references, if standard errors were asked for.
+    /// The same for drawn references, if standard errors were asked for.
     drawn: Drawn<Vec<RowForm>>,
 }
 
-/// How the sum over set sizes is made.
+/// How the sum over set sizes is computed.
 #[derive(Debug, Clone)]
 pub(super) enum Form {
     /// Log-loss without the ridge of a fit.
     Resummed { sizes: ShiftedSizes, shift: f64 },
-    /// What each expansion counts for.
+    /// The weights of each expansion.
     Nodes(Vec<NodeWeight>),
 }
 
@@ -66,8 +67,8 @@ impl Form {
 }
 
 impl SecondOrderValuer {
-    /// A valuer of rows against `fit`; `reference` are the rows that it was made
-    /// of, in memory. See [`SecondOrderPasses`] for others.
+    /// A valuer of rows against `fit`; `reference` are the rows it was made from, in
+    /// memory. See [`SecondOrderPasses`] for others.
     ///
     /// # Errors
     ///
@@ -88,7 +89,7 @@ impl SecondOrderValuer {
         }
     }
 
-    /// From expansions that were made for `sizes`, which were checked.
+    /// From expansions for `sizes`, which were checked.
     pub(super) fn new(
         fit: Arc<LogisticFit>,
         sizes: Sizes,
@@ -99,9 +100,9 @@ impl SecondOrderValuer {
         Self { fit, made_for: sizes, sizes, options, rows: rows.into(), form, drawn: Drawn::default() }
     }
 
-    /// The same valuer for other set sizes, without standard errors. Where the
-    /// expansion changes with the size of the sets (accuracy, the ridge of a
-    /// fit) only sizes among those that it was made for can be summed over.
+    /// The same valuer for other set sizes, without standard errors. If the expansion
+    /// changes with the size of the sets (accuracy, the ridge of a fit), the sizes must
+    /// be among those it was made for.
     ///
     /// # Errors
     ///
@@ -118,14 +119,14 @@ impl SecondOrderValuer {
         Ok(Self { sizes, form, drawn: Drawn::default(), ..self.clone() })
     }
 
-    /// Reports standard errors too: the spread of values over references that
-    /// are drawn from `reference`, the rows that the fit was made of.
+    /// Also reports standard errors: the spread of values over references drawn from
+    /// `reference`, the rows the fit was made from.
     ///
-    /// Nothing is assumed of the inputs or of the model. The coefficients of a drawn
-    /// reference are one step of Newton's method away from those of the
-    /// reference, its moments are summed anew, and values cost as many times more
-    /// as there are. Drawn references whose sums are singular are left out; if more
-    /// than one in ten is, errors are NaN, and [`warnings`](Self::warnings) say so.
+    /// Nothing is assumed about the inputs or the model. The coefficients of a drawn
+    /// reference are one step of Newton's method away from those of the reference, its
+    /// moments are summed again, and values cost as many times more as there are drawn
+    /// references. Drawn references whose sums are singular are left out; if more than
+    /// one in ten is, errors are NaN, and [`warnings`](Valuer::warnings) say so.
     ///
     /// # Errors
     ///
@@ -136,14 +137,14 @@ impl SecondOrderValuer {
         self.with_std_error_of(reference, None, bootstrap)
     }
 
-    /// The same from a sample of the reference, each row of which `stands_for`
-    /// so many rows: it is given the weight that so many rows have in a drawn
-    /// reference on average, and as much spread about it.
+    /// The same from a sample of the reference, each row of which `stands_for` a number
+    /// of rows: its weight in a drawn reference has the mean and the spread of that
+    /// number of rows.
     ///
     /// # Errors
     ///
     /// As for [`with_std_error`](Self::with_std_error); [`Error::RowCount`] and
-    /// [`Error::BadOption`] unless there is a number from 1 on for each row.
+    /// [`Error::BadOption`] unless there is a number of at least 1 for each row.
     pub fn with_std_error_of(
         mut self,
         sample: Rows<'_>,
@@ -161,14 +162,14 @@ impl SecondOrderValuer {
         self.rows.iter().map(RowForm::n_bytes).sum()
     }
 
-    /// The most expansions for sets of up to so many rows, where they change with
-    /// the size.
+    /// The largest number of expansions for sets of up to `largest` rows, if they change
+    /// with the size.
     pub fn most_expansions(largest: u64) -> usize {
         let largest = usize::try_from(largest).unwrap_or(usize::MAX).max(2);
         SizeNodes::new(Sizes::new(2, largest), true).sizes.len()
     }
 
-    /// Rows that are valued together: fewer take as long.
+    /// Rows that are valued together; fewer take just as long.
     pub const ROWS_AT_ONCE: usize = PANEL_ROWS;
 
     /// The parts that values come with, in order: `value = potential − penalty
@@ -181,17 +182,12 @@ impl SecondOrderValuer {
         &self.fit
     }
 
-    /// The set sizes averaged over.
-    pub fn sizes(&self) -> Sizes {
-        self.sizes
-    }
-
     /// How values are computed.
     pub fn options(&self) -> SecondOrderOptions {
         self.options
     }
 
-    /// `κ`, where the sum over sizes has one.
+    /// `κ`, if the sum over sizes has one.
     pub fn shift(&self) -> Option<f64> {
         match self.form {
             Form::Resummed { shift, .. } => Some(shift),
@@ -205,18 +201,8 @@ impl SecondOrderValuer {
         self.rows.iter().map(|row| (&*row.fit, &row.expansion))
     }
 
-    /// What is doubtful before a single row was valued.
-    pub fn warnings(&self) -> Vec<Warning> {
-        let mut warnings = self.fit.warnings();
-        warnings.extend(self.sizes.warning());
-        warnings.extend(self.shift().and_then(|shift| shift_warning(self.sizes, shift)));
-        warnings.extend(self.ridge_warning());
-        warnings.extend(self.drawn.warning());
-        warnings
-    }
-
-    /// The doubt that comes with a small ridge that is not: against the curvature
-    /// of the smallest sets, along the direction where it is largest.
+    /// A warning if a small ridge is not small compared with the curvature of the
+    /// smallest sets, in the direction where its share is largest.
     fn ridge_warning(&self) -> Option<Warning> {
         let ridge = self.options.small_ridge;
         let share = ridge / self.sizes.min() as f64 * largest_penalty(&self.fit);
@@ -242,11 +228,11 @@ impl SecondOrderValuer {
         self.rows.iter().map(of_form).collect()
     }
 
-    /// Values `rows`, which are some or all of the reference rows themselves:
-    /// each is valued against the reference without it, by one step of Newton's
-    /// method for its own probability. Under log-loss without a ridge it is left
-    /// out of `H` and `V`, otherwise of the slope of the utility; other moments stay,
-    /// which is a matter of `1/n`. `prob` and `weight` stay those of the full fit.
+    /// Values `rows`, which are some or all of the reference rows themselves: each is
+    /// valued against the reference without it, by one step of Newton's method for its
+    /// own probability. Under log-loss without a ridge it is left out of `H` and `V`,
+    /// otherwise of the slope of the utility; other moments stay, which is an error of
+    /// order `1/n`. `prob` and `weight` stay those of the full fit.
     ///
     /// # Errors
     ///
@@ -270,16 +256,16 @@ impl SecondOrderValuer {
                 let start = panel * PANEL_ROWS;
                 self.value_panel(&self.rows, rows, start, left_out, work, out)?;
                 self.note_rows(rows, start, left_out, out);
-                let is_finite = |row: &RowValue| row.note.is_some() || row.value().is_finite();
+                let is_finite = |row: &RowValue| row.note.is_some() || row.sum().is_finite();
                 if !out.iter().all(is_finite) {
                     return Err(Error::TooLarge);
                 }
                 self.describe_panel(rows, start, left_out, reference, out)
             },
         );
-        // Which panel fails first is chance; the cell that is named is not.
+        // Which panel fails first is random, but the reported cell is not.
         valued.map_err(|_: Error| rows.explain_not_finite(0, rows.len()))?;
-        let mut values = collect(&out);
+        let mut values = Values::of(&out, self.parts());
         values.std_error =
             std_errors(&values.value, &self.drawn, |forms| self.values_by(forms, rows, left_out))?;
         Ok(values)
@@ -297,7 +283,7 @@ impl SecondOrderValuer {
             || works(forms),
             |work, (panel, out)| self.value_panel(forms, rows, panel * PANEL_ROWS, left_out, work, out),
         )?;
-        Ok(out.iter().map(|row| if row.note.is_some() { f64::NAN } else { row.value() }).collect())
+        Ok(out.iter().map(Valued::value).collect())
     }
 
     fn value_panel(
@@ -323,7 +309,7 @@ impl SecondOrderValuer {
         Ok(())
     }
 
-    /// Takes values away that would say nothing.
+    /// Removes meaningless values, with a note.
     fn note_rows(&self, rows: Rows<'_>, start: usize, left_out: bool, out: &mut [RowValue]) {
         let n_labels = [self.fit.n_rows() - self.fit.n_positive(), self.fit.n_positive()];
         for (i, out) in out.iter_mut().enumerate().filter(|(_, out)| out.note.is_none()) {
@@ -332,8 +318,8 @@ impl SecondOrderValuer {
         }
     }
 
-    /// What a row is to the fit of the reference. With a ridge that is none of
-    /// the fits that sets are expanded about.
+    /// The row in the fit of the reference, which with a ridge differs from the fits of
+    /// the expansions.
     fn describe_panel(
         &self,
         rows: Rows<'_>,
@@ -356,25 +342,42 @@ impl SecondOrderValuer {
     }
 }
 
+/// Targets are labels, 0 or 1.
 impl Valuer for SecondOrderValuer {
-    /// Values `points`, whose targets are labels, 0 or 1.
-    ///
-    /// # Errors
-    ///
-    /// [`Error::FeatureCount`], [`Error::NotBinary`], [`Error::NotFinite`] and
-    /// [`Error::TooLarge`].
-    fn values(&self, points: Rows<'_>) -> Result<Values, Error> {
-        self.value_rows(points, false)
+    fn values_at(&self, rows: Rows<'_>, place: Place, watch: Watch<'_>) -> Result<Values, Error> {
+        go_on(watch, 0, rows.len())?;
+        self.value_rows(rows, place.in_reference)
+    }
+
+    fn parts(&self) -> Vec<Part> {
+        Self::PARTS.to_vec()
+    }
+
+    fn sizes(&self) -> Sizes {
+        self.sizes
+    }
+
+    fn warnings(&self) -> Vec<Warning> {
+        let mut warnings = self.fit.warnings();
+        warnings.extend(self.sizes.warning());
+        warnings.extend(self.shift().and_then(|shift| shift_warning(self.sizes, shift)));
+        warnings.extend(self.ridge_warning());
+        warnings.extend(self.drawn.warning());
+        warnings
+    }
+
+    fn wants(&self) -> Wants {
+        self.drawn.wants()
     }
 }
 
-/// Why a row has no value, if it has none: it is beyond the expansion, or without it
-/// there is no model.
+/// Why a row has no value, if it has none: it is too far out for the expansion, or there
+/// is no model without it.
 pub(super) fn note_of(moves: f64, is_only_of_label: bool) -> Option<Note> {
     if is_only_of_label {
         return Some(Note::OnlyOfLabel);
     }
-    // What is too large to be a number is too far, too.
+    // NaN is too far, too.
     (moves.is_nan() || moves > LARGEST_MOVE).then_some(Note::TooFar)
 }
 

@@ -1,4 +1,4 @@
-//! What curves say: how far they lie from the random one.
+//! How far curves lie from the random one.
 
 use super::{Order, steps};
 use crate::ledger::Row;
@@ -76,35 +76,35 @@ pub(crate) struct Margin {
     pub(crate) n_right: usize,
 }
 
-/// How often a margin may be called positive where there is none: once in 741
-/// times, as beyond three standard deviations of a normal distribution.
+/// How often a margin of zero may be called positive: once in 741 times, the tail
+/// beyond three standard deviations of a normal distribution.
 const FALSE_ALARM: f64 = 0.001_349_898;
 
-/// Fewer repetitions say little of either kind: neither how margins are spread nor,
-/// by their signs, anything that coins would not.
+/// With fewer repetitions neither test says much: the spread of margins is unknown,
+/// and their signs could be coin tosses.
 const FEWEST_REPETITIONS: usize = 5;
 
-/// How a claim is put to the test, for the summaries.
+/// How a claim is tested, for the summaries.
 pub(crate) const HOW_CLAIMS_ARE_TESTED: &str = "A claim holds if both margins are positive beyond chance, each at a \
-    false-alarm rate of 1 in 741 (one-sided; three standard deviations of a normal distribution): by Student's t over \
-    repetitions, or by so many positive ones that tossed coins would be three standard deviations away. Fewer than \
-    five repetitions are too few to tell.";
+    false-alarm rate of 1 in 741 (one-sided; three standard deviations of a normal distribution). A margin is tested by \
+    Student's t over repetitions, or by the number of positive repetitions, which must be three standard deviations \
+    above that of coin tosses. Fewer than five repetitions are too few to tell.";
 
 /// Whether a margin is positive.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Verdict {
     /// Beyond chance.
     Sure,
-    /// It may be, or not.
+    /// Perhaps, perhaps not.
     Open,
     /// There are too few repetitions to tell.
     TooFew,
 }
 
 impl Margin {
-    /// Whether it is positive beyond chance: by the mean, whose error is estimated
-    /// from the same few repetitions and so calls for Student's t, or by the count.
-    /// The count is for margins with tails so long that few repetitions make the
+    /// Whether it is positive beyond chance, by the mean or by the count. The error
+    /// of the mean is estimated from the same few repetitions, hence Student's t. The
+    /// count is for margins with such long tails that a few repetitions dominate the
     /// mean.
     pub(crate) fn verdict(&self) -> Verdict {
         let n = self.overall.n as f64;

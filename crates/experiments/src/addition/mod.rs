@@ -15,13 +15,13 @@ use crate::seeds::{Purpose, method_seed, permutation, stream};
 use crate::settings::Settings;
 use crate::valuing::{Method, Terms, values};
 
-/// Valued points, the first of which curves start from.
+/// Valued points; curves start from the first of them.
 const N_POINTS: usize = 200;
 /// Points that may be added: the second half of those valued.
 const N_NEW: usize = 100;
 /// Points that are added, up to half of those.
 const N_ADDED: usize = 50;
-/// Utility is measured after every so many points.
+/// Utility is measured whenever this many points have been added.
 const STEP: usize = 2;
 /// Random orders that are averaged.
 const SHUFFLES: usize = 10;
@@ -60,7 +60,7 @@ impl Order {
     }
 }
 
-/// Who values points: a method of ours, or D-SHAPLEY.
+/// Who values points: a method of dshap, or D-SHAPLEY.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Ranker {
     Ours(Method),
@@ -91,7 +91,7 @@ pub(crate) fn rankers(with_d_shapley: bool) -> Vec<Ranker> {
     rankers
 }
 
-/// Rows of one repetition with so many rankers: two orders each, and random.
+/// Number of rows of one repetition: two orders per ranker, and random.
 pub(crate) fn n_rows(n_rankers: usize) -> usize {
     (2 * n_rankers + 1) * steps().len()
 }
@@ -153,9 +153,9 @@ fn curve_rows(method: &str, order: Order, utilities: &[f64]) -> Vec<Row> {
     steps().into_iter().zip(utilities).map(row).collect()
 }
 
-/// Utility in per cent of what the curve starts with. A density in many dimensions
-/// may start below nothing: then in per cent of that size, so that better is still
-/// more.
+/// Utility in per cent of that at the start of the curve. A density in many
+/// dimensions may start below 0; then in per cent of the absolute value, so that
+/// better is still more.
 fn relative(utility: f64, start: f64) -> f64 {
     if start > 0.0 { 100.0 * utility / start } else { 100.0 * (1.0 + (utility - start) / start.abs()) }
 }

@@ -1,4 +1,4 @@
-//! What some of the points are worth to a model: measured on held-out rows.
+//! The utility of a set of points, measured on held-out rows.
 //!
 //! | task | model of a set | utility |
 //! |---|---|---|
@@ -44,7 +44,7 @@ impl<'a> Utility<'a> {
         })
     }
 
-    /// The utilities of the first so many of `order`, for each of `sizes`, which
+    /// For each of `sizes`, the utility of that many first points of `order`. Sizes
     /// must not be 0.
     pub(crate) fn curve(&self, order: &[usize], sizes: &[usize]) -> Result<Vec<f64>, Error> {
         match self {

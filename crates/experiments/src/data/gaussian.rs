@@ -29,8 +29,8 @@ pub(super) fn classification(rows: usize, dim: usize, rng: &mut ChaCha8Rng) -> T
     })
 }
 
-/// Rows of Figure 1's regression, whose coefficients are given, so that rows can
-/// be drawn in parts.
+/// Rows of Figure 1's regression. The coefficients are given, so that rows can be
+/// drawn in parts.
 pub(crate) fn standard_regression(rows: usize, beta: &[f64], rng: &mut ChaCha8Rng) -> Table {
     make(rows, beta.len(), rng, |x, rng| x.iter().zip(beta).map(|(x, b)| x * b).sum::<f64>() + normal(rng))
 }
@@ -68,7 +68,7 @@ fn make(
 mod tests {
     use super::*;
 
-    /// Two-sided false-alarm rate 6e-7 per comparison. A coefficient of 1.8 in place
+    /// Two-sided false-alarm rate 6e-7 per comparison. A coefficient of 1.8 instead
     /// of 2 moves the second mean by 8 standard errors.
     #[test]
     fn classes_follow_the_first_feature() {

@@ -20,13 +20,13 @@ use crate::settings::Settings;
 use crate::{Error, Watch};
 use std::path::PathBuf;
 
-/// Rows of a made dataset, as many as the authors drew.
+/// Rows of a simulated dataset, as in the authors' code.
 const MADE_ROWS: usize = 50_000;
 
 /// A table that was read.
 #[derive(Debug)]
 pub(crate) struct Read {
-    /// The dataset it is taken for.
+    /// The dataset it stands for.
     pub(crate) dataset: &'static str,
     /// The file it was read from.
     pub(crate) file: PathBuf,
@@ -39,13 +39,13 @@ pub(crate) struct Read {
 pub(crate) enum Rows {
     /// A table, the same for every repetition.
     Read(Read),
-    /// Drawn anew for every repetition.
+    /// Drawn again for every repetition.
     Made(fn(usize, usize, &mut rand_chacha::ChaCha8Rng) -> Table, usize),
 }
 
 impl Rows {
-    /// The rows of `panel`: read once, or how they are made.
-    /// A table that is not the published one is used, and `watch` told.
+    /// The rows of `panel`: read once, or how to make them. A table that differs from
+    /// the published one is used, and `watch` is warned.
     pub(crate) fn of(panel: &Panel, settings: &Settings, watch: &dyn Watch) -> Result<Self, Error> {
         Ok(match panel.dataset(settings.handling) {
             "gaussian-r" => Rows::Made(gaussian::regression, 10),
@@ -56,7 +56,7 @@ impl Rows {
                 let table = entry.read(&file)?;
                 if table.digest() != entry.digest {
                     watch.doubt(&format!(
-                        "`{}` has other numbers than the `{}` that the results of this project are on",
+                        "`{}` has other numbers than the table of `{}` that this project's results are based on",
                         file.display(),
                         entry.name
                     ));

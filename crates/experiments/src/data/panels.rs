@@ -54,9 +54,9 @@ pub(crate) struct Panel {
     pub(crate) task: Task,
     dataset: &'static str,
     as_in_paper: &'static str,
-    /// The smallest set whose utility counts; of no matter for densities.
+    /// The smallest set whose utility counts; irrelevant for densities.
     pub(crate) q: usize,
-    /// Rows on which utilities of methods that measure them are measured.
+    /// Rows on which methods measure utilities, if they do.
     n_test: usize,
     /// Rows on which curves are measured.
     n_held_out: usize,

@@ -46,8 +46,8 @@ pub(crate) struct Split {
 
 impl Split {
     /// Divides `table`: the first 200 of its shuffled rows are valued, the last are
-    /// for tests and held out, and the reference is what remains. A table with a
-    /// test part of its own gives half of that to either.
+    /// for tests and held out, and the reference is what remains. If the table has a
+    /// test part of its own, each of the two gets half of it.
     pub(crate) fn new(
         table: &Table,
         panel: &Panel,
@@ -63,7 +63,7 @@ impl Split {
         let apart = if table.n_train.is_some() { 0 } else { n_test + n_held_out };
         if n_train < N_POINTS + apart + table.x.ncols() + 3 || n_held_out == 0 {
             let reason =
-                format!("{n} rows are too few for {N_POINTS} points and {apart} rows apart from them");
+                format!("{n} rows are too few for {N_POINTS} points and {apart} test and held-out rows");
             return Err(Error::WrongTable { file: panel.dataset(handling).into(), reason });
         }
         let shuffled = permutation(n_train, rng);
@@ -107,7 +107,7 @@ impl Standard {
         let column = |j: usize| {
             let mean = rows.iter().map(|&i| x[(i, j)]).sum::<f64>() / n;
             let var = rows.iter().map(|&i| (x[(i, j)] - mean).powi(2)).sum::<f64>() / n;
-            // A constant column stays what it is, less its mean: nothing.
+            // A constant column minus its mean is 0, whatever it is divided by.
             (mean, if var > 0.0 { var.sqrt() } else { 1.0 })
         };
         Self((0..x.ncols()).map(column).collect())

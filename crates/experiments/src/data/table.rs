@@ -26,7 +26,7 @@ pub struct Table {
     pub x: Mat<f64>,
     /// The target.
     pub y: Vec<f64>,
-    /// Rows before the part that the source itself keeps for tests, if it does.
+    /// Rows before the test part, if the source has one.
     pub n_train: Option<usize>,
 }
 
@@ -42,7 +42,7 @@ impl Table {
     ///
     /// # Errors
     ///
-    /// [`Error::Table`]; [`Error::WrongTable`] for missing cells or without a target.
+    /// [`Error::Table`]; [`Error::WrongTable`] for missing cells or a missing target.
     pub fn read(path: &Path) -> Result<Self, Error> {
         let wrong = |reason: String| Error::WrongTable { file: path.display().to_string(), reason };
         let source = Source::open(&[path.display().to_string()])?;
@@ -74,7 +74,7 @@ impl Table {
                 if let Some(row) = cells.iter().position(is_missing) {
                     let place = source.locate(batch.first_row + row as u64)?.place;
                     let name = &wanted[j].name;
-                    return Err(wrong(format!("in {place} the cell of column `{name}` is missing")));
+                    return Err(wrong(format!("{place}, column `{name}` has no value")));
                 }
                 column.extend(cells.values());
             }
@@ -97,8 +97,8 @@ impl Table {
         })
     }
 
-    /// Writes the table in the format that the name of the file asks for; the file
-    /// appears whole or not at all.
+    /// Writes the table in the format given by the name of the file, which appears
+    /// whole or not at all.
     ///
     /// # Errors
     ///
@@ -123,7 +123,7 @@ impl Table {
         Ok(file.commit()?)
     }
 
-    /// Writes the table as CSV, numbers so that they read back to the same bits.
+    /// Writes the table as CSV. Numbers read back to the same bits.
     ///
     /// # Errors
     ///
@@ -139,10 +139,10 @@ impl Table {
         Ok(())
     }
 
-    /// A digest of the numbers, rows and names in order: SHA-256 over the names,
-    /// each followed by a line end, and then over the cells of each row, the
-    /// target last, as little-endian doubles. How numbers are spelled, and which
-    /// file format holds them, does not matter.
+    /// A digest of the numbers, rows and names in order: SHA-256 over the names, each
+    /// followed by a line end, and then over the cells of each row, the target last,
+    /// as little-endian doubles. Neither the spelling of numbers nor the file format
+    /// matters.
     pub fn digest(&self) -> String {
         let mut hash = Sha256::new();
         for name in &self.names {
@@ -177,7 +177,7 @@ mod tests {
     }
 
     #[test]
-    fn the_name_of_a_file_is_its_format() {
+    fn the_name_of_a_file_decides_its_format() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("t.parquet");
         table().write(&path).unwrap();
@@ -187,7 +187,7 @@ mod tests {
     }
 
     #[test]
-    fn a_digest_does_not_care_for_spelling_but_for_every_number() {
+    fn a_digest_depends_on_every_number_but_not_on_spelling() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("t.csv");
         std::fs::write(&path, "a,b,target\n1e-1,2.00,1\n0,1e300,0\n").unwrap();
@@ -213,7 +213,7 @@ mod tests {
         let path = folder.path().join("t.csv");
         std::fs::write(&path, "a,target\n1,\n2,0\n").unwrap();
         let refused = Table::read(&path).unwrap_err();
-        let words = "in line 2 the cell of column `target` is missing";
+        let words = "line 2, column `target` has no value";
         assert!(matches!(&refused, Error::WrongTable { reason, .. } if reason == words), "{refused}");
         std::fs::write(&path, "a,b\n1,2\n").unwrap();
         assert!(matches!(Table::read(&path), Err(Error::WrongTable { .. })));

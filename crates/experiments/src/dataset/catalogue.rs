@@ -1,4 +1,4 @@
-//! The datasets there are: where they come from, and which table they are.
+//! All datasets: where they come from, and which table they are.
 
 use super::parse::{AUSTRALIAN, Format, PIMA};
 use crate::{Error, Table, gaussian_c, gaussian_r};
@@ -9,9 +9,9 @@ use std::path::Path;
 pub struct Entry {
     /// Its name.
     pub name: &'static str,
-    /// What it is, in a line.
+    /// What it is, in one line.
     pub about: &'static str,
-    /// What its file is called in folders of tables, without the extension.
+    /// The name of its file in folders of tables, without the extension.
     pub file: &'static str,
     /// Where it comes from.
     pub origin: Origin,
@@ -20,15 +20,15 @@ pub struct Entry {
 }
 
 impl Entry {
-    /// Reads a table that is taken for this dataset. The columns must be those of
-    /// the dataset, in any order; numbers may be others.
+    /// Reads a table as this dataset. The columns must be those of the dataset, in
+    /// any order; the numbers may differ.
     ///
     /// # Errors
     ///
     /// As for [`Table::read`]; [`Error::WrongTable`] for other columns.
     pub fn read(&self, path: &Path) -> Result<Table, Error> {
         let table = Table::read(path)?;
-        // Columns of features that are not published have no names to know.
+        // Features that are not published have no known names.
         let Origin::Download { format, .. } = &self.origin else { return Ok(table) };
         let expected = format.names();
         let list = |names: &mut dyn Iterator<Item = &String>| {
@@ -58,14 +58,14 @@ pub enum Origin {
     Made {
         /// Makes it: rows, features, seed.
         make: fn(usize, usize, u64) -> Table,
-        /// Features, unless told.
+        /// Features by default.
         dim: usize,
     },
     /// Downloaded.
     Download {
         /// The public address.
         address: &'static str,
-        /// The file within, if that is an archive.
+        /// The file within, if the address is an archive.
         member: &'static str,
         /// What the text looks like.
         format: Format,
@@ -77,7 +77,7 @@ pub enum Origin {
     },
 }
 
-/// The dataset called `name`; underscores and file names will do, too.
+/// The dataset called `name`, which may also be its file name.
 ///
 /// # Errors
 ///

@@ -5,7 +5,7 @@ use std::io::{Cursor, ErrorKind, Read};
 use std::path::Path;
 use std::time::Duration;
 
-/// No dataset here is larger; what is, is not it.
+/// No dataset here is larger than this.
 const MOST_BYTES: u64 = 256 << 20;
 
 /// Servers of universities can be slow, but not silent.
@@ -14,14 +14,14 @@ pub(super) const PATIENCE: Duration = Duration::from_secs(60);
 /// Bytes read at a time.
 const CHUNK: usize = 1 << 16;
 
-/// The file that an address means, if it is none of the web.
+/// The file that an address means, if it is not on the web.
 pub(super) fn local(address: &str) -> Option<&Path> {
     let is_web = address.starts_with("http://") || address.starts_with("https://");
     (!is_web).then(|| Path::new(address.strip_prefix("file://").unwrap_or(address)))
 }
 
-/// The bytes at an address, or in a file. A server that sends nothing for as long
-/// as `patience` has hung up.
+/// The bytes at an address, or in a file. A server that sends nothing for `patience`
+/// is given up.
 pub(super) fn fetch(address: &str, patience: Duration) -> Result<Vec<u8>, Error> {
     let because = |reason: String| Error::Download { address: address.into(), reason };
     if let Some(path) = local(address) {
@@ -43,8 +43,8 @@ pub(super) fn fetch(address: &str, patience: Duration) -> Result<Vec<u8>, Error>
         .into();
     let answer = agent.get(address).call().map_err(failed)?;
     let mut body = answer.into_body().into_with_config().limit(MOST_BYTES).reader();
-    // A read that hangs cannot be ended, only left: a thread reads, and is waited
-    // for from chunk to chunk.
+    // A read that hangs cannot be stopped, only abandoned. So a thread reads, and
+    // this one waits for each chunk.
     let (send, receive) = std::sync::mpsc::sync_channel(4);
     std::thread::spawn(move || {
         loop {
@@ -68,7 +68,7 @@ pub(super) fn fetch(address: &str, patience: Duration) -> Result<Vec<u8>, Error>
             Err(_) => {
                 let n = bytes.len();
                 return Err(because(format!(
-                    "after {n} bytes nothing came for {} s",
+                    "nothing arrived for {} s after {n} bytes",
                     patience.as_secs_f64()
                 )));
             }
@@ -76,7 +76,7 @@ pub(super) fn fetch(address: &str, patience: Duration) -> Result<Vec<u8>, Error>
     }
 }
 
-/// The text of a download: itself, or that of a member of an archive.
+/// The text of a download, or of a member if it is an archive.
 pub(super) fn text(bytes: Vec<u8>, member: &str) -> Result<String, String> {
     let bytes = if bytes.starts_with(b"PK\x03\x04") { unpacked(&bytes, member)? } else { bytes };
     String::from_utf8(bytes).map_err(|error| format!("byte {} is not text", error.utf8_error().valid_up_to()))
@@ -104,7 +104,7 @@ mod tests {
     use std::io::Write;
 
     #[test]
-    fn a_server_that_falls_silent_is_not_waited_for() {
+    fn a_server_that_falls_silent_is_given_up() {
         let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
         let address = format!("http://{}/a", listener.local_addr().unwrap());
         let server = std::thread::spawn(move || {
@@ -116,7 +116,7 @@ mod tests {
         });
         let began = std::time::Instant::now();
         let refused = fetch(&address, Duration::from_millis(300)).unwrap_err();
-        assert!(refused.to_string().contains("after 3 bytes nothing came for 0.3 s"), "{refused}");
+        assert!(refused.to_string().contains("nothing arrived for 0.3 s after 3 bytes"), "{refused}");
         assert!(began.elapsed() < Duration::from_secs(30));
         drop(server.join());
     }

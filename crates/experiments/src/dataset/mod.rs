@@ -10,7 +10,7 @@ pub use parse::Format;
 use crate::{Error, Table};
 use std::path::{Path, PathBuf};
 
-/// Where datasets are looked for.
+/// Where to look for datasets.
 #[derive(Debug, Clone, Default)]
 pub struct Library {
     /// Folders with tables, such as `abalone.csv`, in the order they are tried.
@@ -53,27 +53,27 @@ fn cached(cache: &Path, entry: &Entry) -> PathBuf {
     cache.join(format!("{}.csv", entry.name))
 }
 
-/// How a dataset is to be had.
+/// How to get a dataset.
 #[derive(Debug, Clone, Default)]
 pub struct Request {
-    /// An address or a file to take the source from, in place of the public one.
+    /// An address or a file to take the source from, instead of the public address.
     pub from: Option<String>,
     /// Keep the table even if its digest is not the one expected.
     pub unchecked: bool,
-    /// Rows of a made dataset; 2000 unless told.
+    /// Rows of a simulated dataset; 2000 by default.
     pub rows: Option<usize>,
-    /// Features of a made dataset; those of the paper unless told.
+    /// Features of a simulated dataset; those of the paper by default.
     pub dim: Option<usize>,
-    /// The seed of a made dataset.
+    /// The seed of a simulated dataset.
     pub seed: u64,
 }
 
-/// Rows of a made dataset, unless told.
+/// Rows of a simulated dataset by default.
 const MADE_ROWS: usize = 2000;
 
-/// Makes or downloads a dataset. Downloads are checked and kept in `cache`, and
-/// found there the next time, unless a source is named. `say` hears of downloads
-/// that begin, `doubt` of a cache that cannot be written.
+/// Makes or downloads a dataset. Downloads are checked and kept in `cache`, where
+/// they are found the next time, unless a source is named. `say` is told about
+/// downloads, `doubt` about a cache that cannot be written.
 ///
 /// # Errors
 ///
@@ -101,7 +101,7 @@ pub fn get(
                 if table.digest() == entry.digest {
                     return Ok(table);
                 }
-                // Damaged, or kept unchecked: it is fetched anew.
+                // It is damaged, so it is fetched again.
             }
             let address = request.from.as_deref().unwrap_or(address);
             if fetch::local(address).is_none() {
@@ -110,7 +110,7 @@ pub fn get(
             let bytes = fetch::fetch(address, fetch::PATIENCE)?;
             let wrong = |reason| Error::Format { address: address.into(), dataset: entry.name, reason };
             let parsed = fetch::text(bytes, member).and_then(|text| format.parse(&text)).map_err(wrong);
-            // A file may also be the table that was once made of the source.
+            // A file may also be the table that was made from the source earlier.
             let table = match (parsed, fetch::local(address)) {
                 (Err(error), Some(path)) => entry.read(path).map_err(|_| error)?,
                 (parsed, _) => parsed?,
@@ -122,7 +122,7 @@ pub fn get(
             if let (Some(path), true) = (&kept, found == entry.digest)
                 && let Err(error) = keep(&table, path)
             {
-                doubt(&format!("the table was not kept for the next time: {error}"));
+                doubt(&format!("the table could not be kept for the next time: {error}"));
             }
             Ok(table)
         }
@@ -135,7 +135,7 @@ fn keep(table: &Table, path: &Path) -> Result<(), Error> {
     table.write(path)
 }
 
-/// The folder of the user's caches for downloads, if the system names one.
+/// The folder for downloads in the user's cache, if the system has one.
 pub fn user_cache() -> Option<PathBuf> {
     let variable = |name: &str| std::env::var_os(name).map(PathBuf::from).filter(|path| path.is_absolute());
     let base = if cfg!(windows) {

@@ -6,15 +6,16 @@ use crate::Table;
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Format {
     /// Numbers with a separator, a fixed number of them in each line, the target
-    /// last. White space of any length is a separator of its own.
+    /// last. Any amount of white space counts as one separator.
     Numbers {
-        /// The separator; a blank stands for any white space.
+        /// The separator; a blank means any white space.
         separator: char,
         /// Whether the first line names the columns.
         has_header: bool,
-        /// What features are called here.
+        /// The names of the features.
         names: &'static [&'static str],
-        /// The target that becomes 1, all others becoming 0; none keeps targets.
+        /// The target that becomes 1, while all others become 0; without it, targets
+        /// stay as they are.
         positive: Option<f64>,
     },
     /// UCI abalone: a letter for the sex, seven numbers, the rings.
@@ -25,18 +26,18 @@ pub enum Format {
     Digits,
     /// LIBSVM: a label, then `index:value` for cells that are not 0.
     Libsvm {
-        /// What features are called here.
+        /// The names of the features.
         names: &'static [&'static str],
         /// The label that becomes 1.
         positive: f64,
     },
-    /// Pima as LIBSVM has it: columns mapped to [−1, 1] and rounded to six digits,
-    /// and the label of those who tested negative 1.
+    /// Pima as in LIBSVM: columns mapped to [−1, 1] and rounded to six digits, with
+    /// label 1 for those who tested negative.
     PimaScaled,
     /// The same without rows that have a 0, which the authors' parser drops.
     PimaScaledAuthors,
-    /// LIBSVM's australian as the authors' parser leaves it: lines with 12 cells
-    /// that are not 0, those cells moved together.
+    /// LIBSVM's australian as the authors' parser reads it: only lines with 12 cells
+    /// that are not 0, and only those cells.
     AustralianAuthors,
 }
 
@@ -199,7 +200,7 @@ fn of_length(row: Vec<f64>, n: usize) -> Result<Vec<f64>, String> {
     if row.len() == n { Ok(row) } else { Err(format!("{} cells, expected {n}", row.len())) }
 }
 
-/// A line of LIBSVM, made dense, its label last.
+/// A line of LIBSVM as a dense row, with its label last.
 fn libsvm(line: &str, dim: usize, positive: f64) -> Result<Vec<f64>, String> {
     let mut cells = line.split_whitespace();
     let label = number(cells.next().unwrap_or_default())?;

@@ -6,7 +6,7 @@ pub(crate) enum Number {
     Value(f64),
     Missing,
     NotFinite,
-    /// No number at all.
+    /// Not a number.
     Other,
 }
 
@@ -23,7 +23,7 @@ pub(crate) enum Boolean {
 /// missing too.
 const MISSING: [&str; 7] = ["NA", "N/A", "#N/A", "NaN", "NULL", "None", "?"];
 
-/// Reads a number, correctly rounded. Blanks around it do not matter.
+/// Reads a number, correctly rounded, ignoring blanks around it.
 #[inline]
 pub(crate) fn number(cell: &[u8]) -> Number {
     let cell = cell.trim_ascii();
@@ -89,7 +89,7 @@ fn after_date(cell: &[u8]) -> Option<&[u8]> {
     (month > 0 && day > 0).then_some(rest)
 }
 
-/// `10:00`, `10:00:00.5`, with `Z` or an offset such as `+01:00` behind it.
+/// `10:00` or `10:00:00.5`, optionally followed by `Z` or an offset such as `+01:00`.
 fn is_time(cell: &[u8]) -> bool {
     fn clock(cell: &[u8]) -> Option<&[u8]> {
         let (_, rest) = digits(cell, 1, 2, 24)?;
@@ -187,7 +187,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_number_is_told_apart() {
+    fn cells_that_are_not_numbers_are_told_apart() {
         use Number::{Missing, NotFinite, Other};
         for (text, expected) in [
             ("", Missing),

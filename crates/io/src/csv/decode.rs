@@ -1,14 +1,10 @@
 //! From the text of a chunk to columns.
 
-use std::sync::Arc;
-
-use arrow_array::ArrayRef;
-use arrow_array::builder::{Float64Builder, StringBuilder};
 use dshap_table::{ReadAs, spelled};
 
 use super::cell::{self, Boolean, Number};
 use super::split::{Bounds, Records, unquoted};
-use crate::text::{Columns, Decode, Fault};
+use crate::text::{CellFault, ColumnBuilder, Columns, Decode, Fault, Problem};
 
 /// Which cells of a record are read, and how.
 #[derive(Debug)]
@@ -28,21 +24,7 @@ pub(super) enum What {
     FieldCount(usize),
     /// A cell that belongs to no column holds something.
     AfterLastColumn(String),
-    Cell {
-        /// Position in the record.
-        field: usize,
-        text: String,
-        problem: Problem,
-    },
-}
-
-/// What is wrong with a cell.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub(super) enum Problem {
-    NotANumber,
-    NotABoolean,
-    NotFinite,
-    NotUtf8,
+    Cell(CellFault),
 }
 
 impl Decode for Plan {
@@ -57,7 +39,7 @@ impl Decode for Plan {
 fn decode(text: &[u8], plan: &Plan, max_rows: usize) -> Result<Columns, Fault<What>> {
     let mut records = Records::new(text, plan.delimiter);
     let mut cells: Vec<Bounds> = Vec::with_capacity(plan.n_fields);
-    let mut builders: Vec<Builder> = Vec::new();
+    let mut builders: Vec<ColumnBuilder> = Vec::new();
     let mut n_rows = 0;
     while n_rows < max_rows && records.next(&mut cells).is_some() {
         if cells.len() != plan.n_fields {
@@ -74,54 +56,40 @@ fn decode(text: &[u8], plan: &Plan, max_rows: usize) -> Result<Columns, Fault<Wh
             // Records are about as long as the first one, give or take a quarter.
             let n_expected = text.len() / records.position().max(1) * 5 / 4 + 1;
             builders.extend(
-                plan.columns.iter().map(|&(_, read_as)| Builder::new(read_as, n_expected.min(max_rows))),
+                plan.columns
+                    .iter()
+                    .map(|&(_, read_as)| ColumnBuilder::new(read_as, n_expected.min(max_rows))),
             );
         }
         for (builder, &(field, _)) in builders.iter_mut().zip(&plan.columns) {
             let (start, end) = cells[field];
             let cell = &text[start..end];
-            if let Err(problem) = builder.push(cell) {
+            if let Err(problem) = builder.push_cell(cell) {
                 return Err(Fault {
                     record: n_rows,
-                    what: What::Cell {
+                    what: What::Cell(CellFault {
                         field,
                         text: String::from_utf8_lossy(&unquoted(cell).0).trim().to_owned(),
                         problem,
-                    },
+                    }),
                 });
             }
         }
         n_rows += 1;
     }
     if n_rows == 0 {
-        builders.extend(plan.columns.iter().map(|&(_, read_as)| Builder::new(read_as, 0)));
+        builders.extend(plan.columns.iter().map(|&(_, read_as)| ColumnBuilder::new(read_as, 0)));
     }
-    Ok(Columns { arrays: builders.into_iter().map(Builder::finish).collect(), n_rows })
+    Ok(Columns { arrays: builders.into_iter().map(ColumnBuilder::finish).collect(), n_rows })
 }
 
-enum Builder {
-    Number(Float64Builder),
-    Boolean(Float64Builder),
-    Text(StringBuilder),
-    AsIs(StringBuilder),
-}
-
-impl Builder {
-    fn new(read_as: ReadAs, n_rows: usize) -> Builder {
-        match read_as {
-            ReadAs::Number => Builder::Number(Float64Builder::with_capacity(n_rows)),
-            ReadAs::Boolean => Builder::Boolean(Float64Builder::with_capacity(n_rows)),
-            ReadAs::Text => Builder::Text(StringBuilder::with_capacity(n_rows, 8 * n_rows)),
-            ReadAs::AsIs => Builder::AsIs(StringBuilder::with_capacity(n_rows, 8 * n_rows)),
-        }
-    }
-
+impl ColumnBuilder {
     #[inline]
-    fn push(&mut self, cell: &[u8]) -> Result<(), Problem> {
+    fn push_cell(&mut self, cell: &[u8]) -> Result<(), Problem> {
         match self {
-            Builder::Number(values) => {
-                // A cell with quotes is no number as it stands. Only then is
-                // it worth looking for them.
+            ColumnBuilder::Number(values) => {
+                // A cell with quotes is not a number as it is. Only then is it worth
+                // looking for them.
                 let number = match cell::number(cell) {
                     Number::Other => cell::number(&unquoted(cell).0),
                     number => number,
@@ -133,15 +101,15 @@ impl Builder {
                     Number::Other => return Err(Problem::NotANumber),
                 }
             }
-            Builder::Boolean(values) => match cell::boolean(&unquoted(cell).0) {
+            ColumnBuilder::Boolean(values) => match cell::boolean(&unquoted(cell).0) {
                 Boolean::Value(value) => values.append_value(f64::from(u8::from(value))),
                 Boolean::Missing => values.append_null(),
                 Boolean::Other => return Err(Problem::NotABoolean),
             },
-            Builder::Text(texts) => {
+            ColumnBuilder::Text(texts) => {
                 let (text, is_quoted) = unquoted(cell);
-                // Quotes say that the text is meant as it stands: a country
-                // code `"NA"` is no missing value. An empty cell always is.
+                // Quoted text is meant literally: the country code `"NA"` is not a
+                // missing value. An empty cell always is.
                 let text = if is_quoted { &text } else { text.trim_ascii() };
                 if text.is_empty() || !is_quoted && cell::is_missing(text) {
                     texts.append_null();
@@ -149,19 +117,12 @@ impl Builder {
                     texts.append_value(spelled(std::str::from_utf8(text).map_err(|_| Problem::NotUtf8)?));
                 }
             }
-            Builder::AsIs(texts) => {
+            ColumnBuilder::AsIs(texts) => {
                 let (text, _) = unquoted(cell);
                 texts.append_value(std::str::from_utf8(&text).map_err(|_| Problem::NotUtf8)?);
             }
         }
         Ok(())
-    }
-
-    fn finish(self) -> ArrayRef {
-        match self {
-            Builder::Number(mut values) | Builder::Boolean(mut values) => Arc::new(values.finish()),
-            Builder::Text(mut texts) | Builder::AsIs(mut texts) => Arc::new(texts.finish()),
-        }
     }
 }
 
@@ -197,7 +158,7 @@ mod tests {
             fault,
             Fault {
                 record: 2,
-                what: What::Cell { field: 0, text: "x".into(), problem: Problem::NotANumber }
+                what: What::Cell(CellFault { field: 0, text: "x".into(), problem: Problem::NotANumber })
             }
         );
         assert_eq!(decode(text, &plan, 2).expect("is read").n_rows, 2);

@@ -11,21 +11,19 @@ mod split;
 
 use std::sync::Arc;
 
-use arrow_schema::Schema;
 use dshap_table::{Kind, RawColumn, Wanted};
 use memchr::memchr;
 
 use crate::error::Error;
+use crate::facts::LooksLike;
 use crate::input::Input;
-use crate::location::{Location, Place};
+use crate::location::Location;
 use crate::names;
 use crate::note::Note;
-use crate::part::{Begun, Opened, Part, PartScan, Piece, Request};
-use crate::text::{
-    self, CHUNK_BYTES, ChunkError, ChunkReader, Found, Layout, MAX_RECORD_MIB, Text, TextScan, Trouble,
-};
+use crate::part::{Begun, Opened, Part, Request};
+use crate::text::{self, CHUNK_BYTES, ChunkReader, FileScan, Layout, Text};
 
-use decode::{Plan, Problem, What};
+use decode::{Plan, What};
 use infer::{Guess, INFER_RECORDS};
 use split::{Records, unquoted};
 
@@ -76,18 +74,9 @@ impl CsvFile {
         self.names.len() + usize::from(self.ends_in_delimiter)
     }
 
-    fn find(&self, record: u64) -> Result<Found, Error> {
-        text::find(&self.input, self.layout(), record)
-    }
-
-    /// Where a record is that was seen there a moment ago.
+    /// Where a record is that has just been read.
     fn at_record(&self, record: u64) -> Result<Location, Error> {
-        let (Found::Line(line) | Found::Beyond { last_line: line, .. }) = self.find(record)?;
-        Ok(self.at_line(line))
-    }
-
-    fn at_line(&self, line: u64) -> Location {
-        Location { file: self.input.name().to_owned(), place: Place::Line(line) }
+        text::at_record(&self.input, self.layout(), record)
     }
 
     /// Reads the header and the kinds, which are `None` if there are no rows.
@@ -99,7 +88,7 @@ impl CsvFile {
         let mut cells = Vec::new();
         let mut n_records = 0;
         while n_records < INFER_RECORDS {
-            let Some(chunk) = chunks.next().map_err(|error| self.explain(error))? else {
+            let Some(chunk) = chunks.next().map_err(|error| text::explain(&self.input, error))? else {
                 break;
             };
             let mut records = Records::new(&chunk.text, self.delimiter);
@@ -132,7 +121,7 @@ impl CsvFile {
         Ok((n_records > 0).then(|| guesses.into_iter().take(self.names.len()).map(Guess::kind).collect()))
     }
 
-    /// The names in the header, as far as there are any.
+    /// The names in the header; none for a cell without one.
     fn read_header<'a>(&self, cells: impl Iterator<Item = &'a [u8]>) -> Result<Vec<Option<String>>, Error> {
         let name = |cell| {
             let (text, _) = unquoted(cell);
@@ -186,34 +175,7 @@ impl CsvFile {
         match what {
             What::FieldCount(found) => Error::Ragged { at, expected: self.n_fields(), found },
             What::AfterLastColumn(text) => Error::UnnamedCell { at, text },
-            What::Cell { field, text, problem } => {
-                let column = self.names[field].clone();
-                match problem {
-                    Problem::NotANumber => Error::NotANumber { at, column, text },
-                    Problem::NotABoolean => Error::NotABoolean { at, column, text },
-                    Problem::NotFinite => Error::NotFinite { at, column, text },
-                    Problem::NotUtf8 => Error::NotUtf8 { at, column },
-                }
-            }
-        }
-    }
-
-    /// Why a text could not be cut into records.
-    fn explain(&self, error: ChunkError) -> Error {
-        let at = |offset| {
-            let line = text::line_of_offset(&self.input, offset)?;
-            Ok(self.at_line(line))
-        };
-        match error {
-            ChunkError::Read(reason) => Error::read(self.input.name(), reason),
-            ChunkError::UnclosedQuote { offset } => match at(offset) {
-                Ok(at) => Error::UnclosedQuote { at },
-                Err(error) => error,
-            },
-            ChunkError::LongRecord { offset } => match at(offset) {
-                Ok(at) => Error::LongRecord { at, limit: MAX_RECORD_MIB },
-                Err(error) => error,
-            },
+            What::Cell(fault) => fault.into_error(at, &self.names),
         }
     }
 }
@@ -223,47 +185,33 @@ impl Part for CsvFile {
         &self.input
     }
 
-    fn n_rows(&self) -> Option<u64> {
-        None
-    }
-
-    fn own_types(&self) -> Option<&Schema> {
-        None
-    }
-
     fn locate(&self, row: u64) -> Result<Result<Location, u64>, Error> {
         // The header is a record too.
-        Ok(match self.find(row.saturating_add(1))? {
-            Found::Line(line) => Ok(self.at_line(line)),
-            Found::Beyond { n_records, .. } => Err(n_records.saturating_sub(1)),
-        })
+        let found = text::locate(&self.input, self.layout(), row.saturating_add(1))?;
+        Ok(found.map_err(|n_records| n_records.saturating_sub(1)))
     }
 
     fn scan(&self, request: &Request<'_>) -> Result<Begun, Error> {
-        let fields = names::positions(self.names.iter().map(String::as_str));
-        let columns = request
-            .wanted
-            .iter()
-            .map(|wanted| match fields.get(wanted.name.as_str()) {
-                Some(&field) => Ok((field, wanted.read_as)),
-                None => Err(Error::NoSuchColumn {
-                    file: self.input.name().to_owned(),
-                    name: wanted.name.clone(),
-                    available: self.names.to_vec(),
-                    suggestion: None,
-                }),
-            })
-            .collect::<Result<_, Error>>()?;
+        let positions = names::positions(self.names.iter().map(String::as_str));
+        let columns =
+            text::fields(&self.input, &self.names, request.wanted, |name| positions.get(name).copied())?;
         let plan = Plan {
             delimiter: self.delimiter,
             n_fields: self.n_fields(),
             ends_in_delimiter: self.ends_in_delimiter,
             columns,
         };
-        let chunks = ChunkReader::new(Text::open(&self.input)?, self.layout(), request.chunk_bytes);
-        let text = TextScan::new(plan, self.layout(), chunks, request.skip_rows.saturating_add(1));
-        let n_skipped = text.n_records().saturating_sub(1);
-        Ok(Begun { scan: Box::new(CsvScan { file: self.clone(), text }), n_skipped })
+        let file = self.clone();
+        let scan = FileScan::begin(
+            &self.input,
+            self.layout(),
+            plan,
+            request.chunk_bytes,
+            request.skip_rows.saturating_add(1),
+            move |record, what| file.blame(record, what),
+        )?;
+        let n_skipped = scan.n_records().saturating_sub(1);
+        Ok(Begun { scan: Box::new(scan), n_skipped })
     }
 
     fn scan_overhead(&self, wanted: &[Wanted]) -> u64 {
@@ -271,38 +219,23 @@ impl Part for CsvFile {
     }
 }
 
-/// One pass over a text table.
-struct CsvScan {
-    file: CsvFile,
-    text: TextScan<Plan>,
-}
-
-impl PartScan for CsvScan {
-    fn next(&mut self, max_rows: u64) -> Result<Option<Piece>, Error> {
-        self.text.next(max_rows).map_err(|trouble| match trouble {
-            Trouble::Chunk(error) => self.file.explain(error),
-            Trouble::Record { record, what } => self.file.blame(record, what),
-        })
-    }
-}
-
 /// What a file that is not text may be.
-fn looks_like(start: &[u8], extension: &str) -> Option<&'static str> {
-    const MAGIC: [(&[u8], &str); 11] = [
-        (b"PK\x03\x04", "an Excel workbook or a zip archive"),
-        (b"\xd0\xcf\x11\xe0", "an old Excel workbook"),
-        (b"\xff\xfe", "UTF-16 text; save it as UTF-8"),
-        (b"\xfe\xff", "UTF-16 text; save it as UTF-8"),
-        (b"\xfd7zXZ", "an xz archive"),
-        (b"SQLite format 3", "an SQLite database"),
-        (b"\x89HDF", "an HDF5 file"),
-        (b"ORC", "an ORC file"),
-        (b"Obj\x01", "an Avro file"),
-        (b"\x80\x04", "a Python pickle"),
-        (b"\x80\x05", "a Python pickle"),
+fn looks_like(start: &[u8], extension: &str) -> Option<LooksLike> {
+    const MAGIC: [(&[u8], LooksLike); 11] = [
+        (b"PK\x03\x04", LooksLike::ExcelOrZip),
+        (b"\xd0\xcf\x11\xe0", LooksLike::OldExcel),
+        (b"\xff\xfe", LooksLike::Utf16),
+        (b"\xfe\xff", LooksLike::Utf16),
+        (b"\xfd7zXZ", LooksLike::Xz),
+        (b"SQLite format 3", LooksLike::Sqlite),
+        (b"\x89HDF", LooksLike::Hdf5),
+        (b"ORC", LooksLike::Orc),
+        (b"Obj\x01", LooksLike::Avro),
+        (b"\x80\x04", LooksLike::Pickle),
+        (b"\x80\x05", LooksLike::Pickle),
     ];
     if extension == "npz" {
-        return Some("a NumPy archive; save its table alone with `numpy.save`");
+        return Some(LooksLike::Npz);
     }
     MAGIC.iter().find(|(magic, _)| start.starts_with(magic)).map(|&(_, what)| what)
 }

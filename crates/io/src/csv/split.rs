@@ -123,8 +123,8 @@ pub(super) fn unquoted(cell: &[u8]) -> (Cow<'_, [u8]>, bool) {
     }
 }
 
-/// Doubled quotes become single ones. What follows the closing quote, as in
-/// `"a"b`, is kept as it stands.
+/// Doubled quotes become single ones. What follows the closing quote, as in `"a"b`,
+/// is kept as it is.
 fn unescaped(mut inside: &[u8]) -> Vec<u8> {
     let mut text = Vec::with_capacity(inside.len());
     while let Some(quote) = memchr(QUOTE, inside) {

@@ -49,7 +49,7 @@ impl Message {
         self.offset + (self.metadata_bytes + self.body_bytes) as u64
     }
 
-    /// As a decoder wants to be told; its offset does not matter.
+    /// In the form a decoder expects; the offset does not matter.
     pub(super) fn block(&self) -> Block {
         Block::new(0, self.metadata_bytes as i32, self.body_bytes as i64)
     }
@@ -236,10 +236,10 @@ fn largest_size(codec: CompressionType, data: &[u8]) -> u64 {
     }
 }
 
-/// A byte of LZ4 stands for 255 bytes at most.
+/// A byte of LZ4 stands for at most 255 bytes.
 const LZ4_RATIO: u64 = 256;
 
-/// A block of Zstandard holds 128 KiB at most and takes four bytes at least.
+/// A block of Zstandard holds at most 128 KiB and takes at least four bytes.
 const ZSTD_RATIO: u64 = 32 << 10;
 
 /// A description without the marker and the length in front of it.

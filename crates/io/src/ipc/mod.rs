@@ -1,7 +1,7 @@
 //! Reading Arrow IPC files and streams, also called Feather.
 //!
-//! Both are rows of messages. Where each one is becomes known when a file is
-//! opened ([`messages`]); a pass reads and decodes one after the other.
+//! Both are sequences of messages. Opening a file finds where each one is
+//! ([`messages`]); a pass reads and decodes one after the other.
 
 mod messages;
 
@@ -15,6 +15,7 @@ use dshap_table::Wanted;
 
 use crate::columns::{self, Selection, guarded};
 use crate::error::Error;
+use crate::facts::Unsupported;
 use crate::input::Input;
 use crate::input_reader::InputReader;
 use crate::location::{Location, Place};
@@ -54,8 +55,7 @@ impl IpcFile {
         if start.starts_with(FEATHER_1_MAGIC) {
             return Err(Error::Unsupported {
                 file: input.name().to_owned(),
-                what: "is in the first version of Feather, which is not read".to_owned(),
-                advice: "write it again as Arrow, for example with pandas' `to_feather`",
+                what: Unsupported::FirstFeather,
             });
         }
         let contents = guarded(|| {
@@ -131,7 +131,7 @@ impl Part for IpcFile {
         let reader = self.input.open().ok();
         // As it is on disk, decompressed or aligned, converted, and what the
         // decompressor and the allocator keep of the one before. What a message is
-        // decompressed to is written within it; looking at a few will do.
+        // decompressed to is written within it; looking at a few is enough.
         let size = |message: &Message| {
             let decompressed = reader
                 .as_ref()
@@ -199,7 +199,7 @@ impl IpcScan {
             return Ok(false);
         };
         self.next_message += 1;
-        // What follows the last message is read already.
+        // What follows the last message has been read already.
         let is_last = self.next_message == contents.messages.len();
         let position = if is_last { self.file.input.n_bytes() } else { message.end() };
         self.disk_position = self.disk_position.max(position);

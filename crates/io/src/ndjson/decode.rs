@@ -4,13 +4,15 @@ use std::borrow::Cow;
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use arrow_array::ArrayRef;
-use arrow_array::builder::{Float64Builder, StringBuilder};
 use dshap_table::{ReadAs, spelled, spelled_number};
 use memchr::memchr_iter;
 
 use super::record::{self, Value};
-use crate::text::{Columns, Decode, Fault};
+use crate::facts::JsonFault;
+use crate::text::{CellFault, ColumnBuilder, Columns, Decode, Fault, Problem};
+
+/// Columns start with room for this many rows.
+const ROWS_AT_FIRST: usize = 1024;
 
 /// Which members of an object are read, and how.
 #[derive(Debug)]
@@ -25,24 +27,10 @@ pub(super) struct Plan {
 #[derive(Debug, Clone, PartialEq)]
 pub(super) enum What {
     /// It is not an object, for this reason.
-    Syntax(String),
+    Syntax(JsonFault),
     UnknownKey(String),
     RepeatedKey(String),
-    Cell {
-        /// Position among all names.
-        field: usize,
-        text: String,
-        problem: Problem,
-    },
-}
-
-/// What is wrong with a value.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub(super) enum Problem {
-    NotANumber,
-    NotABoolean,
-    NotFinite,
-    Nested(&'static str),
+    Cell(CellFault),
 }
 
 /// All lines that are not blank.
@@ -63,14 +51,14 @@ impl Decode for Plan {
 
     fn decode(&self, text: &[u8], max_rows: usize) -> Result<Columns, Fault<What>> {
         let mut cells: Vec<Option<Value<'_>>> = vec![None; self.names.len()];
-        let mut builders: Vec<Builder> =
-            self.columns.iter().map(|&(_, read_as)| Builder::new(read_as)).collect();
+        let mut builders: Vec<ColumnBuilder> =
+            self.columns.iter().map(|&(_, read_as)| ColumnBuilder::new(read_as, ROWS_AT_FIRST)).collect();
         let mut n_rows = 0;
         for line in lines(text).take(max_rows) {
             self.read(line, &mut cells, &mut builders).map_err(|what| Fault { record: n_rows, what })?;
             n_rows += 1;
         }
-        Ok(Columns { arrays: builders.into_iter().map(Builder::finish).collect(), n_rows })
+        Ok(Columns { arrays: builders.into_iter().map(ColumnBuilder::finish).collect(), n_rows })
     }
 }
 
@@ -79,7 +67,7 @@ impl Plan {
         &self,
         line: &'a [u8],
         cells: &mut [Option<Value<'a>>],
-        builders: &mut [Builder],
+        builders: &mut [ColumnBuilder],
     ) -> Result<(), What> {
         cells.fill(None);
         // Keys nearly always come in the same order.
@@ -99,32 +87,16 @@ impl Plan {
             }
         })?;
         for (builder, &(field, _)) in builders.iter_mut().zip(&self.columns) {
-            builder.push(cells[field].unwrap_or(Value::Null), field)?;
+            builder.push_value(cells[field].unwrap_or(Value::Null), field)?;
         }
         Ok(())
     }
 }
 
-enum Builder {
-    Number(Float64Builder),
-    Boolean(Float64Builder),
-    Text(StringBuilder),
-    AsIs(StringBuilder),
-}
-
-impl Builder {
-    fn new(read_as: ReadAs) -> Builder {
-        match read_as {
-            ReadAs::Number => Builder::Number(Float64Builder::new()),
-            ReadAs::Boolean => Builder::Boolean(Float64Builder::new()),
-            ReadAs::Text => Builder::Text(StringBuilder::new()),
-            ReadAs::AsIs => Builder::AsIs(StringBuilder::new()),
-        }
-    }
-
-    fn push(&mut self, value: Value<'_>, field: usize) -> Result<(), What> {
-        let fault = |text: &str, problem| What::Cell { field, text: text.to_owned(), problem };
-        if !matches!(self, Builder::AsIs(_)) {
+impl ColumnBuilder {
+    fn push_value(&mut self, value: Value<'_>, field: usize) -> Result<(), What> {
+        let fault = |text: &str, problem| What::Cell(CellFault { field, text: text.to_owned(), problem });
+        if !matches!(self, ColumnBuilder::AsIs(_)) {
             match value {
                 Value::List(text) => return Err(fault(text, Problem::Nested("a list"))),
                 Value::Object(text) => return Err(fault(text, Problem::Nested("an object"))),
@@ -132,7 +104,7 @@ impl Builder {
             }
         }
         match self {
-            Builder::Number(values) => match value {
+            ColumnBuilder::Number(values) => match value {
                 Value::Null => values.append_null(),
                 // Rust rounds correctly.
                 Value::Number(text) => match text.parse::<f64>() {
@@ -142,7 +114,7 @@ impl Builder {
                 },
                 other => return Err(fault(&words(other)?, Problem::NotANumber)),
             },
-            Builder::Boolean(values) => match value {
+            ColumnBuilder::Boolean(values) => match value {
                 Value::Null => values.append_null(),
                 Value::Boolean(value) => values.append_value(f64::from(u8::from(value))),
                 Value::Number(text) => match text.parse::<f64>() {
@@ -151,24 +123,17 @@ impl Builder {
                 },
                 other => return Err(fault(&words(other)?, Problem::NotABoolean)),
             },
-            Builder::Text(texts) => match value {
+            ColumnBuilder::Text(texts) => match value {
                 Value::Null => texts.append_null(),
                 Value::Number(text) => texts.append_value(spelled_as_number(text)),
                 other => texts.append_value(spelled(&words(other)?)),
             },
-            Builder::AsIs(texts) => match value {
+            ColumnBuilder::AsIs(texts) => match value {
                 Value::Null => texts.append_null(),
                 other => texts.append_value(words(other)?),
             },
         }
         Ok(())
-    }
-
-    fn finish(self) -> ArrayRef {
-        match self {
-            Builder::Number(mut values) | Builder::Boolean(mut values) => Arc::new(values.finish()),
-            Builder::Text(mut texts) | Builder::AsIs(mut texts) => Arc::new(texts.finish()),
-        }
     }
 }
 
@@ -180,7 +145,7 @@ fn spelled_as_number(text: &str) -> Cow<'_, str> {
     }
 }
 
-/// A value as text: a string without its quotes, anything else as it stands.
+/// A value as text: a string without its quotes, anything else as it is written.
 fn words(value: Value<'_>) -> Result<Cow<'_, str>, What> {
     Ok(match value {
         Value::Null => "null".into(),

@@ -11,24 +11,22 @@ mod record;
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use arrow_schema::Schema;
 use dshap_table::{RawColumn, Wanted};
 
 use crate::error::Error;
+use crate::facts::Unsupported;
 use crate::input::Input;
-use crate::location::{Location, Place};
-use crate::part::{Begun, Opened, Part, PartScan, Piece, Request};
-use crate::text::{
-    self, CHUNK_BYTES, ChunkError, ChunkReader, Found, Layout, MAX_RECORD_MIB, Text, TextScan, Trouble,
-};
+use crate::location::Location;
+use crate::part::{Begun, Opened, Part, Request};
+use crate::text::{self, CHUNK_BYTES, ChunkReader, FileScan, Layout, Text};
 
-use decode::{Plan, Problem, What, lines};
+use decode::{Plan, What, lines};
 use infer::Seen;
 
 /// This many records settle columns and kinds.
 const INFER_RECORDS: u64 = 10_000;
 
-/// So many bytes tell JSON from other text.
+/// Bytes read to tell JSON from other text.
 const PROBE_BYTES: usize = 4 << 10;
 
 /// Whether a file holds JSON objects, by its first bytes or by its name.
@@ -38,11 +36,9 @@ pub(crate) fn is_json(input: &Input, extension: &str) -> Result<bool, Error> {
     let start = (visible.next(), visible.next());
     let is_named_so = matches!(extension, "ndjson" | "jsonl" | "json");
     match start {
-        (Some(b'['), second) if is_named_so || second == Some(b'{') => Err(Error::Unsupported {
-            file: input.name().to_owned(),
-            what: "is one JSON array; one object on each line is needed".to_owned(),
-            advice: "turn it into lines, for example with `jq -c '.[]'`",
-        }),
+        (Some(b'['), second) if is_named_so || second == Some(b'{') => {
+            Err(Error::Unsupported { file: input.name().to_owned(), what: Unsupported::JsonArray })
+        }
         (Some(b'{'), Some(b'"' | b'}')) => Ok(true),
         _ => Ok(is_named_so),
     }
@@ -73,7 +69,7 @@ impl NdjsonFile {
         let mut positions: HashMap<String, usize> = HashMap::new();
         let mut n_records = 0;
         while n_records < INFER_RECORDS {
-            let Some(chunk) = chunks.next().map_err(|error| self.explain(error))? else {
+            let Some(chunk) = chunks.next().map_err(|error| text::explain(&self.input, error))? else {
                 break;
             };
             for line in lines(&chunk.text) {
@@ -104,49 +100,17 @@ impl NdjsonFile {
         Ok(columns.into_iter().map(|(name, seen)| RawColumn { name, kind: seen.kind() }).collect())
     }
 
-    /// Where a record is that was seen there a moment ago.
-    fn at_record(&self, record: u64) -> Result<Location, Error> {
-        let found = text::find(&self.input, Layout::Lines, record)?;
-        let (Found::Line(line) | Found::Beyond { last_line: line, .. }) = found;
-        Ok(self.at_line(line))
-    }
-
-    fn at_line(&self, line: u64) -> Location {
-        Location { file: self.input.name().to_owned(), place: Place::Line(line) }
-    }
-
     /// What is wrong with a record, in terms of lines and columns.
     fn blame(&self, record: u64, what: What) -> Error {
-        let at = match self.at_record(record) {
+        let at = match text::at_record(&self.input, Layout::Lines, record) {
             Ok(at) => at,
             Err(error) => return error,
         };
         match what {
-            What::Syntax(reason) => Error::Json { at, reason },
+            What::Syntax(fault) => Error::Json { at, fault },
             What::UnknownKey(key) => Error::UnknownKey { at, key, n_known: self.n_known },
             What::RepeatedKey(key) => Error::RepeatedKey { at, key },
-            What::Cell { field, text, problem } => {
-                let column = self.names[field].clone();
-                match problem {
-                    Problem::NotANumber => Error::NotANumber { at, column, text },
-                    Problem::NotABoolean => Error::NotABoolean { at, column, text },
-                    Problem::NotFinite => Error::NotFinite { at, column, text },
-                    Problem::Nested(what) => Error::NotAValue { at, column, what },
-                }
-            }
-        }
-    }
-
-    /// Why a text could not be cut into lines.
-    fn explain(&self, error: ChunkError) -> Error {
-        match error {
-            ChunkError::Read(reason) => Error::read(self.input.name(), reason),
-            ChunkError::UnclosedQuote { offset } | ChunkError::LongRecord { offset } => {
-                match text::line_of_offset(&self.input, offset) {
-                    Ok(line) => Error::LongRecord { at: self.at_line(line), limit: MAX_RECORD_MIB },
-                    Err(error) => error,
-                }
-            }
+            What::Cell(fault) => fault.into_error(at, &self.names),
         }
     }
 }
@@ -156,58 +120,28 @@ impl Part for NdjsonFile {
         &self.input
     }
 
-    fn n_rows(&self) -> Option<u64> {
-        None
-    }
-
-    fn own_types(&self) -> Option<&Schema> {
-        None
-    }
-
     fn locate(&self, row: u64) -> Result<Result<Location, u64>, Error> {
-        Ok(match text::find(&self.input, Layout::Lines, row)? {
-            Found::Line(line) => Ok(self.at_line(line)),
-            Found::Beyond { n_records, .. } => Err(n_records),
-        })
+        text::locate(&self.input, Layout::Lines, row)
     }
 
     fn scan(&self, request: &Request<'_>) -> Result<Begun, Error> {
-        let columns = request
-            .wanted
-            .iter()
-            .map(|wanted| match self.positions.get(&wanted.name) {
-                Some(&field) => Ok((field, wanted.read_as)),
-                None => Err(Error::NoSuchColumn {
-                    file: self.input.name().to_owned(),
-                    name: wanted.name.clone(),
-                    available: self.names.to_vec(),
-                    suggestion: None,
-                }),
-            })
-            .collect::<Result<_, Error>>()?;
+        let position = |name: &str| self.positions.get(name).copied();
+        let columns = text::fields(&self.input, &self.names, request.wanted, position)?;
         let plan = Plan { names: Arc::clone(&self.names), positions: Arc::clone(&self.positions), columns };
-        let chunks = ChunkReader::new(Text::open(&self.input)?, Layout::Lines, request.chunk_bytes);
-        let text = TextScan::new(plan, Layout::Lines, chunks, request.skip_rows);
-        let n_skipped = text.n_records();
-        Ok(Begun { scan: Box::new(NdjsonScan { file: self.clone(), text }), n_skipped })
+        let file = self.clone();
+        let scan = FileScan::begin(
+            &self.input,
+            Layout::Lines,
+            plan,
+            request.chunk_bytes,
+            request.skip_rows,
+            move |record, what| file.blame(record, what),
+        )?;
+        let n_skipped = scan.n_records();
+        Ok(Begun { scan: Box::new(scan), n_skipped })
     }
 
     fn scan_overhead(&self, wanted: &[Wanted]) -> u64 {
         text::scan_overhead(wanted)
-    }
-}
-
-/// One pass over a file of JSON objects.
-struct NdjsonScan {
-    file: NdjsonFile,
-    text: TextScan<Plan>,
-}
-
-impl PartScan for NdjsonScan {
-    fn next(&mut self, max_rows: u64) -> Result<Option<Piece>, Error> {
-        self.text.next(max_rows).map_err(|trouble| match trouble {
-            Trouble::Chunk(error) => self.file.explain(error),
-            Trouble::Record { record, what } => self.file.blame(record, what),
-        })
     }
 }

@@ -7,13 +7,14 @@ use serde::de::{Deserialize, DeserializeSeed, Deserializer, MapAccess, Visitor};
 use serde_json::value::RawValue;
 
 use super::decode::What;
+use crate::facts::JsonFault;
 
-/// A value by its first byte. The parser has made sure of the rest.
+/// A value, classified by its first byte. The parser has checked the rest.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) enum Value<'a> {
     Null,
     Boolean(bool),
-    /// A number as it is written, which is how no digit is lost.
+    /// A number as it is written, so that no digit is lost.
     Number(&'a str),
     /// A string with its quotes.
     Text(&'a str),
@@ -43,14 +44,14 @@ pub(super) fn read<'a>(
     see: impl FnMut(Cow<'a, str>, Value<'a>) -> Result<(), What>,
 ) -> Result<(), What> {
     let Ok(line) = std::str::from_utf8(line) else {
-        return Err(What::Syntax("it is not valid UTF-8".to_owned()));
+        return Err(What::Syntax(JsonFault::NotUtf8));
     };
     let mut fault = None;
     let mut parser = serde_json::Deserializer::from_str(line);
     let parsed = Members { see, fault: &mut fault }.deserialize(&mut parser).and_then(|()| parser.end());
     match (fault, parsed) {
         (Some(what), _) => Err(what),
-        (None, Err(error)) => Err(What::Syntax(reason(&error))),
+        (None, Err(error)) => Err(What::Syntax(json_fault(&error))),
         (None, Ok(())) => Ok(()),
     }
 }
@@ -60,18 +61,19 @@ pub(super) fn text(quoted: &str) -> Result<Cow<'_, str>, What> {
     let inside = quoted.strip_prefix('"').and_then(|rest| rest.strip_suffix('"'));
     match inside {
         Some(inside) if memchr::memchr(b'\\', inside.as_bytes()).is_none() => Ok(Cow::Borrowed(inside)),
-        _ => serde_json::from_str(quoted).map(Cow::Owned).map_err(|error| What::Syntax(reason(&error))),
+        _ => serde_json::from_str(quoted).map(Cow::Owned).map_err(|error| What::Syntax(json_fault(&error))),
     }
 }
 
 /// The parser's words, with a place within the line only.
-fn reason(error: &serde_json::Error) -> String {
+fn json_fault(error: &serde_json::Error) -> JsonFault {
     let text = error.to_string();
     let place = format!(" at line {} column {}", error.line(), error.column());
-    match text.strip_suffix(&place) {
+    let reason = match text.strip_suffix(&place) {
         Some(reason) => format!("{reason}, at byte {}", error.column()),
         None => text,
-    }
+    };
+    if error.is_eof() { JsonFault::CutShort { reason } } else { JsonFault::Syntax { reason } }
 }
 
 struct Members<'f, F> {

@@ -30,9 +30,9 @@ pub(super) enum CellKind {
     U64,
     F32,
     F64,
-    /// So many bytes, padded with zeros.
+    /// This many bytes, padded with zeros.
     Bytes(usize),
-    /// So many code points of four bytes, padded with zeros.
+    /// This many code points of four bytes, padded with zeros.
     Unicode(usize),
 }
 
@@ -82,7 +82,7 @@ impl CellType {
         }
     }
 
-    /// A column, or the first row whose text is no text.
+    /// A column, or the first row whose text is invalid.
     pub(super) fn decode(self, cells: &Cells<'_>) -> Result<ArrayRef, usize> {
         Ok(match self.kind {
             CellKind::Boolean => {

@@ -4,6 +4,7 @@ use std::io;
 
 use super::cells::{CellKind, CellType};
 use super::literal::Literal;
+use crate::facts::Unsupported;
 use crate::input_reader::InputReader;
 
 /// Where the cells of an NPY file are.
@@ -12,7 +13,7 @@ pub(super) struct Header {
     pub(super) columns: Vec<Column>,
     pub(super) has_names: bool,
     pub(super) n_rows: u64,
-    /// All cells of a row, never 0.
+    /// Bytes of a row, never 0.
     pub(super) row_bytes: usize,
     /// Whether columns stand one after the other.
     pub(super) fortran_order: bool,
@@ -32,14 +33,13 @@ pub(super) struct Column {
 pub(super) enum Refusal {
     Read(io::Error),
     Malformed(String),
-    /// What it holds and what to do about it.
-    Unsupported(String, &'static str),
+    Unsupported(Unsupported),
 }
 
-/// A table with more columns is taken for a mistake in the header.
+/// More columns than this are taken for a mistake in the header.
 const MAX_COLUMNS: u64 = 1_000_000;
 
-/// The same for the size of the header itself, which grows with the columns.
+/// The same for the size of the header, which grows with the columns.
 const MAX_HEADER_BYTES: usize = 256 << 20;
 
 impl Header {
@@ -117,10 +117,7 @@ fn plain(cell_type: CellType, shape: &[u64], fortran_order: bool) -> Result<Head
         _ => return Err(dimensions(shape)),
     };
     if n_columns == 0 || n_columns > MAX_COLUMNS {
-        return Err(Refusal::Unsupported(
-            format!("holds an array with {n_columns} columns"),
-            "a table has one row for each observation and one column for each property",
-        ));
+        return Err(Refusal::Unsupported(Unsupported::Columns { n_columns }));
     }
     let columns: Vec<Column> = (0..n_columns as usize)
         .map(|column| Column {
@@ -147,8 +144,8 @@ fn structured(fields: &[Literal], shape: &[u64]) -> Result<Header, Refusal> {
         };
         let (name, descr) = match field.as_slice() {
             [name, Literal::Text(descr)] => (name, descr),
-            [_, Literal::Text(_), _] => return Err(nested("arrays within its rows")),
-            [_, Literal::Sequence(_), ..] => return Err(nested("records within its rows")),
+            [_, Literal::Text(_), _] => return Err(Refusal::Unsupported(Unsupported::NestedArrays)),
+            [_, Literal::Sequence(_), ..] => return Err(Refusal::Unsupported(Unsupported::NestedRecords)),
             _ => return Err(unclear()),
         };
         let name = match name {
@@ -181,14 +178,7 @@ fn padding(name: &str, descr: &str) -> Option<usize> {
 }
 
 fn dimensions(shape: &[u64]) -> Refusal {
-    Refusal::Unsupported(
-        format!("holds an array with {} dimensions", shape.len()),
-        "save an array with one or two dimensions, for example after `reshape`",
-    )
-}
-
-fn nested(what: &str) -> Refusal {
-    Refusal::Unsupported(format!("holds {what}"), "save a column for each of them")
+    Refusal::Unsupported(Unsupported::Dimensions { n_dimensions: shape.len() })
 }
 
 /// A type as NumPy writes it, such as `<f8`.
@@ -203,13 +193,10 @@ fn cell_type(descr: &str) -> Result<CellType, Refusal> {
     };
     let (&letter, size) = rest.split_first().ok_or_else(malformed)?;
     if letter == b'O' {
-        return Err(Refusal::Unsupported(
-            "holds Python objects, which are not read".to_owned(),
-            "convert them first, for example with `.astype(float)`",
-        ));
+        return Err(Refusal::Unsupported(Unsupported::PythonObjects));
     }
     let size = std::str::from_utf8(size).map_err(|_| malformed())?;
-    // Dates carry their unit behind the size.
+    // Dates have their unit after the size.
     let digits = size.find(|c: char| !c.is_ascii_digit()).map_or(size, |end| &size[..end]);
     let size: usize = digits.parse().map_err(|_| malformed())?;
     let kind = match (letter, size) {
@@ -227,13 +214,12 @@ fn cell_type(descr: &str) -> Result<CellType, Refusal> {
         (b'S' | b'a', 1..=MAX_TEXT) => CellKind::Bytes(size),
         (b'U', 1..=MAX_TEXT) => CellKind::Unicode(size),
         _ => {
-            let what = match letter {
-                b'f' => format!("holds numbers of {} bits, which are not read", size.saturating_mul(8)),
-                b'c' => "holds complex numbers, which are not read".to_owned(),
-                b'M' | b'm' => "holds dates or times, which are not read".to_owned(),
-                _ => format!("holds cells of type `{descr}`, which are not read"),
-            };
-            return Err(Refusal::Unsupported(what, "save it as doubles, for example after `.astype(float)`"));
+            return Err(Refusal::Unsupported(match letter {
+                b'f' => Unsupported::NumberWidth { bits: size.saturating_mul(8) },
+                b'c' => Unsupported::ComplexNumbers,
+                b'M' | b'm' => Unsupported::Dates,
+                _ => Unsupported::CellType { descr: descr.to_owned() },
+            }));
         }
     };
     Ok(CellType { kind, is_big_endian })

@@ -1,7 +1,7 @@
 //! Reading arrays that NumPy has saved.
 //!
-//! Rows are read in blocks by position. In Fortran order the columns stand one
-//! after the other, so that each is read by itself.
+//! Rows are read in blocks by position. In Fortran order the columns follow each
+//! other, and each is read separately.
 
 mod cells;
 mod header;
@@ -28,7 +28,7 @@ use header::{Header, Refusal};
 /// The first bytes of every NPY file.
 pub(crate) const MAGIC: &[u8] = b"\x93NUMPY";
 
-/// So much is read at once, unless a single row is larger.
+/// Bytes read at once, unless a single row is larger.
 const BLOCK_BYTES: usize = 4 << 20;
 
 /// An NPY file whose header has been read.
@@ -49,9 +49,7 @@ impl NpyFile {
             Refusal::Malformed(reason) => {
                 Error::Malformed { file: input.name().to_owned(), format: "NPY", reason }
             }
-            Refusal::Unsupported(what, advice) => {
-                Error::Unsupported { file: input.name().to_owned(), what, advice }
-            }
+            Refusal::Unsupported(what) => Error::Unsupported { file: input.name().to_owned(), what },
         })?;
         let end = header.data_start + header.n_rows * header.row_bytes as u64;
         if end < input.n_bytes() {
@@ -173,7 +171,7 @@ impl NpyScan {
         self.first_fault(arrays)
     }
 
-    /// All columns, unless a text in one of them is no text.
+    /// All columns, unless one of them holds invalid text.
     fn first_fault(&self, arrays: Vec<(usize, Result<ArrayRef, usize>)>) -> Result<Vec<ArrayRef>, Error> {
         let faults = arrays.iter().filter_map(|(field, array)| Some((array.as_ref().err()?, *field)));
         match faults.min() {

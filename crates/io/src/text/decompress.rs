@@ -16,7 +16,7 @@ pub(crate) struct Text {
 }
 
 impl Text {
-    /// Compression is told by the first bytes; names of files often lie.
+    /// The first bytes tell the compression; names of files are often wrong.
     pub(crate) fn open(input: &Input) -> Result<Text, Error> {
         let failed = |reason| Error::read(input.name(), reason);
         let file = input.open()?;

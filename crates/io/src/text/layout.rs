@@ -15,9 +15,8 @@ pub(crate) enum Layout {
 }
 
 impl Layout {
-    /// Where the record numbered `n` begins in a text that begins with record
-    /// 0, or how many records there are if there is no such one. Blank lines
-    /// are no records.
+    /// Where the record numbered `n` begins in a text that begins with record 0, or
+    /// how many records there are if there are fewer. Blank lines do not count.
     pub(crate) fn nth_record(self, text: &[u8], n: u64) -> Result<usize, u64> {
         let mut n_records = 0;
         let mut start = 0;

@@ -16,7 +16,7 @@ use crate::input::Input;
 pub(crate) enum Found {
     /// The line on which it begins.
     Line(u64),
-    /// Nowhere: the file has only so many records.
+    /// Nowhere: the file has fewer records.
     Beyond { n_records: u64, last_line: u64 },
 }
 

@@ -80,8 +80,8 @@ impl<D: Decode> TextScan<D> {
         self.n_records
     }
 
-    /// The next rows. The caller wants `max_rows` more at most, and faults
-    /// beyond those do not concern it.
+    /// The next rows. The caller wants at most `max_rows` more, and faults after
+    /// those do not matter.
     pub(crate) fn next(&mut self, max_rows: u64) -> Result<Option<Piece>, Trouble<D::What>> {
         loop {
             if let Some((chunk, decoded)) = self.ready.pop_front() {
@@ -97,7 +97,7 @@ impl<D: Decode> TextScan<D> {
         }
     }
 
-    /// Passes over records without decoding them.
+    /// Skips records without decoding them.
     fn skip(&mut self, mut n_left: u64) {
         let layout = self.layout;
         while n_left > 0 && !self.wave.chunks.is_empty() {

@@ -1,9 +1,10 @@
 //! Theorem 3 for given numbers.
 
 use super::{Columns, count, evaluate_table, finite_from_zero};
-use crate::{Error, Receiver};
+use crate::Receiver;
 use dshap::Sizes;
 use dshap::linear::{Bound, BoundForm, Convention, PointStats, Side};
+use dshap_models::Error;
 
 /// The numbers Theorem 3 takes.
 #[derive(Debug, Clone, Copy, PartialEq)]

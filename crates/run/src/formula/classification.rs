@@ -2,8 +2,9 @@
 //! logistic fit.
 
 use super::{Columns, RegressionCase, count, evaluate_table, finite_from_zero};
-use crate::{Error, Receiver};
+use crate::Receiver;
 use dshap::linear::{Constant, Convention, GaussianForm};
+use dshap_models::Error;
 
 /// The numbers Corollary 4 takes.
 #[derive(Debug, Clone, Copy, PartialEq)]

@@ -1,14 +1,15 @@
 //! Theorem 5 and Examples 1 and 2 for given numbers.
 
 use super::unusable;
+use crate::Receiver;
 use crate::output::free_name;
-use crate::{Error, Observer, Receiver, Unwatched};
 use arrow_array::cast::AsArray;
 use arrow_array::types::Float64Type;
 use arrow_array::{Array, ArrayRef, Float64Array, RecordBatch, UInt64Array};
 use arrow_schema::{DataType, Field, Schema};
 use dshap::density::{BANDWIDTH_RANGE, Border, Kernel, SizeWeights, UniformExample};
 use dshap_io::{ScanOptions, Source};
+use dshap_models::{Error, Observer, Unwatched};
 use dshap_table::{ReadAs, Wanted};
 use rayon::prelude::*;
 use std::sync::Arc;

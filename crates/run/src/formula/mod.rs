@@ -10,13 +10,14 @@ pub use classification::{ClassificationCase, ClassificationForms, classification
 pub use density::{DensityCase, SynergyForms, density_cases};
 pub use regression::{RegressionCase, RegressionForms, regression_cases};
 
+use crate::Receiver;
 use crate::output::free_name;
-use crate::{Error, Receiver};
 use arrow_array::cast::AsArray;
 use arrow_array::types::Float64Type;
 use arrow_array::{Array, ArrayRef, Float64Array, RecordBatch};
 use arrow_schema::{DataType, Field, Schema};
 use dshap_io::{ScanOptions, Source};
+use dshap_models::Error;
 use dshap_table::{ReadAs, Wanted};
 use rayon::prelude::*;
 use std::sync::Arc;

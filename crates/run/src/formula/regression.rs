@@ -1,9 +1,10 @@
 //! Theorem 2 for given numbers.
 
 use super::{Columns, count, evaluate_table, finite_from_zero};
-use crate::{Error, Receiver};
+use crate::Receiver;
 use dshap::Sizes;
 use dshap::linear::{Constant, Convention, GaussianForm, PointStats};
+use dshap_models::Error;
 
 /// The numbers Theorem 2 takes.
 #[derive(Debug, Clone, Copy, PartialEq)]

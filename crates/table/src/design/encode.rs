@@ -12,13 +12,14 @@ use faer::Mat;
 pub struct Encoded {
     /// One row per usable row of the batch.
     pub x: Mat<f64>,
-    /// Their targets; the number of the class where targets are labels, 0 where there is no target.
+    /// Their targets: the number of the class if targets are labels, 0 if there is no
+    /// target.
     pub y: Vec<f64>,
     /// Their weights, where the batch has them.
     pub weights: Option<Vec<f64>>,
-    /// Missing cells that a mean was put into.
+    /// Missing cells that were filled with a mean.
     pub n_filled: u64,
-    /// Where rows were left out: the rows of the batch that remain.
+    /// The rows of the batch that remain, if some were left out.
     pub remaining: Option<Vec<usize>>,
 }
 
@@ -34,7 +35,7 @@ impl Design {
         self.encode_into(Mat::new(), batch)
     }
 
-    /// As [`encode`](Self::encode), in the memory of a matrix that is no longer
+    /// As [`encode`](Self::encode), reusing the memory of a matrix that is no longer
     /// needed: new memory costs as much as filling it.
     ///
     /// # Errors
@@ -54,8 +55,8 @@ impl Design {
         self.encode_reference_into(Mat::new(), batch)
     }
 
-    /// As [`encode_reference`](Self::encode_reference), in the memory of a matrix
-    /// that is no longer needed.
+    /// As [`encode_reference`](Self::encode_reference), reusing the memory of a
+    /// matrix that is no longer needed.
     ///
     /// # Errors
     ///
@@ -172,8 +173,7 @@ impl Design {
         }
     }
 
-    /// The rows that have no missing cell, where such rows are left out and
-    /// there is one.
+    /// The rows without a missing cell, if the others are left out and there are any.
     fn remaining(&self, batch: &RecordBatch) -> Option<Vec<usize>> {
         let has_missing = batch.columns().iter().any(|column| column.null_count() > 0);
         (self.parts.missing == Missing::Drop && has_missing).then(|| {
@@ -237,6 +237,7 @@ impl Design {
         rows: Remaining<'_>,
     ) -> Result<Vec<Code>, Error> {
         let cells = cells.as_string::<i32>();
+        let pooled = self.pooled[index];
         (0..rows.n_rows)
             .map(|i| {
                 let row = rows.row(i);
@@ -248,7 +249,8 @@ impl Design {
                     let twin = self.respelled[index].iter().find(|(level, _)| level == cell);
                     twin.map(|(_, code)| *code).ok_or(())
                 };
-                match levels.binary_search_by(|level| level.as_str().cmp(cell)).or_else(by_spelling) {
+                let known = levels.binary_search_by(|level| level.as_str().cmp(cell)).or_else(by_spelling);
+                match known.or(pooled.ok_or(())) {
                     Ok(code) => Ok(Code::Level(code)),
                     Err(()) if self.parts.unseen == Unseen::Zero => Ok(Code::Unseen),
                     Err(()) => Err(Error::UnseenLevel { row, name: self.name(index), level: cell.into() }),

@@ -11,6 +11,7 @@ pub use encode::Encoded;
 
 use crate::{Error, Labels, Projection, ReadAs, Wanted, spelled};
 use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
 
 /// What to do with missing cells.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
@@ -42,16 +43,29 @@ pub enum Unseen {
 pub enum Encoding {
     /// As it is.
     Number {
-        /// What stands for a missing cell.
+        /// The number for a missing cell.
         fill: Option<f64>,
     },
     /// One column per level; the first has one only in a design with all levels.
     OneHot {
         /// The levels, sorted.
         levels: Vec<String>,
-        /// What stands for a missing cell, one number per column.
+        /// The numbers for a missing cell, one per column.
         fill: Option<Vec<f64>>,
     },
+}
+
+/// The one level that stands for all rare levels of a text feature.
+///
+/// Rows belong to it unless they have another level of the design. So the levels
+/// that were pooled need not be stored, and a level that the reference does not have
+/// is treated as a rare one.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Pooled {
+    /// Its name among the levels, such as `other`.
+    pub level: String,
+    /// How many levels of the reference it stands for; after a merge, at least.
+    pub n_levels: usize,
 }
 
 /// How raw columns become numbers, learned on the reference.
@@ -60,24 +74,29 @@ pub struct Design {
     parts: DesignParts,
     /// The columns that raw features are encoded as.
     encoded: Vec<String>,
-    /// The principal components in their place, if there are any.
+    /// The principal components instead of them, if there are any.
     components: Option<Vec<String>>,
-    /// Per raw feature, levels that are spelled in another way now.
+    /// Per raw feature, levels that are spelled differently now.
     respelled: Vec<Vec<(String, usize)>>,
+    /// Per raw feature, the position of the pooled level, if there is one.
+    pooled: Vec<Option<usize>>,
 }
 
-/// All that a [`Design`] knows, to be written to files and read back.
+/// Everything a [`Design`] knows, to be written to files and read back.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct DesignParts {
     /// The raw features, in the order of the design.
     pub features: Vec<Wanted>,
     /// How each of them is encoded.
     pub encodings: Vec<Encoding>,
+    /// Text features whose rare levels are pooled. Absent in older files.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub pooled: BTreeMap<String, Pooled>,
     /// The target, if there is one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub target: Option<Wanted>,
-    /// What the target's cells stand for, if they are labels. Absent in files
-    /// that know regression only.
+    /// What the target's cells stand for, if they are labels. Absent in files from
+    /// before classification.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub labels: Option<Labels>,
     /// What the encoded columns are reduced to, if they are.
@@ -85,8 +104,8 @@ pub struct DesignParts {
     pub projection: Option<Projection>,
     /// The column with the weights of reference rows.
     pub weight: Option<Wanted>,
-    /// Whether the first level of a text feature has a column too, as distances
-    /// need it; else it is where the columns of the others are all 0.
+    /// Whether the first level of a text feature has a column too, as distances need
+    /// it. Otherwise it is encoded as 0 in the columns of all others.
     #[serde(default, skip_serializing_if = "is_false")]
     pub all_levels: bool,
     /// What is done with missing cells.
@@ -135,14 +154,19 @@ impl Design {
         let names = |projection: &Projection| (1..=projection.axes.len()).map(component_name).collect();
         let components = parts.projection.as_ref().map(names);
         let respelled = parts.encodings.iter().map(respelled).collect();
-        Self { parts, encoded, components, respelled }
+        let pooled = parts.features.iter().zip(&parts.encodings).map(|(feature, encoding)| {
+            let Encoding::OneHot { levels, .. } = encoding else { return None };
+            levels.binary_search(&parts.pooled.get(&feature.name)?.level).ok()
+        });
+        let pooled = pooled.collect();
+        Self { parts, encoded, components, respelled, pooled }
     }
 
     /// A design from what it knows.
     ///
     /// # Errors
     ///
-    /// [`Error::Contradiction`] when no survey can have learned this.
+    /// [`Error::Contradiction`] if no survey can have learned this.
     pub fn from_parts(parts: DesignParts) -> Result<Self, Error> {
         let wrong = |what| Err(Error::Contradiction { what });
         if parts.features.len() != parts.encodings.len() || parts.features.is_empty() {
@@ -174,6 +198,9 @@ impl Design {
             }
         }
         let design = Self::new(parts);
+        if design.pooled.iter().flatten().count() != design.parts.pooled.len() {
+            return wrong("a pooled level belongs to no feature");
+        }
         match &design.parts.projection {
             Some(projection) => projection.check(design.encoded.len()).map(|()| design),
             None => Ok(design),
@@ -214,9 +241,9 @@ impl Design {
         wanted
     }
 
-    /// The same design with other policies. Where missing cells are to be
-    /// filled and no mean was learned for it, `mean` of the design column is
-    /// put in; principal components know the means of what they replace.
+    /// The same design with other policies. Where missing cells are to be filled and
+    /// no mean was learned, `mean` of the design column is used; principal components
+    /// know the means of the columns they replace.
     pub fn with_policies(
         &self,
         missing: Option<Missing>,
@@ -258,14 +285,13 @@ impl Design {
         self.components.as_ref().unwrap_or(&self.encoded).len()
     }
 
-    /// Number of columns that a row takes while it is encoded: before they are
-    /// reduced to fewer.
+    /// Number of columns while a row is encoded, before they are reduced to fewer.
     pub fn n_encoded(&self) -> usize {
         self.encoded.len()
     }
 
-    /// The name of a design column, such as `age`, `city=Paris` or `pca_1`; the
-    /// target's after the last.
+    /// The name of a design column, such as `age`, `city=Paris` or `pca_1`; after the
+    /// last one, the name of the target.
     pub fn column_name(&self, column: usize) -> &str {
         let name = self.components.as_ref().unwrap_or(&self.encoded).get(column);
         name.map(String::as_str).or(self.target()).unwrap_or_default()
@@ -291,6 +317,11 @@ impl Design {
             .filter_map(|(name, encoding)| matches!(encoding, Encoding::OneHot { .. }).then_some(name))
     }
 
+    /// The text features whose rare levels are pooled, by name.
+    pub fn pooled_features(&self) -> impl Iterator<Item = (&str, &Pooled)> {
+        self.parts.pooled.iter().map(|(name, pooled)| (name.as_str(), pooled))
+    }
+
     /// What the cells of the target stand for, if they are labels.
     pub fn labels(&self) -> Option<&Labels> {
         self.parts.labels.as_ref()
@@ -308,13 +339,14 @@ impl Design {
         Ok(self)
     }
 
-    /// Whether there is a target, and it and the design columns are the numbers
-    /// of the table as they are.
+    /// Whether there is a target, and both it and the design columns are the table's
+    /// own numbers.
     pub fn is_plain(&self) -> bool {
         self.parts.labels.is_none() && self.parts.target.is_some() && self.has_plain_features()
     }
 
-    /// Whether design columns are, whatever the target is.
+    /// Whether the design columns are the table's own numbers, whatever the target
+    /// is.
     pub fn has_plain_features(&self) -> bool {
         let is_number = |encoding: &Encoding| matches!(encoding, Encoding::Number { .. });
         self.parts.projection.is_none() && self.parts.encodings.iter().all(is_number)
@@ -335,13 +367,14 @@ fn component_name(number: usize) -> String {
     format!("pca_{number}")
 }
 
-/// Levels of a design that was learned before all routes had one spelling, as
-/// cells are spelled now.
+/// The present spelling of levels in designs from before categories had one spelling.
 fn respelled(encoding: &Encoding) -> Vec<(String, usize)> {
     let Encoding::OneHot { levels, .. } = encoding else { return Vec::new() };
     let now = |(code, level): (usize, &String)| (spelled(level).into_owned(), code);
     levels.iter().enumerate().map(now).filter(|(spelling, code)| *spelling != levels[*code]).collect()
 }
 
+#[cfg(test)]
+mod rare_levels_tests;
 #[cfg(test)]
 mod tests;

@@ -1,5 +1,5 @@
-//! Logistic regression by iteratively reweighted least squares, in passes over
-//! rows that nobody has to hold.
+//! Logistic regression by iteratively reweighted least squares, in passes over rows that
+//! need not fit into memory.
 //!
 //! | pass | what is summed | what follows |
 //! |---|---|---|
@@ -7,40 +7,20 @@
 //! | Newton's | loss, gradient, weighted products at the current coefficients | the next step; half of the last one if the loss grew |
 //! | two more, if steps do not become small | see `separation.rs` | [`Error::Separated`], or Newton's method goes on |
 
+pub(crate) mod descent;
 pub(crate) mod newton;
 pub(crate) mod setup;
 
-use super::blocks::{BlockSums, check_labels};
 use super::fit::{LogisticFit, Solution, WeightedFactor};
 use super::separation::{BorderSweep, SideSweep, separated};
+use crate::blocks::BlockSums;
+use crate::labels::check_labels;
 use crate::{Error, Moments, MomentsBuilder, Rows};
+use descent::{Descent, LOSS_NOISE};
 use faer::Mat;
 use newton::{NewtonSums, NewtonSweep};
 use setup::Setup;
 use std::sync::Arc;
-
-/// How far the coefficients may be from the maximum, as the square of a share
-/// of their own standard errors (the Newton decrement).
-pub(crate) const DECREMENT: f64 = 1e-25;
-
-/// Where rounding keeps the decrement from falling further, this will do.
-pub(crate) const DECREMENT_ROUNDED: f64 = 1e-13;
-
-/// The last step may not have moved any row's predictor by more than this:
-/// under separation steps stay near 1 however small the decrement becomes.
-pub(crate) const LAST_MOVE: f64 = 1e-2;
-
-/// Steps that still move a predictor by this much after [`PATIENCE`] passes
-/// raise the suspicion of separation, and again each [`PATIENCE_MORE`] passes.
-pub(crate) const SUSPICIOUS_MOVE: f64 = 0.5;
-pub(crate) const PATIENCE: usize = 16;
-pub(crate) const PATIENCE_MORE: usize = 6;
-
-/// A sum of losses may grow by this share of itself by rounding alone.
-pub(crate) const LOSS_NOISE: f64 = 1e-12;
-
-/// A step that does no good however often it is halved does none at all.
-pub(crate) const MAX_HALVINGS: usize = 40;
 
 /// How a reference is fitted.
 ///
@@ -49,7 +29,7 @@ pub(crate) const MAX_HALVINGS: usize = 40;
 /// | `intercept` | `true` | a column of ones, not penalised |
 /// | `ridge` | 0 | `γ`: `(γ/2)‖β‖²` is added to the summed log-loss, for features as given |
 /// | `allow_dependent` | `true` | leave dependent features out instead of refusing them |
-/// | `max_passes` | 100 | Newton's method gives up after so many passes, and up to two more to look for separation |
+/// | `max_passes` | 100 | maximum number of passes of Newton's method; up to two more look for separation |
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct LogisticOptions {
     /// Whether the model has an intercept.
@@ -58,7 +38,7 @@ pub struct LogisticOptions {
     pub ridge: f64,
     /// Leave dependent features out; otherwise they are an error.
     pub allow_dependent: bool,
-    /// The most passes of Newton's method.
+    /// Maximum number of passes of Newton's method.
     pub max_passes: usize,
 }
 
@@ -68,7 +48,7 @@ impl Default for LogisticOptions {
     }
 }
 
-/// Logistic regression under way.
+/// Logistic regression in progress.
 ///
 /// ```
 /// use dshap::classification::{Irls, LogisticOptions, Step};
@@ -98,7 +78,7 @@ pub struct Irls {
     phase: Phase,
 }
 
-/// What a pass came to.
+/// The result of a pass.
 #[derive(Debug)]
 pub enum Step {
     /// Another pass is needed.
@@ -107,7 +87,7 @@ pub enum Step {
     Converged(Box<LogisticFit>),
 }
 
-/// A pass under way; rows are the same in each, in the same order.
+/// A pass in progress. Every pass needs the same rows in the same order.
 #[derive(Debug)]
 pub struct PassBuilder(Pass);
 
@@ -125,23 +105,17 @@ enum Phase {
     Newton(Box<Newton>),
     Border(Box<Newton>),
     Sides(Box<Newton>, Vec<f64>),
-    /// A pass failed or the fit was handed out.
+    /// A pass failed, or the fit was returned.
     Over,
 }
 
 #[derive(Debug)]
 struct Newton {
     setup: Setup,
-    /// Accepted coefficients, the objective there and the step from there.
+    /// Accepted coefficients, and the step from there.
     beta: Vec<f64>,
-    objective: f64,
     step: Vec<f64>,
-    decrement: f64,
-    /// The share of the step that is tried.
-    share: f64,
-    n_halvings: usize,
-    n_accepted: usize,
-    next_suspicion: usize,
+    descent: Descent,
 }
 
 impl Irls {
@@ -152,17 +126,17 @@ impl Irls {
     /// [`Error::BadOption`] for a ridge that is negative or not finite.
     pub fn new(n_features: usize, options: LogisticOptions) -> Result<Self, Error> {
         if !(options.ridge.is_finite() && options.ridge >= 0.0) {
-            return Err(Error::BadOption { what: "the ridge must be a number from 0 on" });
+            return Err(Error::BadOption { what: "the ridge must be a finite number of at least 0" });
         }
         Ok(Self { n_features, options, n_passes: 0, phase: Phase::First })
     }
 
-    /// Passes that are finished.
+    /// Passes finished so far.
     pub fn n_passes(&self) -> usize {
         self.n_passes
     }
 
-    /// A pass over all rows, to be handed to [`finish_pass`](Self::finish_pass).
+    /// A new pass over all rows, for [`finish_pass`](Self::finish_pass).
     pub fn begin_pass(&self) -> PassBuilder {
         let n = self.n_features;
         PassBuilder(match &self.phase {
@@ -181,21 +155,20 @@ impl Irls {
         })
     }
 
-    /// Takes a pass over all rows in.
+    /// Uses a finished pass over all rows.
     ///
     /// # Errors
     ///
-    /// Of the first pass: [`Error::NoRows`], [`Error::OneClass`],
-    /// [`Error::NoFeatures`], [`Error::TooFewRows`],
-    /// [`Error::TooFewEffectiveRows`], [`Error::TooLarge`], and
+    /// In the first pass: [`Error::NoRows`], [`Error::OneClass`], [`Error::NoFeatures`],
+    /// [`Error::TooFewRows`], [`Error::TooFewEffectiveRows`], [`Error::TooLarge`], and
     /// [`Error::Dependent`] if that is not allowed. Later [`Error::Separated`],
-    /// [`Error::NotConverged`], and [`Error::Contradiction`] if the rows are
-    /// others than before. After an error there is nothing to go on with.
+    /// [`Error::NotConverged`], and [`Error::Contradiction`] if the rows differ from
+    /// those before. After an error the fit cannot go on.
     pub fn finish_pass(&mut self, pass: PassBuilder) -> Result<Step, Error> {
         self.n_passes += 1;
         let phase = std::mem::replace(&mut self.phase, Phase::Over);
         let n_pushed = pass.n_rows();
-        let others = Error::Contradiction { what: "a pass saw other rows than the first one" };
+        let others = Error::Contradiction { what: "a pass saw other rows than the first pass" };
         match (phase, pass.0) {
             (Phase::First, Pass::First { moments, n_labels }) => {
                 let newton = Newton::start(&moments.finish()?, n_labels, n_pushed, self.options)?;
@@ -223,12 +196,12 @@ impl Irls {
         }
     }
 
-    /// Newton's method goes on after a suspicion was found empty.
+    /// Newton's method goes on after a suspicion of separation was wrong.
     fn cleared(&self, mut newton: Box<Newton>) -> Result<Phase, Error> {
-        if newton.share == 0.0 || self.n_passes >= self.options.max_passes {
+        if newton.descent.is_stopped() || self.n_passes >= self.options.max_passes {
             return Err(Error::NotConverged { n_passes: self.n_passes });
         }
-        newton.next_suspicion = newton.n_accepted + PATIENCE_MORE;
+        newton.descent.clear();
         Ok(Phase::Newton(newton))
     }
 
@@ -237,43 +210,30 @@ impl Irls {
         let setup = &newton.setup;
         let beta = newton.candidate();
         let objective = sums.loss + setup.penalty_of(&beta);
-        let noise = LOSS_NOISE * newton.objective;
-        if objective > newton.objective + noise && newton.n_halvings < MAX_HALVINGS {
-            newton.share *= 0.5;
-            newton.n_halvings += 1;
+        let before = newton.descent.objective;
+        if newton.descent.halves(objective, before + LOSS_NOISE * before) {
             return self.go_on(newton, false);
         }
         if is_plain && sums.all_apart {
             return Err(separated(&setup.design, &beta, setup.n_rows, 0));
         }
         let Some((step, decrement)) = setup.step(&beta, &sums) else {
-            // The weights have died out along some direction: the last step.
-            newton.share = 0.0;
+            // The weights have vanished along some direction: the last step.
+            newton.descent.stop();
             return self.go_on(newton, is_plain);
         };
-        let is_still = sums.largest_move <= LAST_MOVE;
-        let is_rounded = decrement <= DECREMENT_ROUNDED && decrement >= 0.25 * newton.decrement;
-        if is_still && (decrement <= DECREMENT || is_rounded) {
+        if newton.descent.has_settled(decrement, sums.largest_move) {
             return self.settle(*newton, beta, sums);
         }
-        let is_suspect = is_plain
-            && sums.largest_move >= SUSPICIOUS_MOVE
-            && (newton.n_accepted >= newton.next_suspicion || self.n_passes >= self.options.max_passes);
-        *newton = Newton {
-            beta,
-            objective,
-            step,
-            decrement,
-            share: 1.0,
-            n_halvings: 0,
-            n_accepted: newton.n_accepted + 1,
-            ..*newton
-        };
+        let is_last_pass = self.n_passes >= self.options.max_passes;
+        let is_suspect = is_plain && newton.descent.is_suspect(sums.largest_move, is_last_pass);
+        newton.descent.accept(objective, decrement);
+        (newton.beta, newton.step) = (beta, step);
         self.go_on(newton, is_suspect)
     }
 
-    /// Newton's method has come to an end: makes the fit, unless the weights
-    /// leave columns dependent. Those are left out, and the others go on.
+    /// Newton's method has converged: makes the fit, unless the weights make columns
+    /// dependent. Those are left out, and the others go on.
     fn settle(&mut self, newton: Newton, beta: Vec<f64>, sums: NewtonSums) -> Result<Step, Error> {
         let factor = WeightedFactor::new(&sums.hessian);
         if factor.dropped.is_empty() {
@@ -291,7 +251,7 @@ impl Irls {
             return Err(Error::Dependent { columns });
         }
         if columns.len() < factor.dropped.len() || columns.len() == design.kept.len() {
-            // Not even the intercept has any weight left, or no feature has.
+            // The intercept has no weight left, or no feature has.
             return Err(Error::NotConverged { n_passes: self.n_passes });
         }
         let keep = |k: &usize| factor.dropped.binary_search(k).is_err();
@@ -300,10 +260,7 @@ impl Irls {
             setup: newton.setup.without(&columns),
             step: vec![0.0; beta.len()],
             beta,
-            // Nothing to compare the next pass with.
-            objective: f64::INFINITY,
-            decrement: f64::INFINITY,
-            ..newton
+            descent: newton.descent.anew(),
         };
         self.go_on(Box::new(reduced), false)
     }
@@ -311,7 +268,7 @@ impl Irls {
     fn go_on(&mut self, newton: Box<Newton>, is_suspect: bool) -> Result<Step, Error> {
         if is_suspect {
             self.phase = Phase::Border(newton);
-        } else if newton.share == 0.0 || self.n_passes >= self.options.max_passes {
+        } else if newton.descent.is_stopped() || self.n_passes >= self.options.max_passes {
             return Err(Error::NotConverged { n_passes: self.n_passes });
         } else {
             self.phase = Phase::Newton(newton);
@@ -346,7 +303,7 @@ impl PassBuilder {
         }
     }
 
-    /// Rows so far, those of weight 0 included.
+    /// Rows so far, including those of weight 0.
     pub fn n_rows(&self) -> usize {
         match &self.0 {
             Pass::First { moments, .. } => moments.n_rows(),
@@ -358,9 +315,9 @@ impl PassBuilder {
 }
 
 impl Newton {
-    /// From the first pass to the first step. Where all probabilities are
-    /// equal (those of the shares of the labels, or one half without an
-    /// intercept) so are the weights, and moments say all there is to know.
+    /// From the first pass to the first step. If all probabilities are equal (the shares
+    /// of the labels, or one half without an intercept), so are the weights, and moments
+    /// are all that is needed.
     fn start(
         moments: &Moments,
         n_labels: [usize; 2],
@@ -414,29 +371,19 @@ impl Newton {
         let objective = sums.loss;
         let singular = Error::NotConverged { n_passes: 1 };
         let (step, decrement) = setup.step(&beta, &sums).ok_or(singular)?;
-        Ok(Self {
-            setup,
-            beta,
-            objective,
-            step,
-            decrement,
-            share: 1.0,
-            n_halvings: 0,
-            n_accepted: 0,
-            next_suspicion: PATIENCE,
-        })
+        Ok(Self { setup, beta, step, descent: Descent::new(objective, decrement) })
     }
 
     /// The coefficients that are tried next.
     fn candidate(&self) -> Vec<f64> {
-        self.beta.iter().zip(&self.step).map(|(b, step)| b + self.share * step).collect()
+        self.beta.iter().zip(&self.step).map(|(b, step)| b + self.descent.share() * step).collect()
     }
 
     fn sweep(&self) -> NewtonSweep {
         NewtonSweep {
             design: Arc::clone(&self.setup.design),
             beta: self.candidate(),
-            step: self.step.iter().map(|step| self.share * step).collect(),
+            step: self.step.iter().map(|step| self.descent.share() * step).collect(),
             weight_scale: self.setup.weight_scale,
         }
     }

@@ -1,16 +1,16 @@
 //! One pass of iteratively reweighted least squares: predict, weigh and sum.
 
-use super::super::blocks::Sweep;
 use super::super::design::Design;
 use super::super::logit::Logit;
 use crate::Rows;
+use crate::blocks::Sweep;
 use crate::linear::fit::PANEL_ROWS;
 use faer::linalg::matmul::triangular::{self, BlockStructure};
 use faer::{Accum, Mat, MatRef, Par};
 use std::sync::Arc;
 
-/// A row lies on its side if the predictor towards its label is a larger share
-/// than this of what its terms could add up to.
+/// A row is on its side if the predictor towards its label exceeds this share of the sum
+/// of its absolute terms.
 pub(crate) const CLEAR_SHARE: f64 = 1e-10;
 
 /// What is summed at the coefficients `beta`.
@@ -127,8 +127,8 @@ pub(crate) fn add_gram(gram: &mut Mat<f64>, x: MatRef<'_, f64>) {
     );
 }
 
-/// Scalar product in eight interleaved lanes: fast, and more accurate than one
-/// term after the other.
+/// Scalar product in eight interleaved lanes: fast, and more accurate than adding term by
+/// term.
 #[inline(always)]
 fn dot(a: &[f64], b: &[f64; PANEL_ROWS]) -> f64 {
     let mut lanes = [0.0; 8];

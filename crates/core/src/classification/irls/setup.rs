@@ -1,4 +1,4 @@
-//! What the first pass settles: columns, scales, penalties; and single steps.
+//! What the first pass determines: columns, scales and penalties. Also single steps.
 
 use super::super::design::Design;
 use super::super::fit::{LogisticFit, Solution};
@@ -10,12 +10,12 @@ use faer::linalg::solvers::Solve;
 use faer::{Mat, Side};
 use std::sync::Arc;
 
-/// What the first pass settled.
+/// What the first pass determined.
 #[derive(Debug)]
 pub(crate) struct Setup {
     pub(crate) design: Arc<Design>,
     pub(crate) dropped: Vec<usize>,
-    /// Rows as they come, and those that count.
+    /// All rows, and those with a positive weight.
     pub(super) n_pushed: usize,
     pub(super) n_rows: usize,
     pub(super) n_labels: [usize; 2],
@@ -59,8 +59,8 @@ impl Setup {
         }
         let used = p + usize::from(options.intercept);
         if n_rows < used + 2 {
-            // With fewer rows than columns elimination calls columns dependent
-            // that more rows would tell apart.
+            // With fewer rows than columns, elimination finds columns dependent that
+            // would be independent with more rows.
             let dim = if factor.dropped.is_empty() { p } else { (0..p_all).filter(|&j| usable(j)).count() };
             let dim = dim + usize::from(options.intercept);
             return Err(Error::TooFewRows { n_rows, dim, needed: dim + 3 });
@@ -98,8 +98,8 @@ impl Setup {
         0.5 * beta.iter().zip(&self.penalty).map(|(b, cost)| cost * b * b).sum::<f64>()
     }
 
-    /// Newton's step from `beta` and the decrement `gᵀH⁻¹g`; nothing where the
-    /// weights leave a singular matrix.
+    /// Newton's step from `beta` and the decrement `gᵀH⁻¹g`; `None` if the weights leave
+    /// a singular matrix.
     pub(super) fn step(&self, beta: &[f64], sums: &NewtonSums) -> Option<(Vec<f64>, f64)> {
         let dim = beta.len();
         let mut hessian = sums.hessian.clone();

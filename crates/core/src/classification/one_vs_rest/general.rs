@@ -1,10 +1,12 @@
 //! Values by drawing sets, for more than two classes.
 
-use super::{check_classes, parts_of_classes, sum_of_classes, warnings_of_classes, with_class};
+use super::{parts_of_total, total_of_classes, values_of_classes, warnings_of_classes, with_class};
 use crate::classification::fit::LogisticFit;
 use crate::classification::general::GeneralClassificationValuer;
+use crate::labels::check_classes;
 use crate::linear::{GeneralOptions, GeneralValues};
-use crate::{Error, Rows, Sizes, Warning};
+use crate::values::{Draws, Part, Values};
+use crate::{Error, Place, Rows, Sizes, Valuer, Wants, Warning, Watch};
 
 /// Keeps the draws of one class apart from those of the next: the golden ratio
 /// as a fraction of all seeds.
@@ -18,7 +20,6 @@ const SEED_STEP: u64 = 0x9e37_79b9_7f4a_7c15;
 #[derive(Debug)]
 pub struct GeneralOneVsRest {
     classes: Vec<GeneralClassificationValuer>,
-    max_rounds: usize,
     parts_by_class: bool,
 }
 
@@ -37,7 +38,7 @@ impl GeneralOneVsRest {
         options: GeneralOptions,
     ) -> Result<Self, Error> {
         if fits.len() < 2 {
-            return Err(Error::BadOption { what: "there must be two classes at least" });
+            return Err(Error::BadOption { what: "at least two classes are needed" });
         }
         check_classes(reference, fits.len())?;
         let valuer = |(class, fit): (usize, LogisticFit)| {
@@ -46,10 +47,10 @@ impl GeneralOneVsRest {
             with_class(reference, class, |rows| GeneralClassificationValuer::new(fit, rows, sizes, options))
         };
         let classes = fits.into_iter().enumerate().map(valuer).collect::<Result<_, _>>()?;
-        Ok(Self { classes, max_rounds: options.max_rounds, parts_by_class: false })
+        Ok(Self { classes, parts_by_class: false })
     }
 
-    /// Tells what each class contributes, and how likely it is.
+    /// Also returns the value and the probability of each class.
     pub fn with_parts_by_class(mut self) -> Self {
         self.parts_by_class = true;
         self
@@ -60,26 +61,14 @@ impl GeneralOneVsRest {
         &self.classes
     }
 
-    /// What is doubtful before a single row was valued, with the class where
-    /// it is not the same for all.
-    pub fn warnings(&self) -> Vec<(Option<usize>, Warning)> {
-        let all: Vec<Vec<Warning>> = self.classes.iter().map(|class| class.warnings()).collect();
-        warnings_of_classes(&all)
-    }
-
-    /// Values rows that are not part of the reference; `watch` is told how many
-    /// rounds of all classes are done, and of how many at most.
+    /// Values rows that are not part of the reference; `watch` gets the number of rounds
+    /// done in all classes, and their maximum.
     ///
     /// # Errors
     ///
     /// [`Error::NotAClass`], and as for [`GeneralClassificationValuer::values`].
-    pub fn values(
-        &self,
-        points: Rows<'_>,
-        watch: &(dyn Fn(usize, usize) -> bool + Sync),
-    ) -> Result<GeneralValues, Error> {
-        check_classes(points, self.classes.len())?;
-        self.sum(watch, |class, valuer, watch| with_class(points, class, |rows| valuer.values(rows, watch)))
+    pub fn values(&self, points: Rows<'_>, watch: Watch<'_>) -> Result<GeneralValues, Error> {
+        self.values_at(points, Place::default(), watch).map(GeneralValues::from)
     }
 
     /// Values all rows of the reference, each against the others.
@@ -87,41 +76,52 @@ impl GeneralOneVsRest {
     /// # Errors
     ///
     /// As for [`GeneralClassificationValuer::leave_one_out`].
-    pub fn leave_one_out(
-        &self,
-        watch: &(dyn Fn(usize, usize) -> bool + Sync),
-    ) -> Result<GeneralValues, Error> {
-        self.sum(watch, |_, valuer, watch| valuer.leave_one_out(watch))
+    pub fn leave_one_out(&self, watch: Watch<'_>) -> Result<GeneralValues, Error> {
+        let n_classes = self.classes.len();
+        let of_class = |(class, valuer): (usize, &GeneralClassificationValuer)| {
+            valuer.values_left_out(&|done, total| watch(class * total + done, n_classes * total))
+        };
+        let by_class = self.classes.iter().enumerate().map(of_class).collect::<Result<Vec<_>, _>>()?;
+        Ok(self.total(&by_class).into())
     }
 
-    fn sum(
-        &self,
-        watch: &(dyn Fn(usize, usize) -> bool + Sync),
-        of_class: impl Fn(
-            usize,
-            &GeneralClassificationValuer,
-            &(dyn Fn(usize, usize) -> bool + Sync),
-        ) -> Result<GeneralValues, Error>,
-    ) -> Result<GeneralValues, Error> {
-        let most = self.max_rounds * self.classes.len();
-        let (mut by_class, mut n_rounds, mut reached, mut singular_share) = (Vec::new(), 0, true, 0.0_f64);
-        for (class, valuer) in self.classes.iter().enumerate() {
-            let watch_all = |done: usize, _: usize| watch(class * self.max_rounds + done, most);
-            let found = of_class(class, valuer, &watch_all)?;
-            n_rounds = found.n_rounds.max(n_rounds);
-            reached &= found.reached;
-            singular_share = found.singular_share.max(singular_share);
-            by_class.push(found.values);
-        }
-        let mut values = sum_of_classes(&by_class);
+    /// The sum over classes, whose draws are independent.
+    fn total(&self, by_class: &[Values]) -> Values {
+        let mut sum = total_of_classes(by_class, self.parts_by_class);
         let errors = by_class.iter().map(|values| values.std_error.as_deref());
         if let Some(errors) = errors.collect::<Option<Vec<_>>>() {
             let joint = |i: usize| errors.iter().map(|errors| errors[i] * errors[i]).sum::<f64>().sqrt();
-            values.std_error = Some((0..values.len()).map(joint).collect());
+            sum.std_error = Some((0..sum.len()).map(joint).collect());
         }
-        if self.parts_by_class {
-            values.parts.extend(parts_of_classes(&by_class));
-        }
-        Ok(GeneralValues { values, n_rounds, reached, singular_share })
+        let worse = |all: Draws, class: Draws| Draws {
+            n_rounds: all.n_rounds.max(class.n_rounds),
+            reached: all.reached && class.reached,
+            singular_share: all.singular_share.max(class.singular_share),
+        };
+        sum.draws = by_class.iter().filter_map(|values| values.draws).reduce(worse);
+        sum
+    }
+}
+
+/// Targets are classes.
+impl Valuer for GeneralOneVsRest {
+    fn values_at(&self, rows: Rows<'_>, place: Place, watch: Watch<'_>) -> Result<Values, Error> {
+        Ok(self.total(&values_of_classes(&self.classes, rows, place, watch)?))
+    }
+
+    fn parts(&self) -> Vec<Part> {
+        parts_of_total(&self.classes, self.parts_by_class)
+    }
+
+    fn sizes(&self) -> Sizes {
+        self.classes[0].sizes()
+    }
+
+    fn warnings(&self) -> Vec<Warning> {
+        warnings_of_classes(&self.classes)
+    }
+
+    fn wants(&self) -> Wants {
+        Wants::All
     }
 }

@@ -1,12 +1,13 @@
-//! A logistic fit of each class against the others, in common passes.
+//! A logistic fit of each class against the others, in shared passes.
 
-use super::{check_classes, with_class};
+use super::with_class;
 use crate::classification::fit::LogisticFit;
 use crate::classification::irls::{Irls, LogisticOptions, PassBuilder, Step};
+use crate::labels::check_classes;
 use crate::{Error, Rows};
 
-/// Logistic fits of each class against the others, under way. Labels are whole
-/// numbers from 0 to one less than the number of classes.
+/// Logistic fits of each class against the others, in progress. Labels are whole numbers
+/// from 0 to one less than the number of classes.
 #[derive(Debug)]
 pub struct OneVsRestIrls {
     classes: Vec<ClassIrls>,
@@ -32,13 +33,13 @@ impl OneVsRestIrls {
     /// [`Error::BadOption`] for fewer than two classes, or as for [`Irls::new`].
     pub fn new(n_features: usize, n_classes: usize, options: LogisticOptions) -> Result<Self, Error> {
         if n_classes < 2 {
-            return Err(Error::BadOption { what: "there must be two classes at least" });
+            return Err(Error::BadOption { what: "at least two classes are needed" });
         }
         let irls = || Ok(ClassIrls::Running(Irls::new(n_features, options)?));
         Ok(Self { classes: (0..n_classes).map(|_| irls()).collect::<Result<_, Error>>()? })
     }
 
-    /// A pass over all rows, to be handed to [`finish_pass`](Self::finish_pass).
+    /// A new pass over all rows, for [`finish_pass`](Self::finish_pass).
     pub fn begin_pass(&self) -> OneVsRestPass {
         let pass = |class: &ClassIrls| match class {
             ClassIrls::Running(irls) => Some(irls.begin_pass()),
@@ -47,11 +48,11 @@ impl OneVsRestIrls {
         OneVsRestPass { classes: self.classes.iter().map(pass).collect() }
     }
 
-    /// Takes a pass over all rows in; returns whether another one is needed.
+    /// Uses a finished pass over all rows; returns whether another one is needed.
     ///
     /// # Errors
     ///
-    /// [`Error::InClass`] with what [`Irls::finish_pass`] says of a class.
+    /// [`Error::InClass`] with an error of [`Irls::finish_pass`].
     pub fn finish_pass(&mut self, pass: OneVsRestPass) -> Result<bool, Error> {
         let mut again = false;
         for (class, (state, pass)) in self.classes.iter_mut().zip(pass.classes).enumerate() {
@@ -97,7 +98,7 @@ impl OneVsRestPass {
 
 fn in_class(class: usize) -> impl Fn(Error) -> Error {
     move |error| match error {
-        // These are about the rows as such.
+        // These are about the rows, not the class.
         Error::NoRows | Error::TooLarge | Error::NoFeatures { .. } | Error::TooFewRows { .. } => error,
         error => Error::InClass { class, error: Box::new(error) },
     }

@@ -20,8 +20,12 @@ pub use irls::{OneVsRestIrls, OneVsRestPass};
 pub use printed::PrintedOneVsRest;
 pub use valuer::OneVsRest;
 
+use crate::labels::check_classes;
 use crate::values::{Part, Values};
-use crate::{Error, Rows, Warning};
+use crate::{Error, Place, Rows, Valuer, Warning, Watch};
+
+/// What adds up over classes.
+const SUMMED: [Part; 3] = [Part::Potential, Part::Penalty, Part::Correction];
 
 /// The sum over classes of values of the same rows, by any method: values,
 /// potentials, penalties and corrections. A row without a value in one class has none.
@@ -42,7 +46,7 @@ pub fn sum_of_classes(by_class: &[Values]) -> Values {
     notes.dedup_by_key(|(row, _)| *row);
     Values {
         value: sum(&|values| Some(values.value.clone())).unwrap_or_default(),
-        parts: [Part::Potential, Part::Penalty, Part::Correction].into_iter().filter_map(part).collect(),
+        parts: SUMMED.into_iter().filter_map(part).collect(),
         notes,
         ..Values::default()
     }
@@ -58,29 +62,48 @@ pub fn with_class<T>(rows: Rows<'_>, class: usize, then: impl FnOnce(Rows<'_>) -
     })
 }
 
-pub(crate) fn check_classes(rows: Rows<'_>, n_classes: usize) -> Result<(), Error> {
-    let is_class = |label: f64| label >= 0.0 && label < n_classes as f64 && label.fract() == 0.0;
-    match rows.y().iter().position(|&label| !is_class(label)) {
-        Some(row) if !rows.y()[row].is_finite() => Err(Error::NotFinite { row, column: rows.n_features() }),
-        Some(row) => Err(Error::NotAClass { row, n_classes }),
-        None => Ok(()),
+/// Values of rows for each class against the others.
+pub(crate) fn values_of_classes<V: Valuer>(
+    classes: &[V],
+    rows: Rows<'_>,
+    place: Place,
+    watch: Watch<'_>,
+) -> Result<Vec<Values>, Error> {
+    check_classes(rows, classes.len())?;
+    let of_class = |(class, valuer): (usize, &V)| {
+        let watch = |done: usize, total: usize| watch(class * total + done, classes.len() * total);
+        with_class(rows, class, |rows| valuer.values_at(rows, place, &watch))
+    };
+    classes.iter().enumerate().map(of_class).collect()
+}
+
+/// Their sum; with the value and the probability of each class if `by_class` is set.
+pub(crate) fn total_of_classes(values: &[Values], by_class: bool) -> Values {
+    let mut sum = sum_of_classes(values);
+    if by_class {
+        sum.parts.extend(values.iter().enumerate().flat_map(|(class, values)| {
+            let prob = values.part(Part::Prob).map(|prob| (Part::ProbOf(class), prob.to_vec()));
+            [(Part::ValueOf(class), values.value.clone())].into_iter().chain(prob)
+        }));
     }
+    sum
 }
 
-/// What explains a sum over classes: of each class its value and how likely it
-/// is.
-pub(crate) fn parts_of_classes(by_class: &[Values]) -> impl Iterator<Item = (Part, Vec<f64>)> {
-    by_class.iter().enumerate().flat_map(|(class, values)| {
-        let prob = values.part(Part::Prob).map(|prob| (Part::ProbOf(class), prob.to_vec()));
-        [(Part::ValueOf(class), values.value.clone())].into_iter().chain(prob)
-    })
+/// The parts that such a sum comes with, in order.
+pub(crate) fn parts_of_total<V: Valuer>(classes: &[V], by_class: bool) -> Vec<Part> {
+    let summed = |part: &Part| classes.iter().all(|class| class.parts().contains(part));
+    let mut parts: Vec<Part> = SUMMED.into_iter().filter(summed).collect();
+    if by_class {
+        parts.extend((0..classes.len()).flat_map(|class| [Part::ValueOf(class), Part::ProbOf(class)]));
+    }
+    parts
 }
 
-/// Refuses too few classes, and classes that are not of one reference.
+/// Refuses fewer than two classes, and classes of different references.
 pub(crate) fn check_same<T: PartialEq>(what: impl ExactSizeIterator<Item = T>) -> Result<(), Error> {
     let what: Vec<T> = what.collect();
     if what.len() < 2 {
-        return Err(Error::BadOption { what: "there must be two classes at least" });
+        return Err(Error::BadOption { what: "at least two classes are needed" });
     }
     if what.iter().any(|other| *other != what[0]) {
         return Err(Error::Contradiction { what: "the classes were fitted to different references" });
@@ -88,8 +111,9 @@ pub(crate) fn check_same<T: PartialEq>(what: impl ExactSizeIterator<Item = T>) -
     Ok(())
 }
 
-/// Doubts of each class, with the class where they are not the same for all.
-pub(crate) fn warnings_of_classes(all: &[Vec<Warning>]) -> Vec<(Option<usize>, Warning)> {
+/// Warnings of each class, with the class where they are not the same for all.
+pub(crate) fn warnings_by_class<V: Valuer>(classes: &[V]) -> Vec<(Option<usize>, Warning)> {
+    let all: Vec<Vec<Warning>> = classes.iter().map(Valuer::warnings).collect();
     let everywhere = |warning: &Warning| all.iter().all(|other| other.contains(warning));
     let mut out: Vec<(Option<usize>, Warning)> = Vec::new();
     for (class, warnings) in all.iter().enumerate() {
@@ -102,4 +126,13 @@ pub(crate) fn warnings_of_classes(all: &[Vec<Warning>]) -> Vec<(Option<usize>, W
         }
     }
     out
+}
+
+/// The same as warnings that name their class.
+pub(crate) fn warnings_of_classes<V: Valuer>(classes: &[V]) -> Vec<Warning> {
+    let named = |(class, warning): (Option<usize>, Warning)| match class {
+        Some(class) => Warning::InClass { class, warning: Box::new(warning) },
+        None => warning,
+    };
+    warnings_by_class(classes).into_iter().map(named).collect()
 }

@@ -1,12 +1,12 @@
 //! Bounds as printed, for more than two classes.
 
-use super::{check_classes, check_same, parts_of_classes, sum_of_classes, warnings_of_classes, with_class};
+use super::{check_same, parts_of_total, total_of_classes, values_of_classes, warnings_of_classes};
 use crate::classification::printed::PrintedValuer;
-use crate::values::Values;
-use crate::{Error, Rows, Sizes, Valuer, Warning};
+use crate::values::{Part, Values};
+use crate::{Error, Place, Rows, Sizes, Valuer, Warning, Watch};
 
-/// The sum over classes of the printed bound for telling that class from all
-/// others. The paper knows two classes only; this is how it goes on for more.
+/// The sum over classes of the printed bound for telling that class from all others. The
+/// paper has only two classes; this extends it to more.
 #[derive(Debug)]
 pub struct PrintedOneVsRest {
     classes: Vec<PrintedValuer>,
@@ -25,7 +25,7 @@ impl PrintedOneVsRest {
         Ok(Self { classes, parts_by_class: false })
     }
 
-    /// Tells what each class contributes, and how likely it is.
+    /// Also returns the value and the probability of each class.
     pub fn with_parts_by_class(mut self) -> Self {
         self.parts_by_class = true;
         self
@@ -36,18 +36,6 @@ impl PrintedOneVsRest {
         &self.classes
     }
 
-    /// The set sizes summed over.
-    pub fn sizes(&self) -> Sizes {
-        self.classes[0].sizes()
-    }
-
-    /// What is doubtful before a single row was valued, with the class where
-    /// it is not the same for all.
-    pub fn warnings(&self) -> Vec<(Option<usize>, Warning)> {
-        let all: Vec<Vec<Warning>> = self.classes.iter().map(PrintedValuer::warnings).collect();
-        warnings_of_classes(&all)
-    }
-
     /// Values `rows`, which are some or all of the reference rows themselves;
     /// see [`PrintedValuer::leave_one_out`].
     ///
@@ -55,28 +43,26 @@ impl PrintedOneVsRest {
     ///
     /// As for [`values`](Valuer::values).
     pub fn leave_one_out(&self, rows: Rows<'_>) -> Result<Values, Error> {
-        self.sum(rows, PrintedValuer::leave_one_out)
-    }
-
-    fn sum(
-        &self,
-        rows: Rows<'_>,
-        of_class: impl Fn(&PrintedValuer, Rows<'_>) -> Result<Values, Error>,
-    ) -> Result<Values, Error> {
-        check_classes(rows, self.classes.len())?;
-        let by_class = self.classes.iter().enumerate();
-        let by_class = by_class.map(|(class, valuer)| with_class(rows, class, |rows| of_class(valuer, rows)));
-        let by_class = by_class.collect::<Result<Vec<_>, _>>()?;
-        let mut sum = sum_of_classes(&by_class);
-        if self.parts_by_class {
-            sum.parts.extend(parts_of_classes(&by_class));
-        }
-        Ok(sum)
+        self.values_at(rows, Place::of_reference(0), &|_, _| true)
     }
 }
 
+/// Targets are classes.
 impl Valuer for PrintedOneVsRest {
-    fn values(&self, points: Rows<'_>) -> Result<Values, Error> {
-        self.sum(points, PrintedValuer::values)
+    fn values_at(&self, rows: Rows<'_>, place: Place, watch: Watch<'_>) -> Result<Values, Error> {
+        let by_class = values_of_classes(&self.classes, rows, place, watch)?;
+        Ok(total_of_classes(&by_class, self.parts_by_class))
+    }
+
+    fn parts(&self) -> Vec<Part> {
+        parts_of_total(&self.classes, self.parts_by_class)
+    }
+
+    fn sizes(&self) -> Sizes {
+        self.classes[0].sizes()
+    }
+
+    fn warnings(&self) -> Vec<Warning> {
+        warnings_of_classes(&self.classes)
     }
 }

@@ -1,16 +1,17 @@
 //! Values of rows of any of several classes.
 
 use super::{
-    OneVsRestIrls, check_classes, check_same, parts_of_classes, sum_of_classes, warnings_of_classes,
+    OneVsRestIrls, check_same, parts_of_total, total_of_classes, values_of_classes, warnings_of_classes,
     with_class,
 };
 use crate::classification::fit::LogisticFit;
 use crate::classification::irls::LogisticOptions;
 use crate::classification::valuer::{ClassificationMethod, ClassificationValuer, RowValue, ValuerWork};
+use crate::labels::check_classes;
 use crate::linear::calibrated::doubt;
 use crate::linear::fit::PANEL_ROWS;
-use crate::values::Values;
-use crate::{Error, Rows, Sizes, Valuer, Warning};
+use crate::values::{Part, Values};
+use crate::{Error, Place, Rows, Sizes, Valuer, Warning, Watch};
 use rayon::prelude::*;
 
 /// Values rows of any of several classes: the sum over classes of the value for
@@ -70,15 +71,15 @@ impl OneVsRest {
         Ok(Self { classes, parts_by_class: false })
     }
 
-    /// Tells what each class contributes, and how likely it is.
+    /// Also returns the value and the probability of each class.
     pub fn with_parts_by_class(mut self) -> Self {
         self.parts_by_class = true;
         self
     }
 
-    /// Reports standard errors too; see [`ClassificationValuer::with_std_error`].
-    /// The classes share their reference rows, so their errors are added row by
-    /// row of the sample, not as if they were independent.
+    /// Also reports standard errors; see [`ClassificationValuer::with_std_error`]. The
+    /// classes share their reference rows, so their errors are added row by row of the
+    /// sample, not as if they were independent.
     ///
     /// # Errors
     ///
@@ -107,33 +108,6 @@ impl OneVsRest {
         &self.classes
     }
 
-    /// What is doubtful before a single row was valued, with the class where
-    /// it is not the same for all.
-    pub fn warnings(&self) -> Vec<(Option<usize>, Warning)> {
-        let all: Vec<Vec<Warning>> = self.classes.iter().map(ClassificationValuer::warnings).collect();
-        warnings_of_classes(&all)
-    }
-
-    /// Whether values of these reference rows, a sample of all, would be others
-    /// if the working variables were not taken for Gaussian; see
-    /// [`ClassificationValuer::doubt_gaussian`].
-    ///
-    /// # Errors
-    ///
-    /// As for [`values`](Valuer::values).
-    pub fn doubt_gaussian(&self, sample: Rows<'_>) -> Result<Option<Warning>, Error> {
-        check_classes(sample, self.classes.len())?;
-        let both = self
-            .classes
-            .iter()
-            .enumerate()
-            .map(|(class, valuer)| with_class(sample, class, |rows| valuer.plain_and_calibrated(rows)));
-        let both: Option<Vec<_>> = both.collect::<Result<_, _>>()?;
-        let Some((plain, calibrated)) = both.map(|both| both.into_iter().unzip()) else { return Ok(None) };
-        let plain = Self::of(plain)?.with_std_error(sample)?.leave_one_out(sample)?;
-        Ok(doubt(&plain, &Self::of(calibrated)?.leave_one_out(sample)?))
-    }
-
     /// Values `rows`, which are some or all of the reference rows themselves,
     /// each against the others.
     ///
@@ -141,7 +115,7 @@ impl OneVsRest {
     ///
     /// As for [`values`](Valuer::values).
     pub fn leave_one_out(&self, rows: Rows<'_>) -> Result<Values, Error> {
-        Ok(self.value_rows(rows, true)?.0)
+        self.values_at(rows, Place::of_reference(0), &|_, _| true)
     }
 
     /// The sum, and the values for each class against the others with all
@@ -151,24 +125,19 @@ impl OneVsRest {
     ///
     /// As for [`values`](Valuer::values).
     pub fn values_by_class(&self, rows: Rows<'_>, left_out: bool) -> Result<(Values, Vec<Values>), Error> {
-        self.value_rows(rows, left_out)
+        self.value_rows(rows, Place { first_row: 0, in_reference: left_out }, &|_, _| true)
     }
 
-    fn value_rows(&self, rows: Rows<'_>, left_out: bool) -> Result<(Values, Vec<Values>), Error> {
-        check_classes(rows, self.classes.len())?;
-        let by_class = self.classes.iter().enumerate().map(|(class, valuer)| {
-            with_class(rows, class, |rows| match left_out {
-                true => valuer.leave_one_out(rows),
-                false => valuer.values(rows),
-            })
-        });
-        let by_class = by_class.collect::<Result<Vec<_>, _>>()?;
-        let mut sum = sum_of_classes(&by_class);
+    fn value_rows(
+        &self,
+        rows: Rows<'_>,
+        place: Place,
+        watch: Watch<'_>,
+    ) -> Result<(Values, Vec<Values>), Error> {
+        let by_class = values_of_classes(&self.classes, rows, place, watch)?;
+        let mut sum = total_of_classes(&by_class, self.parts_by_class);
         if self.classes.iter().all(|class| class.influence().is_some()) {
-            sum.std_error = Some(self.joint_errors(rows, left_out, &sum)?);
-        }
-        if self.parts_by_class {
-            sum.parts.extend(parts_of_classes(&by_class));
+            sum.std_error = Some(self.joint_errors(rows, place.in_reference, &sum)?);
         }
         Ok((sum, by_class))
     }
@@ -206,14 +175,34 @@ impl OneVsRest {
     }
 }
 
+/// Targets are classes.
 impl Valuer for OneVsRest {
-    /// Values `points`, whose targets are classes.
-    ///
-    /// # Errors
-    ///
-    /// [`Error::FeatureCount`], [`Error::NotAClass`], [`Error::NotFinite`] and
-    /// [`Error::TooLarge`].
-    fn values(&self, points: Rows<'_>) -> Result<Values, Error> {
-        Ok(self.value_rows(points, false)?.0)
+    fn values_at(&self, rows: Rows<'_>, place: Place, watch: Watch<'_>) -> Result<Values, Error> {
+        Ok(self.value_rows(rows, place, watch)?.0)
+    }
+
+    fn parts(&self) -> Vec<Part> {
+        parts_of_total(&self.classes, self.parts_by_class)
+    }
+
+    fn sizes(&self) -> Sizes {
+        self.classes[0].sizes()
+    }
+
+    fn warnings(&self) -> Vec<Warning> {
+        warnings_of_classes(&self.classes)
+    }
+
+    fn check_inputs(&self, sample: Rows<'_>) -> Result<Option<Warning>, Error> {
+        check_classes(sample, self.classes.len())?;
+        let both = self
+            .classes
+            .iter()
+            .enumerate()
+            .map(|(class, valuer)| with_class(sample, class, |rows| valuer.plain_and_calibrated(rows)));
+        let both: Option<Vec<_>> = both.collect::<Result<_, _>>()?;
+        let Some((plain, calibrated)) = both.map(|both| both.into_iter().unzip()) else { return Ok(None) };
+        let plain = Self::of(plain)?.with_std_error(sample)?.leave_one_out(sample)?;
+        Ok(doubt(&plain, &Self::of(calibrated)?.leave_one_out(sample)?))
     }
 }

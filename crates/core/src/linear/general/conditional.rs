@@ -3,7 +3,7 @@
 use faer::linalg::solvers::Solve;
 use faer::{Mat, MatRef, Side};
 
-/// What is true of the population: `Σ`, `β` and `σ²`.
+/// The population: `Σ`, `β` and `σ²`.
 #[derive(Debug, Clone, Copy)]
 pub struct Population<'a> {
     /// `Σ`, second moments of the features.
@@ -35,7 +35,7 @@ pub struct SetStats {
 /// The expected gain of a point, `main − h₁ − 2h₂`.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct ConditionalGain {
-    /// `Q((2 + ℓ)σ² − e²)/(1 + ℓ)²`, all there is without a ridge.
+    /// `Q((2 + ℓ)σ² − e²)/(1 + ℓ)²`, which is everything without a ridge.
     pub main: f64,
     /// What the ridge changes in the square of the step.
     pub h1: f64,

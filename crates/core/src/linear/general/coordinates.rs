@@ -1,10 +1,10 @@
 //! Coordinates in which the second moments of the reference are the identity.
 //!
-//! With `G = LLᵀ` the Gram matrix of the reference and `z = L⁻¹x`, a set of `s`
-//! of `n` rows has a Gram matrix near `(s/n)I`: factors and inverses keep their
-//! digits however nearly dependent the features are. A ridge is no multiple of
-//! the identity there, so the coordinates are turned to make it diagonal: large
-//! for features in small units, which must not drown the others.
+//! With `G = LLᵀ` the Gram matrix of the reference and `z = L⁻¹x`, a set of `s` of `n`
+//! rows has a Gram matrix near `(s/n)I`: factors and inverses keep their digits however
+//! nearly dependent the features are. A ridge is not a multiple of the identity there, so
+//! the coordinates are rotated to make it diagonal. It is large for features in small
+//! units, which must not swamp the others.
 
 use crate::linear::fit::PANEL_ROWS;
 use crate::linear::{FitParts, Intercept, LinearFit};
@@ -19,14 +19,14 @@ use faer::{Accum, Mat, MatRef, Par};
 pub(super) struct Coordinates {
     parts: FitParts,
     lower: Mat<f64>,
-    /// What the column of an intercept that is fitted anew holds.
+    /// The value in the column of a refitted intercept.
     constant: Option<f64>,
     /// `β`, with which `xᵀβ = zᵀcoef`.
     coef: Vec<f64>,
     /// `γI` in these coordinates, which is diagonal, if there is a ridge; an
     /// intercept has none.
     ridge: Option<Mat<f64>>,
-    /// How the coordinates are turned for that.
+    /// The rotation that makes it diagonal.
     turn: Option<Mat<f64>>,
 }
 
@@ -44,7 +44,7 @@ impl Coordinates {
     pub(super) fn new(fit: &LinearFit, ridge: f64) -> Result<Self, Error> {
         let parts = fit.to_parts();
         let p = fit.dim();
-        let contradiction = Error::Contradiction { what: "the factor has another size than the columns" };
+        let contradiction = Error::Contradiction { what: "the factor does not match the columns in size" };
         let lower = unpack_lower(&parts.lower, p).ok_or(contradiction)?;
         let is_refitted = fit.intercept_kind() == Intercept::Refitted;
         // The ones of an intercept are orthogonal to centred features, and n

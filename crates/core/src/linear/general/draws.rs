@@ -4,8 +4,9 @@ use super::GeneralOptions;
 use super::coordinates::{Coordinates, gather};
 use super::panel::{Frame, Panel, PanelWork};
 use super::sets::{FixedSet, GrowingSet};
-use crate::Error;
 use crate::linear::fit::PANEL_ROWS;
+use crate::valuer::go_on;
+use crate::{Error, Watch};
 use faer::MatRef;
 use rand_chacha::ChaCha8Rng;
 use rand_chacha::rand_core::{Rng, SeedableRng};
@@ -72,12 +73,8 @@ impl Mean {
 }
 
 impl Task<'_> {
-    /// Rounds until the errors are small enough or there were enough of them.
-    pub(super) fn run(
-        &self,
-        options: GeneralOptions,
-        watch: &(dyn Fn(usize, usize) -> bool + Sync),
-    ) -> Result<Drawn, Error> {
+    /// Draws rounds until the errors are small enough or the limit is reached.
+    pub(super) fn run(&self, options: GeneralOptions, watch: Watch<'_>) -> Result<Drawn, Error> {
         let n_valued = self.targets.iter().flatten().count();
         let mut drawn = Drawn {
             means: vec![Mean::default(); self.targets.len()],
@@ -87,9 +84,7 @@ impl Task<'_> {
         };
         let mut n_singular = 0;
         while !drawn.reached && drawn.n_rounds < options.max_rounds {
-            if !watch(drawn.n_rounds, options.max_rounds) {
-                return Err(Error::Interrupted);
-            }
+            go_on(watch, drawn.n_rounds, options.max_rounds)?;
             let block = drawn.n_rounds..options.max_rounds.min(drawn.n_rounds + BLOCK_ROUNDS);
             let n_rounds = drawn.n_rounds;
             let go_on = || watch(n_rounds, options.max_rounds);
@@ -112,8 +107,8 @@ impl Task<'_> {
         Ok(drawn)
     }
 
-    /// Whether the points' errors are small beside the spread of their values,
-    /// or of a single point beside its value.
+    /// Whether the points' errors are small compared with the spread of their values; for
+    /// a single point, with its value.
     fn is_precise(&self, means: &[Mean], n_rounds: usize, tolerance: f64) -> bool {
         let valued =
             || means.iter().zip(&self.targets).filter(|(_, target)| target.is_some()).map(|(m, _)| m);
@@ -141,8 +136,8 @@ impl Task<'_> {
         shuffle_prefix(&mut order, longest, &mut rng);
         let mut spare = order.clone();
 
-        // Left-out rows are points too, so that all of them are wanted in this
-        // order: those of a set come first.
+        // Left-out rows are points too, so all are needed in this order: those of a set
+        // come first.
         let rows = gather(self.reference, if self.is_left_out { &order } else { &order[..longest] });
         let (points, ids) = if self.is_left_out {
             (rows.as_ref(), order)
@@ -152,7 +147,7 @@ impl Task<'_> {
         let mut set = GrowingSet::new(self.coordinates.dim());
         let mut n_singular = 0;
         for (stratum, &size) in self.strata.iter().zip(&sizes) {
-            // With many points a round takes longer than anyone waits.
+            // With many points a round takes long, so it can be interrupted.
             if !go_on() {
                 return Err(Error::Interrupted);
             }
@@ -188,7 +183,7 @@ struct Round {
     n_singular: usize,
 }
 
-/// One round under way.
+/// A round in progress.
 struct Draw<'a> {
     task: &'a Task<'a>,
     sums: Vec<f64>,
@@ -240,7 +235,7 @@ impl<'a> Draw<'a> {
         }
     }
 
-    /// The same for rows of the set, which `next` joins in their stead.
+    /// The same for rows of the set, which `next` replaces.
     fn add_inside(
         &mut self,
         set: &GrowingSet,
@@ -282,7 +277,7 @@ fn below(rng: &mut ChaCha8Rng, n: usize) -> usize {
     ((u128::from(rng.next_u64()) * n as u128) >> 64) as usize
 }
 
-/// Makes the first `len` of `order` a random sample of all (Fisher and Yates).
+/// Shuffles a random sample into the first `len` of `order` (Fisher and Yates).
 fn shuffle_prefix(order: &mut [usize], len: usize, rng: &mut ChaCha8Rng) {
     for i in 0..len.min(order.len().saturating_sub(1)) {
         let other = i + below(rng, order.len() - i);

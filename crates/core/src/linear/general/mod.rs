@@ -1,9 +1,8 @@
 //! Ridge regression with inputs of any distribution (Proposition 1).
 //!
-//! **Setting.** Rows `(x, y)` with `y = xᵀβ + noise` of variance `σ²`; nothing is
-//! assumed of `x` but its second moments `Σ`. A set `S` is worth minus the
-//! squared error of ridge regression `β̂ = (X_SᵀX_S + γI)⁻¹X_Sᵀy_S`, from size `q`
-//! on. `γ = 0` is least squares.
+//! **Setting.** Rows `(x, y)` with `y = xᵀβ + noise` of variance `σ²`; only the second
+//! moments `Σ` of `x` are assumed. A set `S` is worth minus the squared error of ridge
+//! regression `β̂ = (X_SᵀX_S + γI)⁻¹X_Sᵀy_S`, from size `q` on. `γ = 0` is least squares.
 //!
 //! **Result.** For fixed features `X_S` the noise can be averaged over exactly.
 //! With `B = (X_SᵀX_S + γI)⁻¹`, `ℓ = xᵀBx` and `Q = xᵀBΣBx` a point gains
@@ -18,16 +17,15 @@
 //! that the estimate is unbiased for the complete sum, and each point's standard
 //! error says how far the draws may be off.
 //!
-//! **Assumptions.** `Σ`, `β`, `σ²` and, with an intercept that is not fitted
-//! anew, the means are those of the reference. Sets share its rows and resemble
-//! it more than samples of the population would, which makes values too small by
-//! up to about `3p/n` without a ridge, whatever `m` is (Gaussian inputs: −9 % at
-//! `p = 3`, `n = 100`, −12 % at `p = 10`, `n = 200`, −3 % at `n = 800`); the
-//! standard error does not contain that. A row of the reference is valued
-//! exactly as an unseen point would be against all others. `γ` counts in the
-//! units of the features as given. Without a ridge, sets that are singular are
-//! drawn again: the mean is over those on which the fit exists. The error then
-//! has a finite variance, for smooth inputs, from `q = p + 5` on.
+//! **Assumptions.** `Σ`, `β`, `σ²` and, with an intercept that is not refitted, the means
+//! are those of the reference. Sets share its rows and resemble it more than samples of
+//! the population would, which makes values too small by up to about `3p/n` without a
+//! ridge, whatever `m` is (Gaussian inputs: −9 % at `p = 3`, `n = 100`, −12 % at `p =
+//! 10`, `n = 200`, −3 % at `n = 800`); the standard error does not include that. A row of
+//! the reference is valued exactly as an unseen point would be against all others. `γ` is
+//! in the units of the features as given. Without a ridge, sets that are singular are
+//! drawn again: the mean is over those on which the fit exists. The error then has a
+//! finite variance, for smooth inputs, from `q = p + 5` on.
 
 mod conditional;
 mod coordinates;
@@ -38,8 +36,9 @@ mod sets;
 pub use conditional::{ConditionalGain, Population, SetStats};
 
 use super::{Intercept, LinearFit};
-use crate::values::{Note, Part, Values};
-use crate::{Error, Rows, Sizes, Warning};
+use crate::valuer::check_whole;
+use crate::values::{Draws, Note, Part, Values};
+use crate::{Error, Place, Rows, Sizes, Valuer, Wants, Warning, Watch};
 use coordinates::{Coordinates, Whitened};
 use draws::{Drawn, Task};
 use panel::{Frame, LEAST_ROOM};
@@ -63,9 +62,9 @@ pub struct GeneralOptions {
     /// The root mean square of the standard errors wanted, as a share of the
     /// standard deviation of the values; of the value itself for one point.
     pub tolerance: f64,
-    /// Rounds before the errors are looked at.
+    /// Rounds before the errors are checked.
     pub min_rounds: usize,
-    /// Rounds after which it ends.
+    /// Rounds after which drawing stops.
     pub max_rounds: usize,
     /// Seed of the generator.
     pub seed: u64,
@@ -77,7 +76,8 @@ impl Default for GeneralOptions {
     }
 }
 
-/// Values and what it took to get them.
+/// Values and what it took to get them. [`Valuer::values_at`] returns the same, with the
+/// last three in [`Values::draws`].
 #[derive(Debug, Clone, PartialEq)]
 pub struct GeneralValues {
     /// The values; their standard errors are those of the Monte Carlo.
@@ -91,6 +91,15 @@ pub struct GeneralValues {
     pub singular_share: f64,
 }
 
+impl From<Values> for GeneralValues {
+    /// Values by other methods count as zero rounds that reached the tolerance.
+    fn from(values: Values) -> Self {
+        let none = Draws { n_rounds: 0, reached: true, singular_share: 0.0 };
+        let Draws { n_rounds, reached, singular_share } = values.draws.unwrap_or(none);
+        Self { values, n_rounds, reached, singular_share }
+    }
+}
+
 /// Values any row, seen or unseen, against a reference of any distribution.
 #[derive(Debug)]
 pub struct GeneralValuer {
@@ -99,12 +108,12 @@ pub struct GeneralValuer {
     options: GeneralOptions,
     coordinates: Coordinates,
     reference: Whitened,
-    /// The noise variance, where it is known instead of estimated.
+    /// The noise variance, if it is known instead of estimated.
     noise_var: Option<f64>,
 }
 
 impl GeneralValuer {
-    /// A valuer against `reference`, of which `fit` was made.
+    /// A valuer against `reference`, the rows `fit` was made from.
     ///
     /// # Errors
     ///
@@ -124,15 +133,15 @@ impl GeneralValuer {
         if fit.is_weighted() || reference.weights().is_some() {
             return Err(Error::Weighted);
         }
-        let others = Error::Contradiction { what: "the rows are not those of which the fit was made" };
+        let others = Error::Contradiction { what: "the rows are not those the fit was made from" };
         if reference.len() != fit.n_rows() {
             return Err(others);
         }
         check_largest(sizes, fit.n_rows() + 1)?;
         let coordinates = Coordinates::new(&fit, options.ridge)?;
         let reference = coordinates.of(reference)?;
-        // Squares of all coordinates add up to their number. Nearly dependent
-        // features may cost digits; other rows miss it by far.
+        // Squares of all coordinates add up to their number. Nearly dependent features
+        // may cost digits; with other rows the sum is far off.
         let trace: f64 = reference.norm_sq.iter().sum();
         if (trace / fit.dim() as f64 - 1.0).abs() > 1e-3 {
             return Err(others);
@@ -151,42 +160,26 @@ impl GeneralValuer {
         &self.fit
     }
 
-    /// The set sizes averaged over.
-    pub fn sizes(&self) -> Sizes {
-        self.sizes
-    }
-
     /// How sets are drawn.
     pub fn options(&self) -> GeneralOptions {
         self.options
     }
 
-    /// What is doubtful before a single row was valued.
-    pub fn warnings(&self) -> Vec<Warning> {
-        let mut warnings = self.fit.warnings();
-        warnings.extend(self.sizes.warning());
-        let (dim, n_rows) = (self.fit.model_dim(), self.fit.n_rows());
-        if SMALL_REFERENCE * dim > n_rows {
-            warnings.push(Warning::SmallReference { dim, n_rows });
-        }
-        warnings
-    }
-
     /// Values rows that are not part of the reference.
     ///
-    /// `watch` is called before each block of rounds with the rounds that are
-    /// done and the most there will be, and returns whether to go on.
+    /// `watch` is called before each block of rounds with the number of rounds done and
+    /// their maximum, and returns whether to go on.
     ///
     /// # Errors
     ///
-    /// [`Error::FeatureCount`], [`Error::NotFinite`] and [`Error::TooLarge`] for
-    /// rows that cannot be computed with; [`Error::SingularSets`] when hardly
-    /// any set determines the coefficients; [`Error::Interrupted`].
-    pub fn values(
-        &self,
-        points: Rows<'_>,
-        watch: &(dyn Fn(usize, usize) -> bool + Sync),
-    ) -> Result<GeneralValues, Error> {
+    /// [`Error::FeatureCount`], [`Error::NotFinite`] and [`Error::TooLarge`] for rows
+    /// that cannot be computed with; [`Error::SingularSets`] when almost no set
+    /// determines the coefficients; [`Error::Interrupted`].
+    pub fn values(&self, points: Rows<'_>, watch: Watch<'_>) -> Result<GeneralValues, Error> {
+        self.values_unseen(points, watch).map(GeneralValues::from)
+    }
+
+    pub(crate) fn values_unseen(&self, points: Rows<'_>, watch: Watch<'_>) -> Result<Values, Error> {
         let points = self.coordinates.of(points)?;
         let (n, noise_var) = (self.fit.n_rows(), self.noise_var.unwrap_or_else(|| self.fit.noise_var()));
         let stats = points.norm_sq.iter().zip(&points.residual);
@@ -205,10 +198,11 @@ impl GeneralValuer {
     ///
     /// As for [`values`](Self::values), and [`Error::SetsTooLarge`] for
     /// `m = n + 1`.
-    pub fn leave_one_out(
-        &self,
-        watch: &(dyn Fn(usize, usize) -> bool + Sync),
-    ) -> Result<GeneralValues, Error> {
+    pub fn leave_one_out(&self, watch: Watch<'_>) -> Result<GeneralValues, Error> {
+        self.values_left_out(watch).map(GeneralValues::from)
+    }
+
+    pub(crate) fn values_left_out(&self, watch: Watch<'_>) -> Result<Values, Error> {
         let n = self.fit.n_rows();
         check_largest(self.sizes, n)?;
         let is_centred = self.fit.intercept_kind() == Intercept::Known;
@@ -226,8 +220,8 @@ impl GeneralValuer {
         is_left_out: bool,
         frame: Frame,
         stats: Vec<Option<Target>>,
-        watch: &(dyn Fn(usize, usize) -> bool + Sync),
-    ) -> Result<GeneralValues, Error> {
+        watch: Watch<'_>,
+    ) -> Result<Values, Error> {
         let targets =
             stats.iter().map(|point| point.map(|point| (point.residual, point.noise_var))).collect();
         let task = Task {
@@ -246,7 +240,8 @@ impl GeneralValuer {
             stats.iter().enumerate().map(|(i, point)| point.map_or(f64::NAN, |point| of(point, i))).collect()
         };
         let notes = stats.iter().enumerate().filter(|(_, point)| point.is_none());
-        let values = Values {
+        let Drawn { n_rounds, reached, singular_share, .. } = drawn;
+        Ok(Values {
             value: known(&|_, i| drawn.means[i].mean() / m),
             std_error: Some(known(&|_, i| drawn.means[i].std_error(drawn.n_rounds) / m)),
             parts: vec![
@@ -254,10 +249,41 @@ impl GeneralValuer {
                 (Part::ResidSq, known(&|point, _| point.residual * point.residual)),
             ],
             notes: notes.map(|(i, _)| (i, Note::LeverageOne)).collect(),
-            truncation: None,
-        };
-        let Drawn { n_rounds, reached, singular_share, .. } = drawn;
-        Ok(GeneralValues { values, n_rounds, reached, singular_share })
+            draws: Some(Draws { n_rounds, reached, singular_share }),
+            ..Values::default()
+        })
+    }
+}
+
+impl Valuer for GeneralValuer {
+    fn values_at(&self, rows: Rows<'_>, place: Place, watch: Watch<'_>) -> Result<Values, Error> {
+        if !place.in_reference {
+            return self.values_unseen(rows, watch);
+        }
+        check_whole(rows, self.fit.n_rows())?;
+        self.values_left_out(watch)
+    }
+
+    fn parts(&self) -> Vec<Part> {
+        vec![Part::DistSq, Part::ResidSq]
+    }
+
+    fn sizes(&self) -> Sizes {
+        self.sizes
+    }
+
+    fn warnings(&self) -> Vec<Warning> {
+        let mut warnings = self.fit.warnings();
+        warnings.extend(self.sizes.warning());
+        let (dim, n_rows) = (self.fit.model_dim(), self.fit.n_rows());
+        if SMALL_REFERENCE * dim > n_rows {
+            warnings.push(Warning::SmallReference { dim, n_rows });
+        }
+        warnings
+    }
+
+    fn wants(&self) -> Wants {
+        Wants::All
     }
 }
 
@@ -265,13 +291,13 @@ impl GeneralOptions {
     fn check(&self) -> Result<(), Error> {
         let wrong = |what| Err(Error::BadOption { what });
         if !(self.ridge.is_finite() && self.ridge >= 0.0) {
-            return wrong("the ridge must be a number from 0 on");
+            return wrong("the ridge must be a finite number of at least 0");
         }
         if self.tolerance.is_nan() || self.tolerance < 0.0 {
-            return wrong("the tolerance must be a number from 0 on");
+            return wrong("the tolerance must be at least 0");
         }
         if self.min_rounds < 2 || self.max_rounds < self.min_rounds {
-            return wrong("there must be two rounds at least, or errors cannot be told");
+            return wrong("errors need at least two rounds, and the minimum may not exceed the maximum");
         }
         Ok(())
     }
@@ -285,7 +311,7 @@ fn check_largest(sizes: Sizes, most: usize) -> Result<(), Error> {
     Ok(())
 }
 
-/// A point as the population sees it.
+/// A point relative to the population.
 #[derive(Debug, Clone, Copy)]
 struct Target {
     dist_sq: f64,
@@ -293,8 +319,7 @@ struct Target {
     noise_var: f64,
 }
 
-/// A reference row as the others see it, or nothing if it alone determines a
-/// coefficient.
+/// A reference row relative to the others; `None` if it alone determines a coefficient.
 fn left_out(fit: &LinearFit, u: f64, residual: f64) -> Option<Target> {
     let n = fit.n_rows() as f64;
     let (c, h) = if fit.intercept() { (n / (n - 1.0), 1.0 / n + u) } else { (1.0, u) };

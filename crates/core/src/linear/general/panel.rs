@@ -9,12 +9,12 @@ use faer::{Mat, MatRef};
 /// Less than this of a determinant leaves no digits for the rest of the set.
 pub(super) const LEAST_ROOM: f64 = 1e-10;
 
-/// How the population looks to a point.
+/// The population relative to a point.
 ///
-/// To an unseen one it is the reference: `Σ = ςI` with `ς = 1/n`. A reference
-/// row `x` is valued against the others, for which, in the coordinates of all
-/// rows, `Σ = ς(I − c·xxᵀ)`; where rows are centred by their means, which are
-/// treated as known, each moves by `kx` and the point itself to `cx`.
+/// For an unseen point it is the reference: `Σ = ςI` with `ς = 1/n`. A reference row `x`
+/// is valued against the others, for which, in the coordinates of all rows, `Σ = ς(I −
+/// c·xxᵀ)`; where rows are centred by their means, which are treated as known, each moves
+/// by `kx` and the point itself to `cx`.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Frame {
     /// `ς`.
@@ -45,7 +45,7 @@ impl Frame {
 pub(super) struct Panel<'a> {
     /// At most [`PANEL_ROWS`] points.
     pub(super) points: MatRef<'a, f64>,
-    /// Whether each of them is a row of the set, which is not to count.
+    /// Whether each of them is a row of the set that must not count.
     pub(super) in_set: bool,
     /// How far the coefficients move when the point leaves the reference, as a
     /// multiple of it; empty for unseen points.
@@ -136,7 +136,7 @@ impl PanelWork {
             let reach = c * l[i] / room[i];
             let spread = scale * (norm_sq[i] - removed * reach * reach);
             let stats = SetStats { leverage: c * reach, spread, ..SetStats::default() };
-            // NaN, too, fails the comparison.
+            // NaN fails the comparison, too.
             (room[i] > LEAST_ROOM).then_some(stats)
         }));
         if let Some(ridge) = coordinates.ridge() {

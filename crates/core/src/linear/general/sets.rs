@@ -10,8 +10,8 @@ use std::ops::Range;
 /// Sizes are drawn from this many strata, one of each.
 const MAX_STRATA: usize = 28;
 
-/// What elimination must leave of a diagonal entry. Sets that miss it are as
-/// good as singular: less than five digits would be left.
+/// What elimination must leave of a diagonal entry. Sets below it count as singular:
+/// fewer than five digits would be left.
 const LEAST_PIVOT: f64 = 1e-11;
 
 /// The same relative to the largest entry: columns that should vanish on the

@@ -5,7 +5,7 @@ use super::fit::SoftmaxFit;
 use super::passes::{SoftmaxPasses, SoftmaxStep};
 use super::sums::{ClassSums, ClassSweep, ClassTask, symmetric};
 use super::valuer::SoftmaxValuer;
-use crate::classification::blocks::BlockSums;
+use crate::blocks::BlockSums;
 use crate::{Error, Rows};
 use faer::linalg::solvers::{DenseSolveCore, Solve};
 use faer::{Mat, Side};
@@ -20,15 +20,15 @@ pub(super) struct DrawnStart<'a> {
 }
 
 impl<'a> DrawnStart<'a> {
-    /// From the valuer of the reference, for `rows` that stand for it with the
-    /// weights that they have on average.
+    /// From the valuer of the reference, for `rows` that stand for it with average
+    /// weights.
     pub(super) fn new(valuer: &'a SoftmaxValuer, rows: Rows<'_>) -> Result<Self, Error> {
         let [gradient, _] = sums_at(&valuer.fit, &valuer.fit.theta, rows)?.vectors;
         Ok(Self { valuer, gradient })
     }
 
-    /// The same for the same rows with other weights, as `classification/one_step.rs`
-    /// does it for two classes.
+    /// The same for the same rows with other weights, as in `classification/one_step.rs`
+    /// for two classes.
     pub(super) fn with_weights(&self, rows: Rows<'_>) -> Result<SoftmaxValuer, Error> {
         let fit = &*self.valuer.fit;
         let (dim, singular) = (fit.dim(), || Error::NotConverged { n_passes: 1 });
@@ -48,7 +48,7 @@ impl<'a> DrawnStart<'a> {
             dropped: fit.dropped.clone(),
             n_labels,
             theta,
-            // Values do not need it.
+            // Not needed for values.
             lower: Mat::new(),
             loss: after.loss,
             n_passes: 1,

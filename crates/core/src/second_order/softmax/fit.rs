@@ -1,4 +1,4 @@
-//! A softmax fit to the reference, and what it says of a row.
+//! A softmax fit to the reference, and its predictions for a row.
 
 use crate::classification::design::{Design, DesignPanel};
 use crate::linear::fit::PANEL_ROWS;
@@ -16,7 +16,7 @@ pub(super) struct Whitened {
 }
 
 impl Whitened {
-    /// Nothing if the products are singular.
+    /// `None` if the products are singular.
     pub(super) fn new(design: &Design, moments: &Moments) -> Option<Self> {
         let (dim, first) = (design.dim(), design.first());
         let product = |i: usize, j: usize| {
@@ -24,7 +24,7 @@ impl Whitened {
             let sum = if design.intercept { moments.centred(k, l) } else { moments.raw(k, l) };
             design.scale[i] * design.scale[j] * sum / moments.weight()
         };
-        // Centred columns have nothing in common with the intercept.
+        // Centred columns are orthogonal to the intercept.
         let products = Mat::from_fn(dim, dim, |i, j| match (i.checked_sub(first), j.checked_sub(first)) {
             (Some(i), Some(j)) => product(i, j),
             (None, None) => 1.0,
@@ -48,7 +48,7 @@ pub struct SoftmaxFit {
     pub(super) dropped: Vec<usize>,
     /// Rows of each class.
     pub(super) n_labels: Vec<usize>,
-    /// `θ_k` of the recombined columns, a column for each class but the first.
+    /// `θ_k` of the recombined columns, a column for each class except the first.
     pub(super) theta: Mat<f64>,
     /// `L` with `LLᵀ = Σ R ⊗ xxᵀ`, class by class.
     pub(super) lower: Mat<f64>,
@@ -74,12 +74,12 @@ impl SoftmaxFit {
         &self.n_labels
     }
 
-    /// Features a row must have, dropped ones included.
+    /// Features a row must have, including dropped ones.
     pub fn n_features(&self) -> usize {
         self.columns.design.n_features
     }
 
-    /// `p`: columns of the design, the intercept counted and dropped ones not.
+    /// `p`: columns of the design, with the intercept and without dropped ones.
     pub fn dim(&self) -> usize {
         self.columns.design.dim()
     }
@@ -99,8 +99,8 @@ impl SoftmaxFit {
         &self.dropped
     }
 
-    /// Coefficients of the kept features for the log-odds of `class` against
-    /// class 0; nothing if there is no such class.
+    /// Coefficients of the kept features for the log-odds of `class` against class 0;
+    /// `None` if there is no such class.
     pub fn coef(&self, class: usize) -> Option<Vec<f64>> {
         Some(self.columns.design.coef(&self.beta(class)?))
     }
@@ -120,7 +120,7 @@ impl SoftmaxFit {
         self.n_passes
     }
 
-    /// `(Σw)² / Σw²`: how many rows of equal weight tell as much.
+    /// `(Σw)² / Σw²`: the number of equally weighted rows that carry as much information.
     pub fn effective_rows(&self) -> f64 {
         self.effective_rows
     }
@@ -152,7 +152,7 @@ impl SoftmaxFit {
     }
 }
 
-/// Linear predictors of a panel of rows, a slice for each class but the first.
+/// Linear predictors of a panel of rows, a slice for each class except the first.
 pub(super) fn predictors(panel: &DesignPanel, theta: &Mat<f64>, out: &mut [[f64; PANEL_ROWS]]) {
     for (a, out) in out.iter_mut().enumerate() {
         panel.times(theta.col_as_slice(a), out);
@@ -164,12 +164,12 @@ pub(super) fn predictors(panel: &DesignPanel, theta: &Mat<f64>, out: &mut [[f64;
 pub(super) struct ClassProbabilities {
     /// Of all classes.
     pub(super) prob: Vec<f64>,
-    /// One less each of them, with all digits.
+    /// One minus each of them, to full precision.
     rest: Vec<f64>,
 }
 
 impl ClassProbabilities {
-    /// From the linear predictors of the classes but the first, whose is 0.
+    /// From the linear predictors of the classes except the first, whose predictor is 0.
     pub(super) fn new(eta: impl Iterator<Item = f64> + Clone) -> Self {
         let largest = eta.clone().fold(0.0, f64::max);
         let mut prob: Vec<f64> = std::iter::once(0.0).chain(eta).map(|eta| (eta - largest).exp()).collect();
@@ -177,7 +177,7 @@ impl ClassProbabilities {
         prob.iter_mut().for_each(|prob| *prob /= total);
         let rest = |class: usize| match prob[class] {
             small if small < 0.5 => 1.0 - small,
-            // No difference of nearly equal numbers.
+            // Avoids differences of nearly equal numbers.
             _ => prob.iter().enumerate().filter(|(other, _)| *other != class).map(|(_, prob)| prob).sum(),
         };
         let rest = (0..prob.len()).map(rest).collect();

@@ -17,9 +17,8 @@ use crate::second_order::options::Spread;
 const LEVERAGE_ROOM: f64 = 1e-10;
 
 impl RowForms {
-    /// The row's predictors without it, by one step of Newton's method, and what
-    /// the moments of the others say of where it is. Nothing if the row alone
-    /// determines a coefficient.
+    /// The row's predictors without it, by one step of Newton's method, and the moments
+    /// of the others at its position. `None` if the row alone determines a coefficient.
     pub(super) fn left_out(
         &self,
         eta: &[f64],
@@ -80,7 +79,7 @@ mod tests {
     use super::*;
 
     /// `η − cA(1 − cRA)⁻¹e`, here by the series of the inverse: the share is so small
-    /// that twenty terms are all there is.
+    /// that twenty terms are enough.
     #[test]
     fn one_step_leaves_a_row_out() {
         let forms = RowForms {

@@ -1,12 +1,12 @@
 //! More than two classes: one softmax model of all of them, refitted on each set.
 //!
 //! **Setting.** Labels are classes `0 … K − 1`, and the log-odds of class `k` against class
-//! 0 are `xᵀθ_k`. `θ` collects `θ_1 … θ_{K−1}`; which class is the base changes nothing.
-//! Models are judged by log-loss.
+//! 0 are `xᵀθ_k`. `θ` collects `θ_1 … θ_{K−1}`; the choice of the base class changes
+//! nothing. Models are judged by log-loss.
 //!
-//! **Result.** With `y` and `π` vectors over the classes but the base,
-//! `R = diag π − ππᵀ`, `e = y − π`, and the blocks of a matrix `M` contracted with a row as
-//! `M_x = (xᵀM_kl x)_kl`,
+//! **Result.** With `y` and `π` vectors over the classes except the base, `R = diag π −
+//! ππᵀ`, `e = y − π`, and the blocks of a matrix `M` contracted with a row as `M_x =
+//! (xᵀM_kl x)_kl`,
 //!
 //! ```text
 //! H = E[R ⊗ xxᵀ]    V = H⁻¹E[eeᵀ ⊗ xxᵀ]H⁻¹    b = −½H⁻¹(E[κ ⊗ x] + 2E[(R(H⁻¹)_x e) ⊗ x])
@@ -24,7 +24,7 @@
 //!
 //! | file | holds |
 //! |---|---|
-//! | `fit.rs` | the fit, and what it says of a row |
+//! | `fit.rs` | the fit, and its predictions for a row |
 //! | `passes.rs`, `sums.rs` | from rows to a valuer, in passes |
 //! | `newton.rs` | steps of the fit, and the proof that there is none |
 //! | `row.rs`, `left_out.rs` | from a row's forms to the terms of its value, also left out |

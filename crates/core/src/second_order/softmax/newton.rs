@@ -1,15 +1,15 @@
 //! Newton's method for a softmax fit: where it starts, its steps, and the proof
 //! that there is no fit.
 //!
-//! A direction separates if it makes no row's own class less likely against any
-//! other, and some row's likelier. It is looked for as for two classes
+//! A direction separates if it makes no row's own class less likely against any other,
+//! and some row's own class more likely. The search is that for two classes
 //! (`classification/separation.rs`), in pairs of a row and another class.
 
 use super::fit::Whitened;
 use super::passes::SoftmaxOptions;
 use super::sums::{ClassSums, symmetric};
 use crate::classification::LogisticOptions;
-use crate::classification::irls::PATIENCE;
+use crate::classification::irls::descent::Descent;
 use crate::classification::irls::setup::Setup;
 use crate::classification::separation::null_part;
 use crate::{Error, Moments};
@@ -18,7 +18,7 @@ use faer::linalg::triangular_solve::solve_upper_triangular_in_place;
 use faer::{Mat, Par, Side};
 use std::sync::Arc;
 
-/// Newton's method under way.
+/// Newton's method in progress.
 #[derive(Debug)]
 pub(super) struct Newton {
     pub(super) columns: Arc<Whitened>,
@@ -27,21 +27,15 @@ pub(super) struct Newton {
     pub(super) n_labels: Vec<usize>,
     pub(super) weight_scale: f64,
     pub(super) effective_rows: f64,
-    /// Accepted coefficients, the loss there and the step from there.
+    /// Accepted coefficients, and the step from there.
     pub(super) theta: Mat<f64>,
-    pub(super) loss: f64,
     pub(super) step: Mat<f64>,
-    pub(super) decrement: f64,
-    /// The share of the step that is tried.
-    pub(super) share: f64,
-    pub(super) n_halvings: usize,
-    pub(super) n_accepted: usize,
-    pub(super) next_suspicion: usize,
+    pub(super) descent: Descent,
 }
 
 impl Newton {
-    /// The columns, and coefficients with which every row has the shares of the
-    /// classes for its probabilities.
+    /// The columns, and coefficients that give every row the shares of the classes as its
+    /// probabilities.
     pub(super) fn start(
         moments: &Moments,
         counts: Vec<usize>,
@@ -69,24 +63,18 @@ impl Newton {
             weight_scale: setup.weight_scale,
             effective_rows: setup.effective_rows,
             theta: Mat::from_fn(dim, n_others, start),
-            // Nothing to compare the next pass with.
-            loss: f64::INFINITY,
             step: Mat::zeros(dim, n_others),
-            decrement: f64::INFINITY,
-            share: 1.0,
-            n_halvings: 0,
-            n_accepted: 0,
-            next_suspicion: PATIENCE,
+            descent: Descent::new(f64::INFINITY, f64::INFINITY),
         })
     }
 
     /// The coefficients that are tried next.
     pub(super) fn candidate(&self) -> Mat<f64> {
-        &self.theta + faer::Scale(self.share) * &self.step
+        &self.theta + faer::Scale(self.descent.share()) * &self.step
     }
 }
 
-/// Newton's step and the decrement; nothing where the curvature is singular.
+/// Newton's step and the decrement; `None` if the curvature is singular.
 pub(super) fn next_step(sums: &ClassSums, dim: usize) -> Option<(Mat<f64>, f64)> {
     let gradient = Mat::from_fn(sums.vectors[0].len(), 1, |k, _| sums.vectors[0][k]);
     let step = symmetric(&sums.matrix, dim).llt(Side::Lower).ok()?.solve(&gradient);

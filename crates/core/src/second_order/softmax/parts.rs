@@ -12,7 +12,7 @@ use faer::Mat;
 /// columns, `K` classes.
 #[derive(Debug, Clone, PartialEq)]
 pub struct SoftmaxParts {
-    /// Features, dropped ones included.
+    /// Features, including dropped ones.
     pub n_features: usize,
     /// Features in the design, ascending.
     pub kept: Vec<usize>,
@@ -22,13 +22,13 @@ pub struct SoftmaxParts {
     pub n_labels: Vec<usize>,
     /// What is subtracted from the kept features, without the offset.
     pub shift: Vec<f64>,
-    /// What is to be added to that.
+    /// What has to be added to that.
     pub offset: Vec<f64>,
     /// What they are multiplied by: powers of two.
     pub scale: Vec<f64>,
     /// Cholesky factor of the mean of `xxᵀ`: lower triangle, column by column.
     pub whitening: Vec<f64>,
-    /// Coefficients of the recombined columns, class by class but the first.
+    /// Coefficients of the recombined columns, class by class except the first.
     pub theta: Vec<f64>,
     /// Cholesky factor of `Σ R ⊗ xxᵀ`, as `whitening`.
     pub lower: Vec<f64>,
@@ -36,7 +36,7 @@ pub struct SoftmaxParts {
     pub inverse: Vec<f64>,
     /// `V`, likewise.
     pub spread: Vec<f64>,
-    /// `b`, class by class but the first.
+    /// `b`, class by class except the first.
     pub bias: Vec<f64>,
     /// Summed log-loss of the reference.
     pub loss: f64,
@@ -44,7 +44,7 @@ pub struct SoftmaxParts {
     pub n_passes: usize,
     /// What a weight is multiplied by.
     pub weight_scale: f64,
-    /// Rows of equal weight that tell as much.
+    /// Number of equally weighted rows that carry as much information.
     pub effective_rows: f64,
     /// The set sizes averaged over.
     pub sizes: Sizes,
@@ -99,7 +99,7 @@ impl SoftmaxValuer {
             scale: parts.scale,
         };
         let (dim, size) = (design.dim(), parts.theta.len());
-        let other_size = || contradiction("a matrix has another size than the columns");
+        let other_size = || contradiction("a matrix does not match the columns in size");
         let triangle = |packed: &[f64], size| unpack_lower(packed, size).ok_or_else(other_size);
         let symmetric = |packed: &[f64]| {
             let lower = triangle(packed, size)?;
@@ -122,7 +122,7 @@ impl SoftmaxValuer {
 }
 
 impl SoftmaxParts {
-    /// What cannot be.
+    /// Refuses numbers that cannot be those of a valuer.
     fn check(&self) -> Result<(), &'static str> {
         let dim = self.kept.len() + usize::from(self.options.intercept);
         let size = self.n_labels.len().saturating_sub(1).checked_mul(dim);
@@ -142,20 +142,20 @@ impl SoftmaxParts {
             return Err("a number of the fit is not finite");
         }
         if self.kept.is_empty() || self.n_labels.len() < 2 || self.n_labels.contains(&0) {
-            return Err("a fit has two classes with rows, and a column");
+            return Err("a fit needs a column, and at least two classes with rows");
         }
         if Some(self.theta.len()) != size || Some(self.bias.len()) != size {
-            return Err("there is not one coefficient for each column and class");
+            return Err("the number of coefficients does not match the columns and classes");
         }
         let per_column = [&self.shift, &self.offset, &self.scale];
         if per_column.iter().any(|column| column.len() != self.kept.len()) {
-            return Err("there is not one scale for each column");
+            return Err("the number of scales does not match the columns");
         }
         let ascending = |columns: &[usize]| columns.windows(2).all(|pair| pair[0] < pair[1]);
         let is_feature = |column: &usize| *column < self.n_features;
         let all = self.kept.iter().chain(&self.dropped);
         if !ascending(&self.kept) || !ascending(&self.dropped) || !all.clone().all(is_feature) {
-            return Err("the columns are not features in order");
+            return Err("the columns are not features in ascending order");
         }
         if self.weight_scale <= 0.0 || self.effective_rows <= 0.0 || self.scale.iter().any(|s| *s <= 0.0) {
             return Err("a scale is not positive");

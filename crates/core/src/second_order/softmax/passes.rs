@@ -1,4 +1,4 @@
-//! From rows to a softmax valuer, in passes over rows that nobody has to hold.
+//! From rows to a softmax valuer, in passes over rows that need not fit into memory.
 //!
 //! | pass | what is summed | what follows |
 //! |---|---|---|
@@ -12,11 +12,9 @@ use super::fit::{SoftmaxFit, Whitened};
 use super::newton::{Newton, next_step, purified, separated};
 use super::sums::{ClassSums, ClassSweep, ClassTask, symmetric};
 use super::valuer::SoftmaxValuer;
-use crate::classification::blocks::BlockSums;
-use crate::classification::irls::{
-    DECREMENT, DECREMENT_ROUNDED, LAST_MOVE, LOSS_NOISE, MAX_HALVINGS, PATIENCE_MORE, SUSPICIOUS_MOVE,
-};
-use crate::classification::one_vs_rest::check_classes;
+use crate::blocks::BlockSums;
+use crate::classification::irls::descent::LOSS_NOISE;
+use crate::labels::check_classes;
 use crate::second_order::options::Spread;
 use crate::{Error, MomentsBuilder, Rows, Sizes};
 use faer::linalg::solvers::DenseSolveCore;
@@ -29,16 +27,16 @@ use std::sync::Arc;
 /// |---|---|---|
 /// | `intercept` | `true` | a column of ones |
 /// | `allow_dependent` | `true` | leave dependent features out instead of refusing them |
-/// | `max_passes` | 100 | Newton's method gives up after so many passes |
+/// | `max_passes` | 100 | maximum number of passes of Newton's method |
 /// | `spread` | sandwich | how the spread of estimates is known |
-/// | `shift` | `p + 1` | `κ`: a set of `s` rows tells as much as `s − κ` do in the limit |
+/// | `shift` | `p + 1` | `κ`: a set of `s` rows counts as `s − κ` rows of the limit |
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct SoftmaxOptions {
     /// Whether the model has an intercept.
     pub intercept: bool,
     /// Leave dependent features out; otherwise they are an error.
     pub allow_dependent: bool,
-    /// The most passes of Newton's method.
+    /// Maximum number of passes of Newton's method.
     pub max_passes: usize,
     /// How the spread of estimates is known.
     pub spread: Spread,
@@ -58,7 +56,7 @@ impl Default for SoftmaxOptions {
     }
 }
 
-/// A softmax valuer under way.
+/// A softmax valuer in progress.
 #[derive(Debug)]
 pub struct SoftmaxPasses {
     n_features: usize,
@@ -69,7 +67,7 @@ pub struct SoftmaxPasses {
     phase: Phase,
 }
 
-/// What a pass came to.
+/// The result of a pass.
 #[derive(Debug)]
 pub enum SoftmaxStep {
     /// Another pass is needed.
@@ -78,7 +76,7 @@ pub enum SoftmaxStep {
     Done(Box<SoftmaxValuer>),
 }
 
-/// A pass under way; rows are the same in each, in the same order.
+/// A pass in progress. Every pass needs the same rows in the same order.
 #[derive(Debug)]
 pub struct SoftmaxPass {
     n_classes: usize,
@@ -99,7 +97,7 @@ enum Phase {
     Sides(Box<Newton>, Mat<f64>),
     Noise(Box<Fitted>),
     Bias(Box<Fitted>),
-    /// A pass failed or the valuer was handed out.
+    /// A pass failed, or the valuer was returned.
     Over,
 }
 
@@ -127,7 +125,7 @@ impl SoftmaxPasses {
         options: SoftmaxOptions,
     ) -> Result<Self, Error> {
         if n_classes < 2 {
-            return Err(Error::BadOption { what: "there must be two classes at least" });
+            return Err(Error::BadOption { what: "at least two classes are needed" });
         }
         if options.shift.is_some_and(|shift| !shift.is_finite()) {
             return Err(Error::BadOption { what: "the shift of set sizes must be a finite number" });
@@ -135,12 +133,12 @@ impl SoftmaxPasses {
         Ok(Self { n_features, n_classes, sizes, options, n_passes: 0, phase: Phase::First })
     }
 
-    /// Passes that are finished.
+    /// Passes finished so far.
     pub fn n_passes(&self) -> usize {
         self.n_passes
     }
 
-    /// A pass over all rows, to be handed to [`finish_pass`](Self::finish_pass).
+    /// A new pass over all rows, for [`finish_pass`](Self::finish_pass).
     pub fn begin_pass(&self) -> SoftmaxPass {
         let sums = |columns: &Arc<Whitened>, theta: Mat<f64>, weight_scale: f64, task: ClassTask| {
             let columns = Arc::clone(columns);
@@ -149,7 +147,7 @@ impl SoftmaxPasses {
         };
         let kind = match &self.phase {
             Phase::Newton(newton) => {
-                let step = faer::Scale(newton.share) * &newton.step;
+                let step = faer::Scale(newton.descent.share()) * &newton.step;
                 sums(&newton.columns, newton.candidate(), newton.weight_scale, ClassTask::Newton { step })
             }
             Phase::Border(newton) => sums(&newton.columns, newton.step.clone(), 1.0, ClassTask::Border),
@@ -176,16 +174,15 @@ impl SoftmaxPasses {
         SoftmaxPass { n_classes: self.n_classes, kind }
     }
 
-    /// Takes a pass over all rows in.
+    /// Uses a finished pass over all rows.
     ///
     /// # Errors
     ///
-    /// Of the first pass: [`Error::NoRows`], [`Error::EmptyClass`], [`Error::NoFeatures`],
+    /// In the first pass: [`Error::NoRows`], [`Error::EmptyClass`], [`Error::NoFeatures`],
     /// [`Error::TooFewRows`], [`Error::TooFewEffectiveRows`], [`Error::TooLarge`],
     /// [`Error::Sizes`], and [`Error::Dependent`] if that is not allowed. Later
-    /// [`Error::ClassesSeparated`], [`Error::NotConverged`], and
-    /// [`Error::Contradiction`] if the rows are others than before. After an
-    /// error there is nothing to go on with.
+    /// [`Error::ClassesSeparated`], [`Error::NotConverged`], and [`Error::Contradiction`]
+    /// if the rows differ from those before. After an error the passes cannot go on.
     pub fn finish_pass(&mut self, pass: SoftmaxPass) -> Result<SoftmaxStep, Error> {
         self.n_passes += 1;
         let phase = std::mem::replace(&mut self.phase, Phase::Over);
@@ -198,7 +195,7 @@ impl SoftmaxPasses {
                 return Ok(SoftmaxStep::Again);
             }
             (phase, Pass::Sums(sums)) if phase.n_pushed() == Some(n_pushed) => sums.finish()?,
-            _ => return Err(Error::Contradiction { what: "a pass saw other rows than the first one" }),
+            _ => return Err(Error::Contradiction { what: "a pass saw other rows than the first pass" }),
         };
         self.phase = match phase {
             Phase::Newton(newton) => self.advance(newton, sums)?,
@@ -226,9 +223,8 @@ impl SoftmaxPasses {
     }
 
     fn advance(&mut self, mut newton: Box<Newton>, sums: ClassSums) -> Result<Phase, Error> {
-        if sums.loss > newton.loss * (1.0 + LOSS_NOISE) && newton.n_halvings < MAX_HALVINGS {
-            newton.share *= 0.5;
-            newton.n_halvings += 1;
+        let limit = newton.descent.objective * (1.0 + LOSS_NOISE);
+        if newton.descent.halves(sums.loss, limit) {
             return self.go_on(newton, false);
         }
         let theta = newton.candidate();
@@ -236,43 +232,33 @@ impl SoftmaxPasses {
             return Err(separated(&newton.columns, &theta));
         }
         let Some((step, decrement)) = next_step(&sums, theta.nrows()) else {
-            // The weights have died out along some direction: the last step.
-            newton.share = 0.0;
+            // The weights have vanished along some direction: the last step.
+            newton.descent.stop();
             return self.go_on(newton, true);
         };
-        let is_still = sums.largest_move <= LAST_MOVE;
-        let is_rounded = decrement <= DECREMENT_ROUNDED && decrement >= 0.25 * newton.decrement;
-        if is_still && newton.n_accepted > 0 && (decrement <= DECREMENT || is_rounded) {
+        if newton.descent.n_accepted() > 0 && newton.descent.has_settled(decrement, sums.largest_move) {
             return self.settle(*newton, theta, sums);
         }
-        let is_suspect = sums.largest_move >= SUSPICIOUS_MOVE
-            && (newton.n_accepted >= newton.next_suspicion || self.n_passes >= self.options.max_passes);
-        *newton = Newton {
-            theta,
-            loss: sums.loss,
-            step,
-            decrement,
-            share: 1.0,
-            n_halvings: 0,
-            n_accepted: newton.n_accepted + 1,
-            ..*newton
-        };
+        let is_last_pass = self.n_passes >= self.options.max_passes;
+        let is_suspect = newton.descent.is_suspect(sums.largest_move, is_last_pass);
+        newton.descent.accept(sums.loss, decrement);
+        (newton.theta, newton.step) = (theta, step);
         self.go_on(newton, is_suspect)
     }
 
     fn go_on(&self, newton: Box<Newton>, is_suspect: bool) -> Result<Phase, Error> {
         if is_suspect {
             Ok(Phase::Border(newton))
-        } else if newton.share == 0.0 || self.n_passes >= self.options.max_passes {
+        } else if newton.descent.is_stopped() || self.n_passes >= self.options.max_passes {
             Err(Error::NotConverged { n_passes: self.n_passes })
         } else {
             Ok(Phase::Newton(newton))
         }
     }
 
-    /// Newton's method goes on after a suspicion was found empty.
+    /// Newton's method goes on after a suspicion of separation was wrong.
     fn cleared(&self, mut newton: Box<Newton>) -> Result<Phase, Error> {
-        newton.next_suspicion = newton.n_accepted + PATIENCE_MORE;
+        newton.descent.clear();
         self.go_on(newton, false)
     }
 
@@ -294,8 +280,8 @@ impl SoftmaxPasses {
         Ok(fitted(fit, newton.columns, newton.n_pushed, factor.inverse(), self.options.spread))
     }
 
-    /// For a fit that is known, of so many rows, with the inverse of its
-    /// curvature: only moments are left to sum.
+    /// For a known fit of `n_pushed` rows, with the inverse of its curvature: only
+    /// moments are left to sum.
     pub(super) fn of_fit(
         fit: SoftmaxFit,
         n_pushed: usize,
@@ -373,7 +359,7 @@ impl SoftmaxPass {
         }
     }
 
-    /// Rows so far, those of weight 0 included.
+    /// Rows so far, including those of weight 0.
     pub fn n_rows(&self) -> usize {
         match &self.kind {
             Pass::First { moments, .. } => moments.n_rows(),

@@ -7,7 +7,7 @@
 //! tr(RS) = Σ t_j·q_jᵀF⁻¹SF⁻ᵀq_j     eᵀAe = Σ (q_jᵀFᵀe)²     eᵀu = Σ (q_jᵀFᵀe)(q_jᵀF⁻¹u)
 //! ```
 //!
-//! Nothing is divided by a probability, however small it is.
+//! Nothing is divided by a probability, which may be tiny.
 
 use super::fit::ClassProbabilities;
 use crate::second_order::resummed::ShiftedSizes;
@@ -35,7 +35,7 @@ impl Small {
         self.cells[i * self.n + j] = value;
     }
 
-    /// Cholesky's factor; nothing unless the matrix is positive definite.
+    /// Cholesky's factor; `None` unless the matrix is positive definite.
     fn factor(&self) -> Option<Self> {
         let mut lower = Self::from_fn(self.n, |_, _| 0.0);
         for j in 0..self.n {
@@ -77,8 +77,8 @@ impl Small {
         (0..self.n).map(|i| self.at(i, j)).collect()
     }
 
-    /// Eigenvalues of a symmetric matrix, and its eigenvectors as columns, by
-    /// Jacobi's method: each eigenvalue with its own digits.
+    /// Eigenvalues of a symmetric matrix, and its eigenvectors as columns, by Jacobi's
+    /// method: each eigenvalue to full relative precision.
     fn eigen(mut self) -> (Vec<f64>, Self) {
         let n = self.n;
         let mut vectors = Self::from_fn(n, |i, j| f64::from(u8::from(i == j)));
@@ -126,7 +126,7 @@ impl Small {
     }
 }
 
-/// What the moments of the reference say about where a row is.
+/// The moments of the reference at the position of a row.
 #[derive(Debug, Clone)]
 pub(super) struct RowForms {
     /// `A = (H⁻¹)_x`.
@@ -150,7 +150,7 @@ pub(super) struct Axis {
     pub(super) bias: f64,
 }
 
-/// What a value is made of.
+/// The parts of a value.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub(super) struct Split {
     pub(super) potential: f64,
@@ -161,8 +161,8 @@ pub(super) struct Split {
 }
 
 impl RowForms {
-    /// The terms along each eigenvector; none for a row at the origin, which
-    /// says nothing.
+    /// The terms along each eigenvector; none for a row at the origin, which adds
+    /// nothing.
     pub(super) fn axes(&self, row: &ClassProbabilities, label: usize) -> Vec<Axis> {
         let Some((factor, values, vectors)) = self.decomposed(row) else { return Vec::new() };
         let n = self.bias.len();
@@ -177,7 +177,7 @@ impl RowForms {
         let axis = |j: usize| {
             let q = vectors.column(j);
             let form: f64 = q.iter().zip(spread.times(&q)).map(|(q, turned)| q * turned).sum();
-            // Rounding may leave a little less than nothing.
+            // Rounding may give slightly less than zero.
             let dist_sq = values[j].max(0.0);
             Axis {
                 dist_sq,

@@ -2,7 +2,7 @@
 
 use super::fit::{ClassProbabilities, Whitened, predictors};
 use crate::Rows;
-use crate::classification::blocks::Sweep;
+use crate::blocks::Sweep;
 use crate::classification::design::DesignPanel;
 use crate::classification::irls::newton::CLEAR_SHARE;
 use crate::classification::separation::STILL;
@@ -11,12 +11,12 @@ use faer::linalg::matmul::matmul;
 use faer::{Accum, Mat, MatRef, Par};
 use std::sync::Arc;
 
-/// What a pass is for.
+/// What a pass computes.
 #[derive(Debug)]
 pub(super) struct ClassSweep {
     pub(super) columns: Arc<Whitened>,
-    /// Coefficients, or a direction for the proof of separation: a column for
-    /// each class but the first.
+    /// Coefficients, or a direction for the proof of separation: a column for each class
+    /// except the first.
     pub(super) theta: Mat<f64>,
     pub(super) weight_scale: f64,
     pub(super) task: ClassTask,
@@ -26,8 +26,8 @@ pub(super) struct ClassSweep {
 pub(super) enum ClassTask {
     /// Loss, gradient `Σ e ⊗ x` and `Σ R ⊗ xxᵀ`; `step` led to the coefficients.
     Newton { step: Mat<f64> },
-    /// `Σ vvᵀ` of the pairs of a row and another class that the direction hardly
-    /// tells apart, `v = (e_y − e_k) ⊗ x`.
+    /// `Σ vvᵀ` of the pairs of a row and another class that the direction barely
+    /// separates, `v = (e_y − e_k) ⊗ x`.
     Border,
     /// Pairs on either side of the direction.
     Sides,
@@ -37,15 +37,14 @@ pub(super) enum ClassTask {
     Bias { spread: Mat<f64>, inverse: Mat<f64>, trusts_model: bool },
 }
 
-/// Sums over rows, each times its own weight; which are there depends on the
-/// task.
+/// Sums over rows, each times its own weight; the task decides which are computed.
 #[derive(Debug)]
 pub(super) struct ClassSums {
     pub(super) loss: f64,
     pub(super) vectors: [Vec<f64>; 2],
     /// Blocks on and below the diagonal.
     pub(super) matrix: Mat<f64>,
-    /// Whether every row is likeliest of its own class, clearly.
+    /// Whether every row clearly has its own class as the most likely one.
     pub(super) all_apart: bool,
     /// The largest difference that the step makes to log-odds.
     pub(super) largest_move: f64,
@@ -107,7 +106,7 @@ impl Sweep for ClassSweep {
 }
 
 impl ClassSweep {
-    /// What each row of a panel counts for; rows that are not there count 0.
+    /// The weight of each row of a panel; missing rows have weight 0.
     fn weigh(&self, rows: Rows<'_>, panel: &DesignPanel, out: &mut PanelWeights, sums: &mut ClassSums) {
         let others = self.theta.ncols();
         let mut eta = vec![[0.0; PANEL_ROWS]; others];
@@ -125,7 +124,7 @@ impl ClassSweep {
         for i in 0..rows.len() {
             let own = rows.weights().map_or(1.0, |weights| weights[i] * self.weight_scale);
             let label = rows.y()[i] as usize;
-            // A NaN spoils the sums, and whoever pushed the rows looks for the cell.
+            // A NaN makes the sums NaN, and the caller then looks for the cell.
             sums.loss += 0.0 * reach[i];
             if own == 0.0 {
                 continue;
@@ -195,7 +194,7 @@ impl ClassSweep {
         }
     }
 
-    /// What errors of a row's predictors are in proportion to.
+    /// Errors of a row's predictors are proportional to this.
     fn reach(&self, panel: &DesignPanel) -> [f64; PANEL_ROWS] {
         let mut reach = [0.0; PANEL_ROWS];
         let largest = (0..self.theta.ncols()).flat_map(|a| self.theta.col_as_slice(a).iter());
@@ -208,10 +207,10 @@ impl ClassSweep {
     }
 }
 
-/// What the rows of a panel count for.
+/// The weights of the rows of a panel.
 struct PanelWeights {
     vectors: [Vec<[f64; PANEL_ROWS]>; 2],
-    /// Of the blocks on and below the diagonal.
+    /// For the blocks on and below the diagonal.
     pairs: Vec<[f64; PANEL_ROWS]>,
 }
 
@@ -225,7 +224,7 @@ impl PanelWeights {
         self.vectors.iter_mut().flatten().chain(&mut self.pairs).for_each(|weights| weights.fill(0.0));
     }
 
-    /// Adds `(e_one − e_other)(e_one − e_other)ᵀ`, classes but the first.
+    /// Adds `(e_one − e_other)(e_one − e_other)ᵀ`, without the first class.
     fn add_difference(&mut self, one: usize, other: usize, row: usize) {
         let (a, b) = (one.checked_sub(1), other.checked_sub(1));
         [a, b].into_iter().flatten().for_each(|a| self.pairs[pair(a, a)][row] += 1.0);
@@ -290,8 +289,7 @@ fn add_vectors(sum: &mut [f64], panel: &DesignPanel, weights: &[[f64; PANEL_ROWS
     }
 }
 
-/// The whole of a symmetric matrix of which the blocks on and below the diagonal
-/// are known.
+/// The full symmetric matrix, from its blocks on and below the diagonal.
 pub(super) fn symmetric(blocks: &Mat<f64>, dim: usize) -> Mat<f64> {
     Mat::from_fn(blocks.nrows(), blocks.ncols(), |i, j| match (i / dim).cmp(&(j / dim)) {
         std::cmp::Ordering::Less => blocks[(j, i)],

@@ -6,14 +6,15 @@ use super::passes::{SoftmaxOptions, SoftmaxPasses, SoftmaxStep};
 use super::row::{RowForms, Small, Split, moves};
 use super::sums::{forms, pair};
 use crate::classification::design::DesignPanel;
-use crate::classification::one_vs_rest::check_classes;
+use crate::labels::check_classes;
 use crate::linear::fit::PANEL_ROWS;
 use crate::second_order::bootstrap::{BootstrapOptions, Drawn, replicates, std_errors};
 use crate::second_order::options::{check_shifted, shift_warning};
 use crate::second_order::resummed::ShiftedSizes;
 use crate::second_order::valuer::note_of;
-use crate::values::{Note, Part, Values};
-use crate::{Error, Rows, Sizes, Valuer, Warning};
+use crate::valuer::go_on;
+use crate::values::{Note, Part, Valued, Values};
+use crate::{Error, Place, Rows, Sizes, Valuer, Wants, Warning, Watch};
 use faer::Mat;
 use rayon::prelude::*;
 use std::sync::Arc;
@@ -47,11 +48,11 @@ pub struct SoftmaxValuer {
     pub(super) options: SoftmaxOptions,
     shifted: ShiftedSizes,
     parts_by_class: bool,
-    /// The same of drawn references, if standard errors were asked for.
+    /// The same for drawn references, if standard errors were asked for.
     drawn: Drawn<SoftmaxValuer>,
 }
 
-/// What is known of estimates from sets.
+/// Moments of estimates from sets.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct SoftmaxMoments {
     /// `H⁻¹`.
@@ -114,15 +115,14 @@ impl SoftmaxValuer {
         Ok(Self { sizes, shifted, drawn: Drawn::default(), ..self.clone() })
     }
 
-    /// Tells how likely each class is.
+    /// Also returns the probability of each class.
     pub fn with_parts_by_class(mut self) -> Self {
         self.parts_by_class = true;
         self
     }
 
-    /// Reports standard errors too: the spread of values over references that
-    /// are drawn from `sample`, each row of which `stands_for` so many rows of the
-    /// reference, or for itself; see
+    /// Also reports standard errors: the spread of values over references drawn from `sample`, each
+    /// row of which `stands_for` a number of reference rows, or itself; see
     /// [`SecondOrderValuer::with_std_error_of`](crate::second_order::SecondOrderValuer::with_std_error_of).
     ///
     /// # Errors
@@ -155,11 +155,6 @@ impl SoftmaxValuer {
         &self.fit
     }
 
-    /// The set sizes averaged over.
-    pub fn sizes(&self) -> Sizes {
-        self.sizes
-    }
-
     /// How values are computed.
     pub fn options(&self) -> SoftmaxOptions {
         self.options
@@ -174,15 +169,6 @@ impl SoftmaxValuer {
     /// the fit, which are recombined to be uncorrelated.
     pub fn bias(&self) -> &[f64] {
         &self.moments.bias
-    }
-
-    /// What is doubtful before a single row was valued.
-    pub fn warnings(&self) -> Vec<Warning> {
-        let mut warnings = self.fit.warnings();
-        warnings.extend(self.sizes.warning());
-        warnings.extend(shift_warning(self.sizes, self.shift()));
-        warnings.extend(self.drawn.warning());
-        warnings
     }
 
     /// `c` of rows that are not part of the reference: the expected gain of
@@ -207,10 +193,10 @@ impl SoftmaxValuer {
         Ok(out)
     }
 
-    /// Values `rows`, which are some or all of the reference rows themselves:
-    /// each is valued against the reference without it, by one step of Newton's
-    /// method for its own probabilities, and is left out of `H` and `V`. Third
-    /// moments stay, which is a matter of `1/n`.
+    /// Values `rows`, which are some or all of the reference rows themselves: each is
+    /// valued against the reference without it, by one step of Newton's method for its
+    /// own probabilities, and is left out of `H` and `V`. Third moments stay, which is an
+    /// error of order `1/n`.
     ///
     /// # Errors
     ///
@@ -233,11 +219,9 @@ impl SoftmaxValuer {
         if out.iter().any(|row| row.note.is_none() && !row.split.value().is_finite()) {
             return Err(rows.explain_not_finite(0, rows.len()));
         }
-        let mut values = self.collect(&out);
+        let mut values = Values::of(&out, self.parts());
         values.std_error = std_errors(&values.value, &self.drawn, |drawn| {
-            let out = drawn.row_values(rows, left_out)?;
-            let value = |row: &RowValue| if row.note.is_some() { f64::NAN } else { row.split.value() };
-            Ok(out.iter().map(value).collect())
+            Ok(drawn.row_values(rows, left_out)?.iter().map(Valued::value).collect())
         })?;
         Ok(values)
     }
@@ -248,7 +232,7 @@ impl SoftmaxValuer {
             || Work::new(&self.fit),
             |work, (panel, out)| self.value_panel(rows, panel * PANEL_ROWS, left_out, work, out),
         );
-        // Which panel fails first is chance; the cell that is named is not.
+        // Which panel fails first is random, but the reported cell is not.
         valued.map_err(|_: Error| rows.explain_not_finite(0, rows.len()))?;
         Ok(out)
     }
@@ -310,39 +294,34 @@ impl SoftmaxValuer {
         };
         if finite(eta) && finite(inverse) && finite(spread) { Ok(()) } else { Err(Error::TooLarge) }
     }
-
-    fn collect(&self, rows: &[RowValue]) -> Values {
-        let column = |field: fn(&Split) -> f64| -> Vec<f64> {
-            rows.iter().map(|row| if row.note.is_some() { f64::NAN } else { field(&row.split) }).collect()
-        };
-        let mut parts = vec![
-            (Part::Potential, column(|split| split.potential)),
-            (Part::Penalty, column(|split| split.penalty)),
-            (Part::Correction, column(|split| split.correction)),
-            (Part::DistSq, column(|split| split.dist_sq)),
-        ];
-        if self.parts_by_class {
-            let prob = |class: usize| rows.iter().map(|row| row.prob[class]).collect();
-            parts.extend((0..self.fit.n_classes()).map(|class| (Part::ProbOf(class), prob(class))));
-        }
-        Values {
-            value: column(Split::value),
-            parts,
-            notes: rows.iter().enumerate().filter_map(|(i, row)| Some((i, row.note?))).collect(),
-            ..Values::default()
-        }
-    }
 }
 
+/// Targets are classes.
 impl Valuer for SoftmaxValuer {
-    /// Values `points`, whose targets are classes.
-    ///
-    /// # Errors
-    ///
-    /// [`Error::FeatureCount`], [`Error::NotAClass`], [`Error::NotFinite`] and
-    /// [`Error::TooLarge`].
-    fn values(&self, points: Rows<'_>) -> Result<Values, Error> {
-        self.value_rows(points, false)
+    fn values_at(&self, rows: Rows<'_>, place: Place, watch: Watch<'_>) -> Result<Values, Error> {
+        go_on(watch, 0, rows.len())?;
+        self.value_rows(rows, place.in_reference)
+    }
+
+    fn parts(&self) -> Vec<Part> {
+        let n_told = if self.parts_by_class { self.fit.n_classes() } else { 0 };
+        Self::PARTS.into_iter().chain((0..n_told).map(Part::ProbOf)).collect()
+    }
+
+    fn sizes(&self) -> Sizes {
+        self.sizes
+    }
+
+    fn warnings(&self) -> Vec<Warning> {
+        let mut warnings = self.fit.warnings();
+        warnings.extend(self.sizes.warning());
+        warnings.extend(shift_warning(self.sizes, self.shift()));
+        warnings.extend(self.drawn.warning());
+        warnings
+    }
+
+    fn wants(&self) -> Wants {
+        self.drawn.wants()
     }
 }
 
@@ -351,7 +330,7 @@ fn shifted(dim: usize, options: SoftmaxOptions, sizes: Sizes) -> ShiftedSizes {
     ShiftedSizes::new(sizes.min() as f64 - 0.5 - shift, sizes.count())
 }
 
-/// All that is known of a valued row.
+/// Everything known about a valued row.
 #[derive(Debug, Clone, Default)]
 struct RowValue {
     split: Split,
@@ -359,6 +338,27 @@ struct RowValue {
     is_only_of_label: bool,
     prob: Vec<f64>,
     note: Option<Note>,
+}
+
+impl Valued for RowValue {
+    fn value(&self) -> f64 {
+        if self.note.is_some() { f64::NAN } else { self.split.value() }
+    }
+
+    fn part(&self, part: Part) -> f64 {
+        let known = |cell: f64| if self.note.is_some() { f64::NAN } else { cell };
+        match part {
+            Part::Potential => known(self.split.potential),
+            Part::Penalty => known(self.split.penalty),
+            Part::Correction => known(self.split.correction),
+            Part::ProbOf(class) => self.prob[class],
+            _ => known(self.split.dist_sq),
+        }
+    }
+
+    fn note(&self) -> Option<Note> {
+        self.note
+    }
 }
 
 /// Buffers of one thread.
@@ -382,7 +382,7 @@ impl Work {
         }
     }
 
-    /// What the moments say about where row `i` of the panel is.
+    /// The moments at the position of row `i` of the panel.
     fn forms(&self, i: usize) -> RowForms {
         let n = self.eta.len();
         RowForms {

@@ -1,0 +1,152 @@
+//! Which column plays which role, and how columns become numbers.
+
+use crate::option::{Group, OptionEntry, Scope};
+use crate::value::{Kind, SIZE, Word};
+
+const COLUMN: OptionEntry = OptionEntry {
+    name: "",
+    placeholder: "COLUMN",
+    takes: Kind::Text,
+    group: Group::Columns,
+    help: "",
+    details: "",
+    default: "",
+    daily: false,
+    scope: Scope::Fit,
+};
+
+const COLUMNS: OptionEntry = OptionEntry { placeholder: "A,B", takes: Kind::Names, ..COLUMN };
+
+const POLICY: OptionEntry = OptionEntry { placeholder: "HOW", ..COLUMN };
+
+/// The column to predict.
+pub static TARGET: OptionEntry = OptionEntry {
+    name: "target",
+    help: "The column to predict",
+    daily: true,
+    scope: Scope::MethodFit,
+    ..COLUMN
+};
+
+/// The features.
+pub static FEATURES: OptionEntry = OptionEntry {
+    name: "features",
+    help: "The features, separated by commas",
+    default: "all columns not used otherwise",
+    daily: true,
+    ..COLUMNS
+};
+
+/// Columns that are not features.
+pub static EXCLUDE: OptionEntry =
+    OptionEntry { name: "exclude", help: "Columns that are not features", daily: true, ..COLUMNS };
+
+/// A name for rows.
+pub static ID: OptionEntry = OptionEntry {
+    name: "id",
+    help: "A column that names the rows: carried through, not a feature",
+    scope: Scope::Always,
+    ..COLUMN
+};
+
+/// The owner of rows.
+pub static BY: OptionEntry = OptionEntry {
+    name: "by",
+    help: "A column that names the owner or group of a row: carried through, not a feature",
+    scope: Scope::Always,
+    ..COLUMN
+};
+
+/// Weights.
+pub static WEIGHT: OptionEntry = OptionEntry {
+    name: "weight",
+    help: "A column with the weights of reference rows: non-negative; only ratios matter",
+    scope: Scope::MethodFit,
+    ..COLUMN
+};
+
+/// Columns that hold categories.
+pub static CATEGORICAL: OptionEntry =
+    OptionEntry { name: "categorical", help: "Columns to read as categories whatever they hold", ..COLUMNS };
+
+/// The label that counts as 1.
+pub static POSITIVE: OptionEntry = OptionEntry {
+    name: "positive",
+    placeholder: "LABEL",
+    help: "The label that counts as 1; values do not depend on it, `prob` does",
+    default: "the larger or later of the two",
+    scope: Scope::MethodFit,
+    ..COLUMN
+};
+
+/// Principal components.
+pub static PCA: OptionEntry = OptionEntry {
+    name: "pca",
+    placeholder: "K",
+    takes: SIZE,
+    help: "Reduce the columns to the K leading principal components of the reference",
+    details: "For embeddings, such as the last layer of a network. Columns are centred, not scaled.",
+    ..COLUMN
+};
+
+/// Missing cells.
+pub static MISSING: OptionEntry = OptionEntry {
+    name: "missing",
+    takes: Kind::Choice {
+        words: &[
+            Word { word: "error", means: "an error" },
+            Word { word: "drop", means: "the row is left out" },
+            Word { word: "mean", means: "the mean of the reference column" },
+        ],
+    },
+    help: "What to do with missing cells",
+    default: "error",
+    daily: true,
+    scope: Scope::Always,
+    ..POLICY
+};
+
+/// Categories that the reference does not have.
+pub static UNSEEN: OptionEntry = OptionEntry {
+    name: "unseen",
+    takes: Kind::Choice {
+        words: &[
+            Word { word: "error", means: "an error" },
+            Word { word: "zero", means: "0 in every column of the feature" },
+        ],
+    },
+    help: "What to do with categories that the reference does not have",
+    default: "error",
+    scope: Scope::Always,
+    ..POLICY
+};
+
+/// Columns that depend on others.
+pub static DEPENDENT: OptionEntry = OptionEntry {
+    name: "dependent",
+    takes: Kind::Choice {
+        words: &[
+            Word { word: "drop", means: "dropped with a warning" },
+            Word { word: "error", means: "an error" },
+        ],
+    },
+    help: "What to do with columns that are constant or depend on earlier ones",
+    default: "drop",
+    scope: Scope::MethodFit,
+    ..POLICY
+};
+
+pub(super) const ALL: &[&OptionEntry] = &[
+    &TARGET,
+    &FEATURES,
+    &EXCLUDE,
+    &ID,
+    &BY,
+    &WEIGHT,
+    &CATEGORICAL,
+    &POSITIVE,
+    &PCA,
+    &MISSING,
+    &UNSEEN,
+    &DEPENDENT,
+];

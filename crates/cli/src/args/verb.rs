@@ -1,0 +1,193 @@
+//! Which command has which options of the catalogue.
+
+use super::flags::flag;
+use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
+use clap::{Arg, ArgAction, ValueHint, value_parser};
+use dshap_catalogue::options::{
+    BOTTOM, BY, CHECKPOINT, CHECKPOINT_EVERY, FIGURE, FORMAT, ID, KEEP, M, MEMORY, Q, REFERENCE, SETS,
+    STDERR, SYNERGY, TASK, TEST, TOP,
+};
+use dshap_catalogue::{Group, OptionEntry, options};
+use dshap_models::{Method, methods};
+use std::path::PathBuf;
+
+/// A command whose flags come from the catalogue.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Verb {
+    Value,
+    Fit,
+    Update,
+    Merge,
+    Evaluate,
+    Compare,
+}
+
+impl Verb {
+    /// Whether the command has a use for an option.
+    fn has(self, option: &OptionEntry) -> bool {
+        let is = |options: &[&OptionEntry]| options.iter().any(|other| other.name == option.name);
+        let is_checkpoint = is(&[&CHECKPOINT, &CHECKPOINT_EVERY]);
+        match (self, option.group) {
+            (Verb::Value, Group::Trial) => false,
+            (Verb::Value, _) => !is(&[&FIGURE]),
+
+            (Verb::Update | Verb::Merge, Group::Run) => {
+                let is_memory = self == Verb::Merge && is(&[&MEMORY]);
+                !(is_checkpoint || is_memory)
+            }
+            (Verb::Update | Verb::Merge, _) => is(&[&M, &Q]),
+
+            // Rows of the reference are arguments.
+            (_, Group::Rows) => is(&[&TEST]),
+            (_, Group::Density) => !is(&[&SETS, &SYNERGY]),
+            (Verb::Fit, Group::Trial | Group::Output) => false,
+            (Verb::Fit, _) => true,
+
+            (_, Group::Run) => !is_checkpoint,
+            (Verb::Evaluate, Group::Output) => is(&[&FORMAT, &FIGURE]),
+            (Verb::Evaluate, _) => true,
+            (Verb::Compare, Group::Output) => is(&[&FORMAT, &KEEP, &TOP]),
+            (Verb::Compare, group) => group != Group::Trial,
+        }
+    }
+
+    /// Whether short help lists an option.
+    fn lists(self, option: &OptionEntry) -> bool {
+        match self {
+            Verb::Update | Verb::Merge => true,
+            Verb::Evaluate if option.group == Group::Trial || option.name == FIGURE.name => true,
+            _ => option.daily,
+        }
+    }
+
+    /// Options that cannot be given together with an option, whatever the method.
+    fn excludes(self, option: &OptionEntry) -> Vec<&'static str> {
+        let pairs: [(&OptionEntry, &[&OptionEntry]); 3] =
+            [(&TOP, &[&BOTTOM]), (&SETS, &[&BY, &ID, &KEEP]), (&SYNERGY, &[&STDERR])];
+        let excluded =
+            pairs.into_iter().filter(|(one, _)| one.name == option.name).flat_map(|(_, others)| others);
+        excluded.filter(|other| self.has(other)).map(|other| other.name).collect()
+    }
+
+    /// An option without which an option means nothing.
+    fn requires(option: &OptionEntry) -> Option<&'static str> {
+        let pairs = [(&SYNERGY, &SETS), (&CHECKPOINT_EVERY, &CHECKPOINT)];
+        pairs.into_iter().find(|(one, _)| one.name == option.name).map(|(_, other)| other.name)
+    }
+
+    /// All flags of the command, in the order of help.
+    pub(super) fn flags(self) -> Vec<Arg> {
+        let mut flags = Vec::new();
+        for option in options::all().filter(|option| self.has(option)) {
+            flags.extend(self.own_flag_before(option));
+            let mut flag =
+                flag(option).hide_short_help(!self.lists(option)).conflicts_with_all(self.excludes(option));
+            if let Some(other) = Self::requires(option) {
+                flag = flag.requires(other);
+            }
+            flags.push(flag);
+        }
+        flags
+    }
+
+    /// The flag that the catalogue has no entry for and that stands before an option.
+    fn own_flag_before(self, option: &OptionEntry) -> Option<Arg> {
+        match self {
+            Verb::Value if option.name == TEST.name => Some(valuer()),
+            Verb::Value | Verb::Fit if option.name == TASK.name => Some(method()),
+            Verb::Evaluate | Verb::Compare if option.name == TASK.name => Some(several_methods()),
+            Verb::Value | Verb::Compare if option.name == KEEP.name => Some(output()),
+            Verb::Evaluate if option.name == FORMAT.name => Some(output()),
+            _ => None,
+        }
+    }
+}
+
+fn valuer() -> Arg {
+    Arg::new("valuer")
+        .long("valuer")
+        .value_name("FILE")
+        .value_parser(value_parser!(PathBuf))
+        .value_hint(ValueHint::FilePath)
+        .conflicts_with(REFERENCE.name)
+        .help("A valuer saved by `dshap fit`")
+        .long_help(
+            "A valuer saved by `dshap fit`\n\n\
+             m, q and the method can be overridden; columns and the fit are those of the valuer.",
+        )
+        .help_heading(Group::Rows.heading())
+}
+
+fn method() -> Arg {
+    Arg::new("method")
+        .long("method")
+        .value_name("NAME")
+        .value_parser(method_names())
+        .hide_possible_values(true)
+        .help("How rows are valued; `dshap methods` lists all")
+        .long_help(format!(
+            "How rows are valued; `dshap methods NAME` describes a method and its options\n\n{}\n\n\
+             Default: gaussian; closed with --task density",
+            summaries()
+        ))
+        .help_heading(Group::Method.heading())
+}
+
+fn several_methods() -> Arg {
+    Arg::new("methods")
+        .long("methods")
+        .value_name("A,B")
+        .value_parser(method_names())
+        .value_delimiter(',')
+        .action(ArgAction::Append)
+        .hide_possible_values(true)
+        .help("The methods, separated by commas; `dshap methods` lists all")
+        .long_help(format!(
+            "The methods, separated by commas; `dshap methods NAME` describes a method and its options\n\n\
+             Each method gets the options that it takes.\n\n{}\n\n\
+             Default: gaussian,loo; closed,loo with --task density",
+            summaries()
+        ))
+        .help_heading(Group::Method.heading())
+}
+
+fn output() -> Arg {
+    Arg::new("output")
+        .short('o')
+        .long("output")
+        .value_name("FILE")
+        .value_parser(value_parser!(PathBuf))
+        .value_hint(ValueHint::FilePath)
+        .help("Write to a .csv, .json, .ndjson, .parquet, .arrow or .npy file")
+        .long_help(
+            "Write to a .csv, .json, .ndjson, .parquet, .arrow or .npy file\n\n\
+             The file appears whole or not at all.",
+        )
+        .help_heading(Group::Output.heading())
+}
+
+/// The valuer that a command saves.
+pub(super) fn saved_valuer(help: &'static str) -> Arg {
+    Arg::new("output")
+        .short('o')
+        .long("output")
+        .value_name("FILE")
+        .value_parser(value_parser!(PathBuf))
+        .value_hint(ValueHint::FilePath)
+        .required(true)
+        .help(help)
+}
+
+/// Names of methods; a name that is none suggests the closest.
+pub(super) fn method_names() -> impl TypedValueParser<Value = &'static Method> {
+    let names =
+        methods::METHODS.iter().map(|method| PossibleValue::new(method.name()).help(method.entry.summary));
+    PossibleValuesParser::new(names)
+        .map(|name| methods::find(&name).expect("clap lets only names of methods through"))
+}
+
+/// A line for each method.
+fn summaries() -> String {
+    let line = |method: &&Method| format!("{:<14} {}", method.name(), method.entry.summary);
+    methods::METHODS.iter().map(line).collect::<Vec<_>>().join("\n")
+}

@@ -1,0 +1,211 @@
+//! What is known about a reference and a method, in lines for people.
+
+use crate::table::{counted, grouped, significant};
+use dshap_models::second_order::OneVsRestReason;
+use dshap_models::{ComponentFacts, ExtraPass, Facts};
+use dshap_run::Summary;
+
+/// Labels that are listed.
+const SHOWN_LABELS: usize = 12;
+
+/// What is predicted, if something is.
+pub(super) fn of_target(facts: &Facts) -> String {
+    facts.target.as_ref().map(|target| format!(" of `{target}`")).unwrap_or_default()
+}
+
+/// The columns and the set sizes. For a density and for a finite dataset all sizes count.
+pub(super) fn sizes(facts: &Facts) -> String {
+    match &facts.density {
+        _ if facts.method == "knn-shapley" => format!("p = {}, sets of every size", facts.p),
+        Some(_) if facts.baseline.is_none() => {
+            format!("{}, m = {}", counted(facts.p as u64, "column"), facts.m)
+        }
+        _ => format!("p = {}, q = {}, m = {}", facts.p, facts.q, facts.m),
+    }
+}
+
+/// The noise variance of a regression.
+pub(super) fn noise(facts: &Facts) -> String {
+    match (facts.noise_var, &facts.classification) {
+        (Some(noise_var), None) => format!(", noise variance {}", significant(noise_var)),
+        _ => String::new(),
+    }
+}
+
+/// How a reference was smoothed, if it was.
+pub(super) fn smoothed(facts: &Facts) -> String {
+    let Some(density) = &facts.density else { return String::new() };
+    let from = match density.bandwidth_from {
+        "cross-validated" => format!("best of {} by cross-validation", density.bandwidths_tried.len()),
+        "scott" => "by Scott's rule".into(),
+        "silverman" => "by Silverman's rule".into(),
+        _ => "as given".into(),
+    };
+    let sample = match density.sample_seed {
+        None => String::new(),
+        Some(seed) => {
+            let rows = grouped(density.rows_used as u64);
+            let all = grouped(facts.n_reference as u64);
+            format!("a sample of {rows} of the {all} reference rows, seed {seed}\n")
+        }
+    };
+    let (bandwidth, scale) = (significant(density.bandwidth), scaled(density.scale));
+    format!("{} kernel, bandwidth {bandwidth} ({from}), {scale}\n{sample}", density.kernel)
+}
+
+/// How columns are made comparable.
+fn scaled(scale: &str) -> &'static str {
+    match scale {
+        "std" => "columns divided by their standard deviations",
+        _ => "columns as given",
+    }
+}
+
+/// How neighbours are found and which rows they predict, if they predict any.
+pub(super) fn neighbours(facts: &Facts) -> String {
+    let Some(found) = &facts.neighbours else { return String::new() };
+    let rows = found.test_rows.map(|rows| grouped(rows as u64)).unwrap_or_default();
+    let files: Vec<String> = found.test_files.iter().map(|file| format!("`{}`", file.name)).collect();
+    let tests = match found.test_seed {
+        _ if !found.test_from_reference => {
+            format!("{} from {}", counted(found.test_rows.unwrap_or(0) as u64, "test row"), files.join(", "))
+        }
+        None => format!("all {rows} reference rows serve as test rows, each without itself"),
+        Some(seed) => {
+            format!(
+                "a sample of {rows} reference rows serves as test rows, each without itself (seed {seed})"
+            )
+        }
+    };
+    let labels = match found.labels.is_empty() {
+        true => String::new(),
+        false => format!("labels {}\n", shown_labels(&found.labels, &found.label_rows)),
+    };
+    let near = if found.k == 1 { "nearest row".into() } else { format!("{} nearest rows", found.k) };
+    format!("{labels}{near} by {} distance, {}\n{tests}\n", found.metric, scaled(found.scale))
+}
+
+/// What a model that is refitted on each set is judged by, if there is one.
+pub(super) fn refitted(facts: &Facts) -> String {
+    let Some(second_order) = &facts.second_order else { return String::new() };
+    let small = match second_order.small_ridge {
+        0.0 => String::new(),
+        ridge => format!(", small ridge {ridge}"),
+    };
+    let shift = match (second_order.shift, second_order.shift_from) {
+        (Some(shift), Some("default")) => format!(", κ = p + 1 = {shift}"),
+        (Some(shift), Some(from)) => format!(", κ = {} ({from})", significant(shift)),
+        _ => String::new(),
+    };
+    let (utility, spread) = (second_order.utility, second_order.spread);
+    let why = match second_order.why_one_vs_rest {
+        None => String::new(),
+        Some(OneVsRestReason::NotPlainLogLoss) => "; one softmax model needs log-loss without a ridge".into(),
+        Some(OneVsRestReason::TooManyCoefficients { coefficients, most }) => {
+            format!("; one softmax model would have {coefficients} coefficients, more than {most}")
+        }
+    };
+    format!("a model refitted on each set, judged by {utility}; {spread} spread{small}{shift}{why}\n")
+}
+
+/// What sets of rows are measured on by a baseline, if it is one.
+pub(super) fn baseline(facts: &Facts) -> String {
+    let Some(baseline) = &facts.baseline else { return String::new() };
+    let n_test = baseline.n_test as u64;
+    let tests = match baseline.test_from {
+        "test" => counted(n_test, "test row"),
+        from => format!("{} of the {from}", grouped(n_test)),
+    };
+    let ridge = facts.ridge.filter(|ridge| *ridge > 0.0).map(|ridge| format!(", ridge {ridge}"));
+    format!("utility {} on {tests}{}; ", baseline.utility, ridge.unwrap_or_default())
+}
+
+/// Why a table was read more often than once, if it was.
+pub(super) fn passes(summary: &Summary) -> String {
+    if summary.reference_passes <= 1 {
+        return String::new();
+    }
+    let what = if summary.leave_one_out { "table" } else { "reference" };
+    let times = summary.reference_passes + usize::from(summary.leave_one_out);
+    let words: Vec<&str> = summary.extra_passes.iter().map(purpose).collect();
+    let many = match summary.extra_passes.as_slice() {
+        [ExtraPass::Steps] => "extra passes",
+        [_] => "an extra pass",
+        _ => "extra passes",
+    };
+    format!("the {what} was read {times} times: {many} for {}\n", listed(&words))
+}
+
+/// What a pass is for.
+fn purpose(pass: &ExtraPass) -> &'static str {
+    match pass {
+        ExtraPass::Levels => "text columns and means",
+        ExtraPass::Labels => "labels",
+        ExtraPass::Components => "principal components",
+        ExtraPass::Steps => "steps of the logistic fit",
+        ExtraPass::HardColumns => "columns that are nearly combinations of others",
+        ExtraPass::Calibration => "calibration",
+        ExtraPass::Rows => "storing rows to draw sets from",
+        ExtraPass::Authors => "the authors' variables",
+        ExtraPass::Expansion => "moments of refitted models",
+    }
+}
+
+/// Words as a list: "a, b and c".
+fn listed(words: &[&str]) -> String {
+    match words {
+        [] => String::new(),
+        [word] => (*word).into(),
+        [before @ .., last] => format!("{} and {last}", before.join(", ")),
+    }
+}
+
+/// The labels that were told apart, if there are any.
+pub(super) fn labels(facts: &Facts) -> String {
+    let Some(found) = &facts.classification else { return String::new() };
+    let how = match &found.positive {
+        Some(positive) => format!("; `prob` is the probability of `{positive}`"),
+        None if facts.second_order.as_ref().is_some_and(|facts| facts.model == "softmax") => {
+            "; one softmax model for all labels".into()
+        }
+        None => "; one model per label against the others, values summed".into(),
+    };
+    let ridge = facts.ridge.filter(|ridge| *ridge > 0.0).map(|ridge| format!("; ridge {ridge}"));
+    let shown = shown_labels(&found.labels, &found.label_rows);
+    format!("labels {shown}{how}{}\n", ridge.unwrap_or_default())
+}
+
+/// The first labels with the number of their rows.
+fn shown_labels(labels: &[String], rows: &[usize]) -> String {
+    let first = labels.iter().zip(rows).take(SHOWN_LABELS);
+    let shown: Vec<String> =
+        first.map(|(label, rows)| format!("`{label}` ({})", grouped(*rows as u64))).collect();
+    let more = labels.len().saturating_sub(SHOWN_LABELS);
+    let more = if more > 0 { format!(" and {more} more") } else { String::new() };
+    format!("{}{more}", shown.join(", "))
+}
+
+/// What columns were reduced to, if they were.
+pub(super) fn reduced(facts: &Facts) -> String {
+    facts.pca.as_ref().map(|pca| format!("{}\n", components(pca))).unwrap_or_default()
+}
+
+/// What columns were reduced to.
+pub(super) fn components(pca: &ComponentFacts) -> String {
+    let ComponentFacts { components, columns, explained } = pca;
+    format!(
+        "{components} principal components of {columns} columns, {:.1} % of their variance",
+        100.0 * explained
+    )
+}
+
+/// What weights do to the reference, if there are any.
+pub(super) fn weights(facts: &Facts) -> String {
+    match &facts.weight {
+        None => String::new(),
+        Some(column) => format!(
+            "weighted by `{column}`: as informative as {} rows of equal weight\n",
+            grouped(facts.effective_rows.round() as u64)
+        ),
+    }
+}

@@ -1,0 +1,154 @@
+//! `dshap methods`: what the catalogue has.
+
+use crate::args::{MethodsArgs, default, long_name, only_tasks, spelled};
+use crate::failure::Failure;
+use crate::table::wrapped;
+use dshap_catalogue::{Kind, MethodEntry, MethodKind, OptionEntry, Takes, Task, options};
+use dshap_models::methods;
+use serde::Serialize;
+use std::fmt::Write;
+
+/// The longest line.
+const WIDTH: usize = 100;
+
+/// Where the values of a list of facts begin.
+const INDENT: usize = 18;
+
+pub(crate) fn run(args: &MethodsArgs) -> Result<(), Failure> {
+    let text = match (args.name, args.json) {
+        (Some(method), true) => json(&method.entry),
+        (Some(method), false) => described(&method.entry),
+        (None, true) => json(&Catalogue { methods: methods::entries(), options: options::all().collect() }),
+        (None, false) => table(),
+    };
+    crate::print(&text)
+}
+
+/// All entries, as JSON has them.
+#[derive(Serialize)]
+struct Catalogue {
+    methods: Vec<&'static MethodEntry>,
+    options: Vec<&'static OptionEntry>,
+}
+
+fn json(entries: &impl Serialize) -> String {
+    let text = serde_json::to_string_pretty(entries).expect("entries have nothing JSON cannot hold");
+    format!("{text}\n")
+}
+
+/// A line for each method.
+fn table() -> String {
+    let header = ["method", "tasks", "kind", "errors", "kept", "summary"].map(String::from);
+    let rows: Vec<[String; 6]> =
+        std::iter::once(header).chain(methods::entries().into_iter().map(row)).collect();
+    let mut text = String::new();
+    for row in &rows {
+        let cells = row.iter().enumerate().map(|(column, cell)| {
+            let width = rows.iter().map(|row| row[column].chars().count()).max().unwrap_or(0);
+            format!("{cell:<width$}")
+        });
+        text += cells.collect::<Vec<_>>().join("  ").trim_end();
+        text.push('\n');
+    }
+    text + "\nTasks: R regression, C classification, D density. Errors: whether there are standard errors.\n\
+            Kept: a valuer can be S saved, U updated, M merged.\n\n\
+            `dshap methods NAME` describes a method, its options and an example.\n"
+}
+
+fn row(entry: &MethodEntry) -> [String; 6] {
+    let letters = |letters: &[(&str, bool)]| {
+        let shown: Vec<&str> = letters.iter().map(|(letter, is)| if *is { letter } else { "·" }).collect();
+        shown.join(" ")
+    };
+    let tasks = [
+        ("R", entry.is_for(Task::Regression)),
+        ("C", entry.is_for(Task::Classification)),
+        ("D", entry.is_for(Task::Density)),
+    ];
+    let kept = [("S", entry.saved.is_ok()), ("U", entry.updates), ("M", entry.merges)];
+    let errors = if entry.has_std_errors() { "yes" } else { "no" };
+    [
+        entry.name.into(),
+        letters(&tasks),
+        kind(entry.kind).into(),
+        errors.into(),
+        letters(&kept),
+        spelled(entry.summary),
+    ]
+}
+
+fn kind(kind: MethodKind) -> &'static str {
+    match kind {
+        MethodKind::ClosedForm => "closed form",
+        MethodKind::Bound => "bound",
+        MethodKind::Drawing => "drawing",
+        MethodKind::Baseline => "baseline",
+    }
+}
+
+/// All that is known about a method.
+fn described(entry: &MethodEntry) -> String {
+    let mut text = format!("{}: {}\n\n", entry.name, spelled(entry.summary));
+    text += &wrapped(&spelled(entry.about), 0, WIDTH);
+    text.push('\n');
+    let tasks: Vec<&str> = entry.tasks.iter().map(|task| task.name()).collect();
+    let errors = if entry.has_std_errors() { entry.std_errors } else { "none" };
+    for (name, value) in [
+        ("tasks", tasks.join(", ")),
+        ("kind", kind(entry.kind).into()),
+        ("parts", if entry.parts.is_empty() { "none".into() } else { entry.parts.into() }),
+        ("standard errors", errors.into()),
+        ("passes", entry.passes.into()),
+        ("valuers", valuers(entry)),
+        ("source", entry.source.into()),
+        ("documentation", entry.page.into()),
+    ] {
+        let lines = wrapped(&spelled(&value), INDENT, WIDTH);
+        let _ = write!(text, "{name:<INDENT$}{}", lines.trim_start());
+    }
+    text += "\nOptions:\n";
+    for takes in entry.options {
+        text += &option(entry, takes);
+    }
+    text +=
+        "\nEvery method also takes the options on columns, output and the run: see `dshap value --help`.\n";
+    let _ = write!(text, "\nExample:\n  dshap {}\n", spelled(entry.example));
+    text
+}
+
+/// What can be done with valuers of a method.
+fn valuers(entry: &MethodEntry) -> String {
+    match entry.saved {
+        Err(why) => format!("cannot be saved: {why}"),
+        Ok(()) => match (entry.updates, entry.merges) {
+            (true, true) => "can be saved, updated and merged".into(),
+            (true, false) => "can be saved and updated".into(),
+            (false, true) => "can be saved and merged".into(),
+            (false, false) => "can be saved".into(),
+        },
+    }
+}
+
+/// An option of a method: the flag, and below it what it means there.
+fn option(entry: &MethodEntry, takes: &Takes) -> String {
+    let option = takes.option;
+    let value = match option.takes {
+        Kind::Switch => String::new(),
+        Kind::Choice { words } => {
+            format!(" {}", words.iter().map(|word| word.word).collect::<Vec<_>>().join("|"))
+        }
+        _ => format!(" {}", option.placeholder),
+    };
+    let usual = Some(spelled(option.default)).filter(|usual| !usual.is_empty());
+    let default = default(takes.default).or(usual).map(|default| format!("; default {default}"));
+    let meaning = if takes.role.is_empty() { option.help } else { takes.role };
+    let meaning = format!("{}{}", capitalised(&spelled(meaning)), default.unwrap_or_default());
+    let flag = format!("  --{}{value}{}\n", long_name(option.name), only_tasks(entry, takes));
+    flag + &wrapped(&meaning, 6, WIDTH)
+}
+
+/// The text with a capital first letter.
+fn capitalised(text: &str) -> String {
+    let mut letters = text.chars();
+    letters.next().map_or(String::new(), |first| first.to_uppercase().chain(letters).collect())
+}

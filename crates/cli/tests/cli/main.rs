@@ -1,0 +1,21 @@
+//! The program as users run it, in one test binary.
+
+mod baselines;
+mod catalogue;
+mod classification;
+mod common;
+mod density;
+mod errors;
+mod evaluate;
+mod experiment;
+mod formula;
+mod inputs;
+mod limits;
+mod methods;
+mod neighbours;
+mod pages;
+mod same_values;
+mod second_order;
+mod terminal;
+mod value;
+mod valuers;

@@ -1,0 +1,52 @@
+//! What a person sees on a terminal, given one by `script`.
+
+use crate::common::{Folder, goods, many_rows};
+use std::process::Command;
+
+/// The screen after `dshap ARGS` on a terminal; nothing where there is no `script`.
+fn on_a_terminal(folder: &Folder, args: &str) -> Option<String> {
+    let program = assert_cmd::cargo::cargo_bin!("dshap").display();
+    let script = Command::new("script")
+        .args(["--quiet", "--return", "--command", &format!("'{program}' {args}"), "/dev/null"])
+        .current_dir(folder.path("."))
+        .output();
+    match script {
+        Ok(output) => {
+            let screen = String::from_utf8_lossy(&output.stdout).replace('\r', "");
+            assert!(output.status.success(), "{screen}");
+            Some(screen)
+        }
+        Err(error) => {
+            println!("skipped: there is no `script` here ({error})");
+            None
+        }
+    }
+}
+
+#[test]
+fn values_come_as_a_table() {
+    let folder = Folder::with("goods.csv", goods());
+    let Some(screen) = on_a_terminal(&folder, "value goods.csv --target price") else { return };
+    let header: Vec<&str> = screen.lines().next().unwrap_or_default().split_whitespace().collect();
+    assert_eq!(header, ["row", "value", "potential", "penalty", "dist_sq", "resid_sq"], "{screen}");
+    assert!(screen.contains("regression (guessed) of `price`"), "{screen}");
+}
+
+#[test]
+fn a_long_table_shows_both_ends_by_value() {
+    let folder = Folder::with("many.csv", many_rows(200));
+    let Some(screen) = on_a_terminal(&folder, "value many.csv --target y --quiet") else { return };
+    assert!(screen.contains("… 180 rows between, by value;"), "{screen}");
+    let value = |line: &str| line.split_whitespace().nth(1).and_then(|cell| cell.parse::<f64>().ok());
+    let shown: Vec<f64> = screen.lines().skip(1).filter_map(value).filter(|v| *v != 180.0).collect();
+    assert_eq!(shown.len(), 20, "{screen}");
+    assert!(shown.is_sorted_by(|a, b| a >= b), "{screen}");
+}
+
+#[test]
+fn a_formula_shows_its_forms() {
+    let folder = Folder::with("goods.csv", goods());
+    let line = "formula regression --p 2 --q 5 --m 12 --d2 0.25 --e2 0 --sigma2 1.5";
+    let Some(screen) = on_a_terminal(&folder, line) else { return };
+    assert!(screen.contains("gain") && screen.contains("0.16929"), "{screen}");
+}

@@ -1,0 +1,33 @@
+//! Figure 1 and Table 1: times are measured and written.
+
+use crate::common::{csv, done, number, tiny};
+use dshap_experiments::{Experiment, Settings};
+
+#[test]
+fn figure_1_has_a_time_for_every_case() {
+    // D-SHAPLEY refits logistic models for minutes, so only the other test has it.
+    let settings = Settings { repetitions: Some(1), only: None, d_shapley: Some(0), ..tiny("gaussian-r") };
+    let folder = done(Experiment::Fig1, &settings);
+    let (header, rows) = csv(&folder.path().join("fig1.csv"));
+    assert_eq!(header, "task,p,m,method,repetition,seconds");
+    // Two tasks, two p; three m for the closed form, two for the paper's algorithms.
+    assert_eq!(rows.len(), 2 * 2 * (3 + 2));
+    assert!(rows.iter().all(|row| number(&row[5]) > 0.0));
+    let summary = std::fs::read_to_string(folder.path().join("fig1.md")).unwrap();
+    assert!(summary.contains("| classification | 30 | 1000 |"));
+    assert!(folder.path().join("fig1.png").is_file());
+    let figure = std::fs::read_to_string(folder.path().join("fig1.svg")).unwrap();
+    assert!(figure.contains("medians of 1 repetition<"));
+}
+
+#[test]
+fn table_1_has_a_row_for_every_method() {
+    let folder = done(Experiment::Table1, &Settings { repetitions: Some(1), ..tiny("gaussian-r") });
+    let (header, rows) = csv(&folder.path().join("table1.csv"));
+    assert_eq!(header, "dataset,method,repetition,n_reference,features,points,seconds");
+    let methods: Vec<&str> = rows.iter().map(|row| row[1].as_str()).collect();
+    assert_eq!(methods, ["closed", "paper", "d-shapley"]);
+    assert!(rows.iter().all(|row| row[3] == "47800" && row[4] == "10" && number(&row[6]) > 0.0));
+    let figure = std::fs::read_to_string(folder.path().join("table1.svg")).unwrap();
+    assert!(figure.contains(">gaussian-r<"), "datasets have their names");
+}

@@ -1,0 +1,19 @@
+//! Files in and out.
+
+#![allow(clippy::unwrap_used, reason = "in a test a panic is the message")]
+
+mod atomic;
+mod categories;
+mod changes;
+mod common;
+mod csv;
+mod interrupt;
+mod ipc;
+mod memory;
+mod ndjson;
+mod npy;
+mod overhead;
+mod parquet;
+mod round_trips;
+mod sink;
+mod skip;

@@ -1,0 +1,64 @@
+//! `calibrated`: Theorem 2, calibrated to the distances that reference rows have.
+
+use super::gaussian::REFIT_RULE;
+use super::shared::*;
+use crate::method::{MakeLinear, MakeLogistic, Makes, Method};
+use crate::reference::ExtraPass;
+use dshap::classification::ClassificationValuer;
+use dshap::linear::LinearValuer;
+use dshap_catalogue::options::RIDGE;
+use dshap_catalogue::{MethodEntry, MethodKind};
+
+/// The method.
+pub(crate) static CALIBRATED: Method = Method {
+    entry: MethodEntry {
+        name: "calibrated",
+        summary: "As gaussian, for inputs that are not Gaussian",
+        about: "The closed form of `gaussian`, calibrated to the distances that reference rows really have. It is an \
+                approximation, and close to `general` where inputs are far from Gaussian. It takes two to three \
+                times as long as `gaussian`. Use it where a warning says that inputs are too far from Gaussian.",
+        kind: MethodKind::ClosedForm,
+        tasks: PREDICTIONS,
+        options: &[
+            TAKES_TARGET,
+            TAKES_REFERENCE,
+            TAKES_WEIGHT,
+            TAKES_M,
+            TAKES_Q,
+            TAKES_POSITIVE,
+            TAKES_DEPENDENT,
+            TAKES_NO_INTERCEPT,
+            TAKES_REFIT_INTERCEPT,
+            TAKES_FIT_RIDGE,
+            TAKES_STDERR,
+            TAKES_PER_CLASS,
+            TAKES_CHECKPOINT,
+        ],
+        refuses: &[(&RIDGE, "the closed form of a regression has no ridge")],
+        rules: &[REFIT_RULE],
+        parts: "potential, penalty, dist_sq; resid_sq (regression); prob, weight (two labels)",
+        std_errors: "the reference is a sample",
+        saved: Ok(()),
+        updates: false,
+        merges: false,
+        passes: "two over the reference (labels: one for each step of the fit, and one more), one over the points",
+        source: "Theorem 2 for other inputs; beyond the paper",
+        page: "docs/accuracy.md",
+        example: "value wine.csv {target=quality} {method=calibrated}",
+    },
+    constant: Some("gain"),
+    convention: "definition",
+    makes: Makes::Fit {
+        linear: Some(MakeLinear::Rows(|model, _, sizes, std_error| {
+            let Some(distances) = &model.distances else { return Ok(None) };
+            let valuer = LinearValuer::calibrated(model.fit.clone(), sizes, distances)?;
+            Ok(Some(Box::new(valuer.with_std_error(std_error))))
+        })),
+        logistic: Some(MakeLogistic::EachFit(|model, (class, fit), _, sizes| {
+            let distances = model.distances.as_ref().and_then(|tables| tables.get(class));
+            distances.map(|distances| ClassificationValuer::calibrated(fit, sizes, distances)).transpose()
+        })),
+    },
+    needs: |_, _| Some(ExtraPass::Calibration),
+    default: no_other_default,
+};

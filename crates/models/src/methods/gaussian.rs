@@ -1,0 +1,104 @@
+//! `gaussian`: Theorem 2, exactly.
+
+use super::shared::*;
+use crate::how::How;
+use crate::method::{MakeLinear, MakeLogistic, Makes, Method};
+use dshap::classification::{ClassificationMethod, ClassificationValuer};
+use dshap::linear::{Constant, Convention, LinearMethod, LinearValuer};
+use dshap_catalogue::options::{CONSTANT, CONVENTION, NO_INTERCEPT, REFIT_INTERCEPT, RIDGE};
+use dshap_catalogue::{Default, MethodEntry, MethodKind, Rule, Takes};
+
+pub(super) const REFIT_RULE: Rule = Rule {
+    is_broken: refits_no_intercept,
+    options: &[&REFIT_INTERCEPT, &NO_INTERCEPT],
+    why: "there is no intercept to refit",
+};
+
+/// The method.
+pub(crate) static GAUSSIAN: Method = Method {
+    entry: MethodEntry {
+        name: "gaussian",
+        summary: "Exact for Gaussian inputs; the default",
+        about: "The value of a row is the expected drop in squared prediction error when the row joins a random set \
+                of q − 1 … m − 1 others, summed over these sizes and divided by m. A positive value means the row is \
+                expected to help. The closed form is exact for Gaussian inputs, a linear model and constant noise. For \
+                labels it is the same gain for the least-squares problem that stands in for a logistic model, with the \
+                coefficients and weights of the whole reference; more than two labels are told apart one against the \
+                rest, and their values are summed.",
+        kind: MethodKind::ClosedForm,
+        tasks: PREDICTIONS,
+        options: &[
+            TAKES_TARGET,
+            TAKES_REFERENCE,
+            TAKES_WEIGHT,
+            TAKES_M,
+            TAKES_Q,
+            TAKES_POSITIVE,
+            TAKES_DEPENDENT,
+            TAKES_NO_INTERCEPT,
+            TAKES_REFIT_INTERCEPT,
+            TAKES_FIT_RIDGE,
+            Takes::new(&CONSTANT).default(Default::Word("gain")).saved_as("constant"),
+            Takes::new(&CONVENTION).default(Default::Word("definition")).saved_as("convention"),
+            TAKES_STDERR,
+            TAKES_PER_CLASS,
+            TAKES_CHECKPOINT,
+        ],
+        refuses: &[(&RIDGE, "the closed form of a regression has no ridge")],
+        rules: &[
+            REFIT_RULE,
+            Rule {
+                is_broken: |given, _| {
+                    given.is(&CONVENTION, "printed")
+                        && given.word(&CONSTANT).is_some_and(|constant| constant != "theorem")
+                },
+                options: &[&CONSTANT, &CONVENTION],
+                why: "Theorem 2 as printed has the constant `theorem`",
+            },
+        ],
+        parts: "potential, penalty, dist_sq; resid_sq (regression); prob, weight (two labels)",
+        std_errors: "the reference is a sample",
+        saved: Ok(()),
+        updates: true,
+        merges: true,
+        passes: "one over the reference (labels: one for each step of the fit), one over the points",
+        source: "Theorem 2, Corollary 4",
+        page: "docs/accuracy.md",
+        example: "value wine.csv {target=quality} {bottom=20}",
+    },
+    constant: Some("gain"),
+    convention: "definition",
+    makes: Makes::Fit {
+        linear: Some(MakeLinear::Rows(|model, how, sizes, std_error| {
+            let (constant, convention) = settings(how);
+            let method = LinearMethod::Gaussian { constant, convention };
+            let valuer = LinearValuer::new(model.fit.clone(), sizes, method)?;
+            Ok(Some(Box::new(valuer.with_std_error(std_error))))
+        })),
+        logistic: Some(MakeLogistic::EachFit(|_, (_, fit), how, sizes| {
+            let (constant, convention) = settings(how);
+            let method = ClassificationMethod::Gaussian { constant, convention };
+            ClassificationValuer::new(fit, sizes, method).map(Some)
+        })),
+    },
+    needs: needs_nothing,
+    default: no_other_default,
+};
+
+/// The constant and the convention of these settings.
+fn settings(how: &How) -> (Constant, Convention) {
+    let constant = match how.given.word(&CONSTANT) {
+        Some("theorem") => Constant::Theorem,
+        Some(word) => match word.strip_prefix("full:").and_then(|c| c.parse().ok()) {
+            Some(c) => Constant::Full(c),
+            None => Constant::Gain,
+        },
+        None => Constant::Gain,
+    };
+    (constant, convention(how))
+}
+
+/// The convention of these settings.
+pub(super) fn convention(how: &How) -> Convention {
+    if how.is_printed() { Convention::Printed } else { Convention::Definition }
+}

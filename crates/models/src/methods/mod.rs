@@ -1,0 +1,99 @@
+//! All methods, one file each: its entry in the catalogue, and how its valuer is
+//! made.
+//!
+//! A further method is a further file here, and its line in [`METHODS`].
+
+mod algorithm_3;
+pub(crate) mod bounds;
+mod calibrated;
+mod closed;
+mod d_shapley;
+mod exact_shapley;
+pub(crate) mod gaussian;
+pub(crate) mod general;
+mod knn;
+mod knn_shapley;
+mod loo;
+mod monte_carlo;
+mod random;
+mod second_order;
+mod shared;
+mod tmc_shapley;
+
+use crate::method::Method;
+use dshap_catalogue::{MethodEntry, Task};
+
+/// All methods, in the order of help.
+pub static METHODS: &[&Method] = &[
+    &gaussian::GAUSSIAN,
+    &calibrated::CALIBRATED,
+    &general::GENERAL,
+    &second_order::SECOND_ORDER,
+    &knn::KNN,
+    &closed::CLOSED,
+    &bounds::LOWER,
+    &bounds::UPPER,
+    &algorithm_3::ALGORITHM_3,
+    &monte_carlo::MONTE_CARLO,
+    &d_shapley::D_SHAPLEY,
+    &tmc_shapley::TMC_SHAPLEY,
+    &exact_shapley::EXACT_SHAPLEY,
+    &knn_shapley::KNN_SHAPLEY,
+    &loo::LOO,
+    &random::RANDOM,
+];
+
+/// The method of that name.
+pub fn find(name: &str) -> Option<&'static Method> {
+    METHODS.iter().copied().find(|method| method.name() == name)
+}
+
+/// The default method of a task; while the task is not known, that of
+/// predictions.
+pub fn default_for(task: Option<Task>) -> &'static Method {
+    match task {
+        Some(Task::Density) => &closed::CLOSED,
+        _ => &gaussian::GAUSSIAN,
+    }
+}
+
+/// The entries of all methods.
+pub fn entries() -> Vec<&'static MethodEntry> {
+    METHODS.iter().map(|method| &method.entry).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use dshap_catalogue::{Default, options, spelled};
+
+    #[test]
+    fn entries_are_whole_and_name_options_that_exist() {
+        for method in METHODS {
+            let entry = &method.entry;
+            assert_eq!(find(entry.name), Some(*method));
+            assert!(!entry.tasks.is_empty() && !entry.summary.is_empty() && !entry.about.is_empty());
+            for text in [entry.summary, entry.about, entry.passes, entry.example] {
+                assert!(!text.contains("--"), "{}: {text}", entry.name);
+                spelled(text, |name, _| {
+                    assert!(
+                        options::find(name).is_some() || name == "method",
+                        "{} names `{name}`",
+                        entry.name
+                    );
+                    String::new()
+                });
+            }
+            for takes in entry.options {
+                let is_own = takes.option.is_of_methods() || takes.option.name == options::SEED.name;
+                assert!(is_own, "{}: every method takes `{}`", entry.name, takes.option.name);
+                assert!(takes.tasks.iter().any(|task| entry.is_for(*task)), "{}", entry.name);
+                if let Default::Word(word) = takes.default {
+                    assert!(takes.option.takes.parse(word).is_some(), "{}: {word}", entry.name);
+                }
+            }
+            let page = concat!(env!("CARGO_MANIFEST_DIR"), "/../../").to_string() + entry.page;
+            assert!(std::path::Path::new(&page).exists(), "{} is described in {}", entry.name, entry.page);
+        }
+    }
+}

@@ -1,0 +1,46 @@
+//! Options that several methods take in the same way.
+
+use crate::reference::ExtraPass;
+use dshap_catalogue::options::{
+    CHECKPOINT, DEPENDENT, M, NO_INTERCEPT, PER_CLASS, POSITIVE, Q, REFERENCE, REFIT_INTERCEPT, RIDGE,
+    STDERR, TARGET, WEIGHT,
+};
+use dshap_catalogue::{Given, OptionEntry, Takes, Task, Value};
+
+pub(super) const PREDICTIONS: &[Task] = &[Task::Regression, Task::Classification];
+pub(super) const REGRESSION: &[Task] = &[Task::Regression];
+pub(super) const CLASSIFICATION: &[Task] = &[Task::Classification];
+pub(super) const DENSITY: &[Task] = &[Task::Density];
+
+pub(super) const TAKES_REFERENCE: Takes = Takes::new(&REFERENCE);
+pub(super) const TAKES_TARGET: Takes = Takes::new(&TARGET).tasks(PREDICTIONS);
+pub(super) const TAKES_WEIGHT: Takes = Takes::new(&WEIGHT);
+pub(super) const TAKES_M: Takes = Takes::new(&M);
+pub(super) const TAKES_Q: Takes = Takes::new(&Q);
+pub(super) const TAKES_POSITIVE: Takes = Takes::new(&POSITIVE).tasks(CLASSIFICATION);
+pub(super) const TAKES_DEPENDENT: Takes = Takes::new(&DEPENDENT);
+pub(super) const TAKES_NO_INTERCEPT: Takes = Takes::new(&NO_INTERCEPT);
+pub(super) const TAKES_REFIT_INTERCEPT: Takes = Takes::new(&REFIT_INTERCEPT).tasks(REGRESSION);
+pub(super) const TAKES_STDERR: Takes = Takes::new(&STDERR);
+pub(super) const TAKES_PER_CLASS: Takes = Takes::new(&PER_CLASS).tasks(CLASSIFICATION);
+pub(super) const TAKES_CHECKPOINT: Takes = Takes::new(&CHECKPOINT).tasks(REGRESSION);
+
+/// A ridge of the logistic fit, whatever the method.
+pub(super) const TAKES_FIT_RIDGE: Takes = Takes::new(&RIDGE)
+    .tasks(CLASSIFICATION)
+    .role("half of it times the squared coefficients is added to the log-loss of the fit; default 0");
+
+/// A method that needs nothing of the reference beyond a fit.
+pub(super) fn needs_nothing(_: &Given, _: Task) -> Option<ExtraPass> {
+    None
+}
+
+/// A method whose defaults all stand in its entry.
+pub(super) fn no_other_default(_: &Given, _: &OptionEntry) -> Option<Value> {
+    None
+}
+
+/// Whether an intercept is to be refitted that there is not.
+pub(super) fn refits_no_intercept(given: &Given, _: Option<Task>) -> bool {
+    given.has(&REFIT_INTERCEPT) && given.has(&NO_INTERCEPT)
+}

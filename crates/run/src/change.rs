@@ -1,0 +1,333 @@
+//! `update` and `merge`: valuers whose reference changes, without the old rows.
+
+use crate::at::{at, require_columns};
+use crate::design::levels_of;
+use crate::file_warnings;
+use crate::fit::Fitted;
+use crate::inputs::{self, while_digesting};
+use crate::memory::Budget;
+use crate::request::{MergeRequest, Resources, UpdateRequest};
+use crate::summary::FitSummary;
+use crate::table::Table;
+use dshap::linear::{FitOptions, LinearFit};
+use dshap::{Combination, Moments};
+use dshap_io::Source;
+use dshap_models::density;
+use dshap_models::linear::{LinearModel, moments_of};
+use dshap_models::{
+    Action, Error, FittedValuer, Fixed, Makes, MergeConflict, Observer, RowCounts, RowRole, SizeChoice,
+    Stage, Step, Unwatched, Warning, levels_beyond,
+};
+use dshap_table::{Derived, Design, Unseen};
+use std::path::Path;
+
+/// Adds rows to the reference of a valuer and takes rows away.
+///
+/// # Errors
+///
+/// [`Error`]; the file of the valuer is not touched.
+pub fn update(request: &UpdateRequest, observer: &dyn Observer) -> Result<Fitted, Error> {
+    let UpdateRequest { valuer: path, add, forget, sizes, outputs, resources } = request;
+    let before = FittedValuer::load(path)?;
+    let open = |files: &[String]| match files {
+        [] => Ok(None),
+        files => inputs::open(files, outputs).map(Some),
+    };
+    update_valuer(before, path, open(add)?.as_ref(), open(forget)?.as_ref(), *sizes, resources, observer)
+}
+
+/// As [`update`], with tables that are open already; `path` is what the valuer is
+/// called in messages.
+///
+/// # Errors
+///
+/// [`Error`].
+pub fn update_valuer(
+    before: FittedValuer,
+    path: &Path,
+    add: Option<&Source>,
+    forget: Option<&Source>,
+    sizes: SizeChoice,
+    resources: &Resources,
+    observer: &dyn Observer,
+) -> Result<Fitted, Error> {
+    let model = changeable(&before)?.clone();
+    let sizes_before = before.sizes(&before.how)?;
+    let mut change = Change {
+        design: before.design.clone(),
+        moments: model.moments,
+        options: model.options,
+        path,
+        budget: Budget::new(resources.memory),
+        observer,
+        steps: Vec::new(),
+        warnings: Vec::new(),
+        new_levels: Vec::new(),
+        lost_levels: Vec::new(),
+    };
+    if let Some(source) = add {
+        change.add(source)?;
+    }
+    if let Some(source) = forget {
+        change.forget(source)?;
+    }
+    let Change { design, moments, options, steps, mut warnings, new_levels, lost_levels, .. } = change;
+    let n_steps = before.history.len();
+    let mut valuer = before;
+    valuer.how = valuer.how.with_sizes(sizes.or(valuer.how.sizes()));
+    valuer.history.extend(steps);
+    let valuer = refitted(valuer, design, moments, options)?;
+    warnings.extend(file_warnings::of_repeated_files(&valuer.history));
+    warnings.extend(file_warnings::of_filled_cells(&valuer.design, &valuer.history[n_steps..]));
+    let mut summary = FitSummary::of(&valuer, warnings)?;
+    summary.sizes_before = Some((sizes_before.max(), sizes_before.min()));
+    (summary.new_levels, summary.lost_levels) = (new_levels, lost_levels);
+    Ok(Fitted::new(valuer, summary))
+}
+
+/// A reference that changes.
+struct Change<'a> {
+    design: Design,
+    moments: Moments,
+    options: FitOptions,
+    path: &'a Path,
+    budget: Budget,
+    observer: &'a dyn Observer,
+    steps: Vec<Step>,
+    warnings: Vec<Warning>,
+    new_levels: Vec<String>,
+    lost_levels: Vec<String>,
+}
+
+impl Change<'_> {
+    /// Adds rows.
+    fn add(&mut self, source: &Source) -> Result<(), Error> {
+        require_columns(source, &self.design.wanted_of_reference(), self.path)?;
+        let levels = levels_of(source, &self.design, self.budget, self.observer)?;
+        let wider = self.design.with_levels(&levels).map_err(|e| at(e, source, 0))?;
+        if let Some((wider, derived)) = wider {
+            self.new_levels = levels_beyond(&wider, &self.design);
+            self.moments = self.moments.recombined(&combinations(&derived));
+            self.design = wider;
+        }
+        let (added, rows) = self.read(source, &self.design.clone(), Action::Add, Stage::Fit)?;
+        if let Some(added) = &added {
+            self.moments.merge(added).map_err(|e| Error::core(e, &self.design))?;
+        }
+        self.warnings.extend(Warning::rows_left_out(RowRole::Added, rows.n_left_out()));
+        Ok(())
+    }
+
+    /// Takes rows away.
+    fn forget(&mut self, source: &Source) -> Result<(), Error> {
+        require_columns(source, &self.design.wanted_of_reference(), self.path)?;
+        // A row with a level that no reference row has was never among them.
+        let strict = self.design.with_policies(None, Some(Unseen::Error), |column| self.moments.mean(column));
+        let (gone, _) = self.read(source, &strict, Action::Forget, Stage::Forget)?;
+        if let Some(gone) = &gone {
+            take_away(&mut self.moments, gone, &self.design, source)?;
+        }
+        if let Some((narrower, derived)) = without_lost_levels(&self.design, &self.moments) {
+            self.lost_levels = levels_beyond(&self.design, &narrower);
+            self.moments = self.moments.recombined(&combinations(&derived));
+            self.design = narrower;
+        }
+        Ok(())
+    }
+
+    /// Reads the moments of rows and notes the step.
+    fn read(
+        &mut self,
+        source: &Source,
+        design: &Design,
+        action: Action,
+        stage: Stage,
+    ) -> Result<(Option<Moments>, RowCounts), Error> {
+        let table = Table::reference(source, design, self.budget, self.observer);
+        let form = Some(self.moments.form());
+        let ((moments, rows), files) =
+            while_digesting(source, || moments_of(&table, self.options, form, stage))?;
+        let n_rows = moments.as_ref().map_or(0, Moments::n_rows);
+        self.steps.push(Step::new(action, files, rows, n_rows));
+        source.check_unchanged()?;
+        self.warnings.extend(file_warnings::of_sources(source, None));
+        Ok((moments, rows))
+    }
+}
+
+/// The model of a valuer whose reference can change: a sum over rows.
+fn changeable(valuer: &FittedValuer) -> Result<&LinearModel, Error> {
+    let fixed = |why| Err(Error::FixedReference { why });
+    match (valuer.model.of::<LinearModel>(), valuer.how.method.makes) {
+        (None, Makes::Density(_)) => fixed(Fixed::Density),
+        (None, Makes::Neighbours { .. }) => fixed(Fixed::Neighbours),
+        (None, _) => fixed(Fixed::Logistic),
+        (Some(_), _) if !valuer.how.method.entry.updates => fixed(Fixed::Method(valuer.how.method.name())),
+        (Some(_), _) if valuer.design.projection().is_some() => fixed(Fixed::Components),
+        (Some(model), _) => Ok(model),
+    }
+}
+
+/// A valuer fitted to changed moments.
+fn refitted(
+    valuer: FittedValuer,
+    design: Design,
+    moments: Moments,
+    options: FitOptions,
+) -> Result<FittedValuer, Error> {
+    let fit = LinearFit::new(&moments, options).map_err(|e| Error::core(e, &design))?;
+    valuer.refitted(design, Box::new(LinearModel::new(moments, fit, options)))
+}
+
+/// Makes one valuer of several whose references have no row in common.
+///
+/// # Errors
+///
+/// [`Error::CannotMerge`] and whatever is wrong with a file.
+pub fn merge(request: &MergeRequest) -> Result<Fitted, Error> {
+    let mut parts = Vec::with_capacity(request.valuers.len());
+    for path in &request.valuers {
+        parts.push((path.as_path(), FittedValuer::load(path)?));
+    }
+    merge_valuers(parts, request.sizes, &Unwatched)
+}
+
+/// As [`merge`], with valuers at hand and what they are called in messages. It is
+/// watched where it takes long: densities are smoothed anew.
+///
+/// # Errors
+///
+/// [`Error::CannotMerge`], [`Error::NothingToMerge`], [`Error::FixedReference`].
+pub fn merge_valuers(
+    parts: Vec<(&Path, FittedValuer)>,
+    sizes: SizeChoice,
+    observer: &dyn Observer,
+) -> Result<Fitted, Error> {
+    let Some((first_path, first)) = parts.first() else { return Err(Error::NothingToMerge) };
+    let cannot = |path: &Path, why| Error::CannotMerge {
+        first: first_path.display().to_string(),
+        second: path.display().to_string(),
+        why,
+    };
+    if let Some((path, other)) = parts.iter().find(|(_, part)| part.task() != first.task()) {
+        return Err(cannot(path, MergeConflict::Tasks(first.task(), other.task())));
+    }
+    let is_density = matches!(first.how.method.makes, Makes::Density(_));
+    for (_, part) in parts.iter().filter(|_| !is_density) {
+        changeable(part)?;
+    }
+    let choice = common_sizes(&parts, sizes)?;
+    let how = first.how.with_sizes(choice);
+    if let Some((path, _)) = parts.iter().find(|(_, part)| !has_same_method(part, first)) {
+        return Err(cannot(path, MergeConflict::Methods));
+    }
+    let history: Vec<Step> = parts.iter().flat_map(|(_, part)| part.history.iter().cloned()).collect();
+    let whole = FittedValuer { how, history, ..first.clone() };
+    let (valuer, mut warnings, new_levels) = if is_density {
+        let borrowed: Vec<(&Path, &FittedValuer)> = parts.iter().map(|(path, part)| (*path, part)).collect();
+        let (design, model, warnings, new_levels) = density::merge(&borrowed, observer)?;
+        (whole.refitted(design, model)?, warnings, new_levels)
+    } else {
+        let (design, moments, options, new_levels) = merged_moments(&parts)?;
+        (refitted(whole, design, moments, options)?, Vec::new(), new_levels)
+    };
+    warnings.splice(0..0, file_warnings::of_repeated_files(&valuer.history));
+    warnings.extend(file_warnings::of_filled_cells(&valuer.design, &valuer.history));
+    let mut summary = FitSummary::of(&valuer, warnings)?;
+    summary.new_levels = new_levels;
+    Ok(Fitted::new(valuer, summary))
+}
+
+/// Whether two valuers have one method with the same settings; set sizes are
+/// settled apart.
+fn has_same_method(one: &FittedValuer, other: &FittedValuer) -> bool {
+    let saved = |valuer: &FittedValuer| {
+        let takes = valuer.how.method.entry.options.iter().filter(|takes| !takes.saved_as.is_empty());
+        takes.map(|takes| valuer.how.value(takes.option)).collect::<Vec<_>>()
+    };
+    one.how.method == other.how.method && saved(one) == saved(other)
+}
+
+type MergedMoments = (Design, Moments, FitOptions, Vec<String>);
+
+/// The moments of all parts, in columns of the whole.
+fn merged_moments(parts: &[(&Path, FittedValuer)]) -> Result<MergedMoments, Error> {
+    let (first_path, first) = &parts[0];
+    let model = changeable(first)?;
+    let (mut design, mut moments, mut options) = (first.design.clone(), model.moments.clone(), model.options);
+    let mut new_levels = Vec::new();
+    for (path, part) in &parts[1..] {
+        let cannot = |why| Error::CannotMerge {
+            first: first_path.display().to_string(),
+            second: path.display().to_string(),
+            why,
+        };
+        let other = changeable(part)?;
+        if options.intercept != other.options.intercept {
+            return Err(cannot(MergeConflict::Intercept));
+        }
+        let (n_first, n_second) = (moments.weight(), other.moments.weight());
+        let both = design.merged(n_first, &part.design, n_second);
+        let both = both.map_err(|error| cannot(MergeConflict::Columns(error)))?;
+        new_levels.extend(levels_beyond(&both.design, &design));
+        moments = moments.recombined(&combinations(&both.from_first));
+        let others = other.moments.recombined(&combinations(&both.from_second));
+        moments.merge(&others).map_err(|e| Error::core(e, &both.design))?;
+        design = both.design;
+        options.allow_dependent &= other.options.allow_dependent;
+    }
+    Ok((design, moments, options, new_levels))
+}
+
+fn take_away(moments: &mut Moments, gone: &Moments, design: &Design, source: &Source) -> Result<(), Error> {
+    let n_reference = moments.n_rows();
+    moments.remove(gone).map_err(|error| match error {
+        dshap::Error::NotAmong { column } => Error::CannotForget {
+            files: source.files().map(String::from).collect(),
+            column: column.map(|column| design.column_name(column).into()),
+            n_rows: gone.n_rows(),
+            n_reference,
+        },
+        other => Error::core(other, design),
+    })
+}
+
+/// Levels that no row has any more are as unknown as if they had never been.
+fn without_lost_levels(design: &Design, moments: &Moments) -> Option<(Design, Vec<Derived>)> {
+    // Shares are counted, unless there are weights.
+    let least = if design.weight().is_some() { 1e-12 } else { 0.5 / moments.n_rows() as f64 };
+    design.without_lost_levels(|column| moments.mean(column), least)
+}
+
+/// The set sizes that all valuers were given, unless they are given anew.
+fn common_sizes(parts: &[(&Path, FittedValuer)], given: SizeChoice) -> Result<SizeChoice, Error> {
+    let common = |option: &'static str, given: Option<usize>, of: fn(SizeChoice) -> Option<usize>| {
+        if given.is_some() {
+            return Ok(given);
+        }
+        let size = |part: &FittedValuer| of(part.how.sizes());
+        let first = parts.first().and_then(|(_, part)| size(part));
+        match parts.iter().find(|(_, part)| size(part) != first) {
+            None => Ok(first),
+            Some((path, other)) => Err(Error::CannotMerge {
+                first: parts[0].0.display().to_string(),
+                second: path.display().to_string(),
+                why: MergeConflict::Size { option, first, second: size(other) },
+            }),
+        }
+    };
+    Ok(SizeChoice { min: common("q", given.min, |c| c.min)?, max: common("m", given.max, |c| c.max)? })
+}
+
+fn combinations(derived: &[Derived]) -> Vec<Combination> {
+    derived
+        .iter()
+        .map(|derived| match derived {
+            Derived::Column(column) => Combination::column(*column),
+            Derived::Zero => Combination { constant: 0.0, terms: Vec::new() },
+            Derived::OneMinus(columns) => {
+                Combination { constant: 1.0, terms: columns.iter().map(|&column| (column, -1.0)).collect() }
+            }
+        })
+        .collect()
+}

@@ -1,0 +1,88 @@
+//! Warnings about files: rows that play two roles, and rows that count twice.
+
+use dshap_io::Source;
+use dshap_models::{Error, InputFile, Step, Warning, forgotten_again, repeated};
+use dshap_table::{Design, Missing};
+use std::path::Path;
+
+/// What readers noticed, and files that are both points and reference.
+pub(crate) fn of_sources(points: &Source, reference: Option<&Source>) -> Vec<Warning> {
+    let sources = reference.into_iter().chain([points]);
+    let mut warnings: Vec<Warning> =
+        sources.flat_map(|source| source.notes()).cloned().map(Warning::Reader).collect();
+    let shared = reference.and_then(|reference| shared_name(points, reference));
+    warnings.extend(shared.map(|file| Warning::PointsAreReference { file }));
+    warnings
+}
+
+/// Test rows that are also reference rows or points, by the names of their files;
+/// tables in memory have none.
+pub(crate) fn of_tests(tests: &Source, points: &Source, reference: Option<&Source>) -> Option<Warning> {
+    of_tests_in_reference(reference.unwrap_or(points), tests).or_else(|| {
+        let file = shared_name(points, tests)?;
+        Some(Warning::PointsAreTests { file, valuer: None })
+    })
+}
+
+/// Test rows that are also reference rows.
+pub(crate) fn of_tests_in_reference(reference: &Source, tests: &Source) -> Option<Warning> {
+    if tests.is_in_memory() {
+        return None;
+    }
+    shared_name(reference, tests).map(|file| Warning::TestsAreReference { file })
+}
+
+/// The first file that two tables share by name.
+fn shared_name(one: &Source, other: &Source) -> Option<String> {
+    one.files().find(|file| other.files().any(|name| name == *file)).map(String::from)
+}
+
+/// Points that a saved valuer was fitted to.
+pub(crate) fn of_points_in_reference(
+    points: &Source,
+    reference: &[&InputFile],
+    valuer: &Path,
+) -> Result<Option<Warning>, Error> {
+    let valuer = valuer.display().to_string();
+    Ok(shared_contents(points, reference)?.map(|file| Warning::PointsInValuer { file, valuer }))
+}
+
+/// Points that are the test rows of a saved valuer.
+pub(crate) fn of_points_in_tests(
+    points: &Source,
+    tests: &[InputFile],
+    valuer: &Path,
+) -> Result<Option<Warning>, Error> {
+    let tests: Vec<&InputFile> = tests.iter().collect();
+    let valuer = Some(valuer.display().to_string());
+    Ok(shared_contents(points, &tests)?.map(|file| Warning::PointsAreTests { file, valuer }))
+}
+
+/// The first file of a table that has the contents of one of these. Only files of
+/// the same length are read again to make sure.
+fn shared_contents(table: &Source, known: &[&InputFile]) -> Result<Option<String>, Error> {
+    let lengths: Vec<u64> = table.stamps().iter().map(|stamp| stamp.bytes).collect();
+    if !known.iter().any(|file| file.bytes.is_some_and(|bytes| lengths.contains(&bytes))) {
+        return Ok(None);
+    }
+    let is_known = |file: &InputFile| known.iter().any(|other| other.same_contents(file));
+    Ok(InputFile::of(table, true)?.into_iter().find(is_known).map(|file| file.name))
+}
+
+/// Text columns with one level.
+pub(crate) fn of_constant_text(design: &Design) -> Option<Warning> {
+    let columns: Vec<String> = design.constant_features().map(String::from).collect();
+    (!columns.is_empty()).then_some(Warning::ConstantText { columns })
+}
+
+/// Files whose rows count twice, or were taken away twice.
+pub(crate) fn of_repeated_files(history: &[Step]) -> Vec<Warning> {
+    let twice = repeated(history).into_iter().map(|file| Warning::RepeatedFile { file });
+    twice.chain(forgotten_again(history).into_iter().map(|file| Warning::ForgottenAgain { file })).collect()
+}
+
+/// Cells that were filled with means which are not those of the whole.
+pub(crate) fn of_filled_cells(design: &Design, steps: &[Step]) -> Option<Warning> {
+    let n_cells: u64 = steps.iter().map(|step| step.filled).sum();
+    (design.parts().missing == Missing::Mean && n_cells > 0).then_some(Warning::FilledCells { n_cells })
+}

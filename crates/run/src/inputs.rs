@@ -1,0 +1,67 @@
+//! Tables that are opened: no output may destroy one, and digests are taken beside
+//! the work.
+
+use dshap_catalogue::Given;
+use dshap_catalogue::options::TEST;
+use dshap_io::Source;
+use dshap_models::{Error, InputFile};
+use std::path::PathBuf;
+
+/// Opens a table, unless one of its files is about to be written.
+///
+/// # Errors
+///
+/// [`Error::OutputIsInput`], [`Error::Io`].
+pub fn open(files: &[String], outputs: &[PathBuf]) -> Result<Source, Error> {
+    let source = Source::open(files)?;
+    // A file that does not exist yet has no canonical path and is no input.
+    let outputs: Vec<PathBuf> = outputs.iter().filter_map(|path| path.canonicalize().ok()).collect();
+    let is_output =
+        |file: &&str| std::fs::canonicalize(file).is_ok_and(|path| path.is_file() && outputs.contains(&path));
+    let replaced = source.files().find(is_output).map(String::from);
+    match replaced {
+        Some(file) => Err(Error::OutputIsInput { file }),
+        None => Ok(source),
+    }
+}
+
+/// Rows apart from the reference that utility is measured on.
+#[derive(Debug, Clone)]
+pub(crate) struct TestTable {
+    pub(crate) source: Source,
+    pub(crate) files: Vec<InputFile>,
+}
+
+impl TestTable {
+    /// The test rows that were given as files, if any were.
+    pub(crate) fn open(given: &Given, outputs: &[PathBuf], digests: bool) -> Result<Option<Self>, Error> {
+        match given.list(&TEST) {
+            [] => Ok(None),
+            files => Self::of(open(files, outputs)?, digests).map(Some),
+        }
+    }
+
+    /// Test rows of a table at hand.
+    pub(crate) fn of(source: Source, digests: bool) -> Result<Self, Error> {
+        let files = InputFile::of(&source, digests)?;
+        Ok(Self { source, files })
+    }
+}
+
+/// Does some work while the digests of a source are taken. Those of a pipe are
+/// taken by a thread of their own: it waits for bytes most of the time, and is not
+/// waited for where the work has failed.
+pub(crate) fn while_digesting<T: Send>(
+    source: &Source,
+    work: impl FnOnce() -> Result<T, Error> + Send,
+) -> Result<(T, Vec<InputFile>), Error> {
+    if source.n_bytes_known().is_some() {
+        let (done, files) = rayon::join(work, || InputFile::of(source, true));
+        return Ok((done?, files?));
+    }
+    let pipe = source.clone();
+    let digests = std::thread::spawn(move || InputFile::of(&pipe, true));
+    let done = work()?;
+    let files = digests.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))?;
+    Ok((done, files))
+}

@@ -1,0 +1,45 @@
+//! Options about columns, in the types of `dshap-table`.
+
+use dshap_catalogue::options::{
+    BY, CATEGORICAL, EXCLUDE, FEATURES, ID, KEEP, MISSING, SETS, TARGET, TASK, UNSEEN, WEIGHT,
+};
+use dshap_catalogue::{Given, Task};
+use dshap_table::{Missing, Selection, Unseen};
+
+/// Which column plays which role. A column that names sets is one that names
+/// owners: it is not a feature.
+pub(crate) fn selection(given: &Given) -> Selection {
+    let word = |option| given.word(option).map(String::from);
+    Selection {
+        target: word(&TARGET),
+        features: given.has(&FEATURES).then(|| given.list(&FEATURES).to_vec()),
+        exclude: given.list(&EXCLUDE).to_vec(),
+        id: word(&ID),
+        by: word(&BY).or(word(&SETS)),
+        keep: given.list(&KEEP).to_vec(),
+        categorical: given.list(&CATEGORICAL).to_vec(),
+        weight: word(&WEIGHT),
+    }
+}
+
+/// What to do with missing cells, if given.
+pub(crate) fn missing(given: &Given) -> Option<Missing> {
+    given.word(&MISSING).map(|word| match word {
+        "drop" => Missing::Drop,
+        "mean" => Missing::Mean,
+        _ => Missing::Error,
+    })
+}
+
+/// What to do with levels that the reference does not have, if given.
+pub(crate) fn unseen(given: &Given) -> Option<Unseen> {
+    given.word(&UNSEEN).map(|word| match word {
+        "zero" => Unseen::Zero,
+        _ => Unseen::Error,
+    })
+}
+
+/// The task, if given.
+pub(crate) fn task(given: &Given) -> Option<Task> {
+    given.word(&TASK).and_then(Task::parse)
+}

@@ -1,0 +1,229 @@
+//! `evaluate`: the trial and its result.
+
+use crate::bench::{Bench, BenchRequest, seed_in};
+use crate::figure::Curve;
+use crate::hand_out::method_of;
+use crate::orders::{Orders, Traced, mean, std_dev};
+use crate::output::hand_over;
+use crate::search::{Detected, Search};
+use dshap_catalogue::Task;
+use dshap_catalogue::options::TASK;
+use dshap_models::sets::Baseline;
+use dshap_models::{Error, Observer, RowRole, Warning};
+use dshap_run::Receiver;
+use serde::Serialize;
+
+/// What is tried.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Trial {
+    /// Share of the targets that are made wrong, to be detected: above 0 and below 1.
+    /// A tenth by default. At least one target is made wrong, and not all.
+    pub noise: Option<f64>,
+    /// Number of repetitions, each with other halves and other wrong targets; curves
+    /// are means. 0 counts as 1.
+    pub repeats: usize,
+}
+
+impl Trial {
+    /// Share of the targets that are made wrong.
+    pub(crate) fn share(&self) -> f64 {
+        self.noise.unwrap_or(0.1)
+    }
+}
+
+/// What an evaluation found.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Evaluation {
+    /// The version of dshap.
+    pub version: &'static str,
+    /// `regression`, `classification` or `density`.
+    pub task: &'static str,
+    /// Whether the task was guessed from the target.
+    pub task_guessed: bool,
+    /// What sets are worth: `squared-error`, `accuracy`, `log-loss` or
+    /// `integrated-squared-error`.
+    pub utility: &'static str,
+    /// What all rows are worth.
+    pub utility_of_all: f64,
+    /// Rows valued.
+    pub n_rows: usize,
+    /// Test rows that curves are judged on, the same for all methods.
+    pub n_test: usize,
+    /// Other test rows, which some methods value by; 0 if none does.
+    pub n_valuing: usize,
+    /// The methods that value by them.
+    pub valuing: Vec<&'static str>,
+    /// Where test rows come from: `test` or `points`.
+    pub test_from: &'static str,
+    /// Rows of the smallest set on a curve: `q` if there is no ridge.
+    pub least_rows: usize,
+    /// Share of targets made wrong; absent if none can be.
+    pub noise: Option<f64>,
+    /// How many that is.
+    pub n_wrong: Option<usize>,
+    /// Number of repetitions.
+    pub repeats: usize,
+    /// Method by method, chance last.
+    pub methods: Vec<MethodResult>,
+    /// The curves, which are also the rows of the output.
+    #[serde(skip)]
+    pub curves: Vec<Curve>,
+    /// What is doubtful.
+    #[serde(skip)]
+    pub warnings: Vec<Warning>,
+}
+
+/// How a method did. A curve is summed up by its mean utility, as a share of the
+/// utility of all rows. Standard deviations are between single runs (repeats, random
+/// orders, orders of tied rows); absent if there was one run.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct MethodResult {
+    /// The method.
+    pub method: &'static str,
+    /// Half of the rows, and the others added from the highest value down.
+    pub addition_high: f64,
+    /// Its standard deviation.
+    pub addition_high_std_dev: Option<f64>,
+    /// The same from the lowest value up.
+    pub addition_low: f64,
+    /// Its standard deviation.
+    pub addition_low_std_dev: Option<f64>,
+    /// All rows, with those of the highest value removed first.
+    pub removal_high: f64,
+    /// Its standard deviation.
+    pub removal_high_std_dev: Option<f64>,
+    /// All rows, with those of the lowest value removed first.
+    pub removal_low: f64,
+    /// Its standard deviation.
+    pub removal_low_std_dev: Option<f64>,
+    /// How well low values point at wrong targets: area under the ROC curve.
+    pub auc: Option<f64>,
+    /// Its standard deviation.
+    pub auc_std_dev: Option<f64>,
+    /// F1 of flagging as many rows as are wrong.
+    pub f1: Option<f64>,
+    /// Its standard deviation.
+    pub f1_std_dev: Option<f64>,
+    /// The area by large penalties, if values have a penalty.
+    pub penalty_auc: Option<f64>,
+    /// Its standard deviation.
+    pub penalty_auc_std_dev: Option<f64>,
+    /// F1 by large penalties.
+    pub penalty_f1: Option<f64>,
+    /// Its standard deviation.
+    pub penalty_f1_std_dev: Option<f64>,
+    /// How long all valuations took.
+    pub seconds: f64,
+}
+
+/// Evaluates every method of a request, and chance. The points of all curves go to
+/// `receiver`, one per row.
+///
+/// # Errors
+///
+/// [`Error`]; an output that was not completed is not written.
+pub fn evaluate(
+    request: &BenchRequest,
+    trial: Trial,
+    observer: &dyn Observer,
+    receiver: &mut dyn Receiver,
+) -> Result<Evaluation, Error> {
+    let trial = Trial { repeats: trial.repeats.max(1), ..trial };
+    if trial.noise.is_some() && request.given.is(&TASK, Task::Density.name()) {
+        return Err(Error::NoTargets);
+    }
+    let chance = method_of(Baseline::Random);
+    let others = request.methods.iter().copied().filter(|method| *method != chance);
+    let bench = Bench::read(request, others.chain([chance]).collect(), true, observer)?;
+    let (design, task) = (&bench.table.design, bench.table.task);
+    let measure = bench.measure()?;
+    let (utility, least_rows) = (measure.name, measure.least_rows);
+    let seed = seed_in(&request.given);
+    let orders = Orders { measure, design, repeats: trial.repeats, seed, observer };
+    let search = Search { bench: &bench, trial, seed, observer };
+    let whole = orders.whole()?;
+
+    let (mut curves, mut methods) = (Vec::new(), Vec::new());
+    let mut warnings: Vec<Warning> = bench.brier_warning().into_iter().collect();
+    warnings.extend(bench.missing_warning(RowRole::Trial));
+    let n_wrong = search.n_wrong();
+    if n_wrong == 0 && task != Task::Density {
+        warnings.push(Warning::EqualTargets);
+    }
+    for (number, &method) in bench.methods.iter().enumerate() {
+        let timed = bench.values(number, None, seed, observer)?;
+        warnings.extend(timed.warnings);
+        let mut found = Detected { seconds: timed.seconds, ..Detected::default() };
+        if n_wrong > 0 {
+            search.detect(number, &mut found, &mut curves)?;
+        }
+        let value = Some(timed.value.as_slice()).filter(|_| method != chance);
+        let addition = orders.addition(method.name(), value)?;
+        let removal = orders.removal(method.name(), value)?;
+        // Chance has one curve, which counts for both ends.
+        let [(addition_high, addition_high_std_dev), (addition_low, addition_low_std_dev)] =
+            ends(&addition, whole);
+        let [(removal_high, removal_high_std_dev), (removal_low, removal_low_std_dev)] =
+            ends(&removal, whole);
+        curves.extend(addition.into_iter().chain(removal).map(|traced| traced.curve));
+        let mean_of = |found: &[f64]| (!found.is_empty()).then(|| mean(found));
+        methods.push(MethodResult {
+            method: method.name(),
+            addition_high,
+            addition_high_std_dev,
+            addition_low,
+            addition_low_std_dev,
+            removal_high,
+            removal_high_std_dev,
+            removal_low,
+            removal_low_std_dev,
+            auc: mean_of(&found.auc),
+            auc_std_dev: std_dev(&found.auc),
+            f1: mean_of(&found.f1),
+            f1_std_dev: std_dev(&found.f1),
+            penalty_auc: mean_of(&found.penalty_auc),
+            penalty_auc_std_dev: std_dev(&found.penalty_auc),
+            penalty_f1: mean_of(&found.penalty_f1),
+            penalty_f1_std_dev: std_dev(&found.penalty_f1),
+            seconds: found.seconds,
+        });
+    }
+    warnings.extend(whole_warning(whole));
+    hand_over(&curves, whole, receiver)?;
+    let (n_valuing, valuing) = bench.valuing();
+    Ok(Evaluation {
+        version: env!("CARGO_PKG_VERSION"),
+        task: task.name(),
+        task_guessed: bench.table.task_guessed,
+        utility,
+        utility_of_all: whole,
+        n_rows: bench.parts.players.n_rows(),
+        n_test: bench.judging().n_rows(),
+        n_valuing,
+        valuing,
+        test_from: bench.parts.test_from,
+        least_rows,
+        noise: (n_wrong > 0).then_some(trial.share()),
+        n_wrong: (n_wrong > 0).then_some(n_wrong),
+        repeats: trial.repeats,
+        methods,
+        curves,
+        warnings,
+    })
+}
+
+/// The mean of the first and of the last curve as a share of `whole`, each with its
+/// standard deviation between runs.
+fn ends(curves: &[Traced], whole: f64) -> [(f64, Option<f64>); 2] {
+    [curves.first(), curves.last()].map(|traced| match traced {
+        None => (f64::NAN, None),
+        Some(Traced { curve, means }) => {
+            (mean(&curve.height) / whole, std_dev(means).map(|spread| spread / whole.abs()))
+        }
+    })
+}
+
+/// Warns that shares of a utility mean nothing, if all rows are worth nothing.
+pub(crate) fn whole_warning(whole: f64) -> Option<Warning> {
+    (whole <= 0.0).then_some(Warning::WorthlessWhole)
+}

@@ -1,0 +1,377 @@
+use super::*;
+use dshap_catalogue::{Misuse, Setting, Task};
+use dshap_io::{Location, Place};
+use dshap_models::{NeighbourSizesFault, Remedies, RowRole, Warning};
+
+/// A front end that puts everything it spells in angle brackets.
+struct Angled;
+
+impl Speech for Angled {
+    fn option(&self, name: &str) -> String {
+        format!("<{name}>")
+    }
+    fn set(&self, name: &str, value: &str) -> String {
+        format!("<{name} is {value}>")
+    }
+    fn leave_out(&self, column: &str) -> String {
+        format!("<leave out {column}>")
+    }
+    fn leave_columns_out(&self) -> String {
+        "<leave columns out>".into()
+    }
+    fn fewer_columns(&self) -> String {
+        "<fewer columns>".into()
+    }
+    fn check_features(&self) -> String {
+        "<check features>".into()
+    }
+    fn other_target(&self) -> String {
+        "<other target>".into()
+    }
+    fn task(&self, name: &str) -> String {
+        format!("<task {name}>")
+    }
+    fn test_rows(&self) -> String {
+        "<test rows>".into()
+    }
+    fn missing_cell(&self) -> String {
+        "<missing cell>".into()
+    }
+    fn name_target(&self) -> String {
+        "<name target>".into()
+    }
+    fn numeric_target(&self) -> String {
+        "<numeric target>".into()
+    }
+    fn labels_as_text(&self, target: &str) -> String {
+        format!("<labels of {target} as text>")
+    }
+    fn name_rows_by(&self, _column: &str) -> Option<String> {
+        None
+    }
+    fn name_a_file(&self) -> String {
+        "<name a file>".into()
+    }
+    fn working_folder(&self) -> String {
+        "<working folder>".into()
+    }
+    fn make_folder(&self, folder: &str) -> String {
+        format!("<make {folder}>")
+    }
+    fn command(&self, arguments: &str) -> String {
+        format!("<dshap {arguments}>")
+    }
+}
+
+fn at() -> Location {
+    Location { file: "wine.csv".into(), place: Place::Line(3) }
+}
+
+fn names() -> Box<Names> {
+    Box::new(Names::default())
+}
+
+fn sizes_fault() -> NeighbourSizesFault {
+    NeighbourSizesFault {
+        k: 5,
+        q: 6,
+        m: 4,
+        m_default: true,
+        n_reference: 4,
+        n_rows: 3,
+        without_test: true,
+        without_point: false,
+        remedies: Remedies { k: Some(3), rows: Some(6), ..Remedies::default() },
+    }
+}
+
+/// Every error, with and without a hint.
+fn errors() -> Vec<Error> {
+    let file = || "a.dshap".to_string();
+    let merge = |why| Error::CannotMerge { first: "a".into(), second: "b".into(), why };
+    let checkpoint = |difference| Error::OtherCheckpoint { file: file(), difference };
+    let incomplete = |needs| Error::Incomplete { method: "calibrated", needs };
+    let lacks = |suggestion: Option<&str>| Error::OtherColumns {
+        valuer: file(),
+        file: "wine.csv".into(),
+        missing: vec!["age".into(), "cask".into()],
+        suggestion: suggestion.map(String::from),
+    };
+    let core = |error, kept_back| Error::Core { error, names: names(), kept_back };
+    let conflict = Misuse::Conflict {
+        settings: vec![Setting { option: "constant", value: Some("full:1".into()) }],
+        why: "it is",
+    };
+    vec![
+        Error::Io(dshap_io::Error::NoInput),
+        Error::Container(dshap_io::ContainerError::Truncated { file: file(), bytes: 3 }),
+        Error::BadContents { file: file(), what: "it lacks `fit`".into() },
+        Error::Misuse(conflict),
+        Error::SettledByValuer { option: "ridge" },
+        Error::OtherMethod { fitted: "gaussian", method: "knn", task: Task::Regression },
+        Error::NotSaved { method: "loo", why: "see {test}" },
+        lacks(None),
+        lacks(Some("aged")),
+        Error::OtherTest { file: "t.csv".into(), missing: vec!["age".into()], suggestion: None },
+        merge(MergeConflict::Tasks(Task::Regression, Task::Density)),
+        merge(MergeConflict::Intercept),
+        merge(MergeConflict::Methods),
+        merge(MergeConflict::Size { option: "m", first: Some(3), second: None }),
+        merge(MergeConflict::Columns(dshap_table::Error::AllMissing { name: "age".into() })),
+        merge(MergeConflict::Kernels("uniform", "gaussian")),
+        merge(MergeConflict::Scaling),
+        merge(MergeConflict::Bandwidths("0.1".into(), "0.2".into())),
+        Error::FewTestRows { n_test: 1, method: "knn", are_kept_back: true },
+        Error::FewTestRows { n_test: 0, method: "knn", are_kept_back: false },
+        Error::Baseline(BaselineError::SetSizes { min: 4, max: 3 }),
+        Error::Baseline(BaselineError::TooManySets { n_rows: 60, most: 20 }),
+        Error::Baseline(BaselineError::KernelRange { bandwidth: 1e-9, dim: 99 }),
+        Error::Baseline(BaselineError::NoSuchRow { row: 9, n_rows: 3 }),
+        incomplete(None),
+        incomplete(Some(ExtraPass::Calibration)),
+        incomplete(Some(ExtraPass::Rows)),
+        incomplete(Some(ExtraPass::Expansion)),
+        incomplete(Some(ExtraPass::Authors)),
+        Error::FixedReference { why: Fixed::Method("general") },
+        Error::FixedReference { why: Fixed::Components },
+        Error::FixedReference { why: Fixed::Logistic },
+        Error::FixedReference { why: Fixed::Density },
+        Error::FixedReference { why: Fixed::Neighbours },
+        Error::GuessedWrong { target: "y".into(), more_later: true },
+        Error::GuessedWrong { target: "y".into(), more_later: false },
+        Error::NothingToMerge,
+        Error::CannotForget { files: vec!["a".into()], column: Some("x".into()), n_rows: 1, n_reference: 9 },
+        Error::CannotForget { files: vec!["a".into()], column: None, n_rows: 10, n_reference: 9 },
+        checkpoint(CheckpointDifference::Version("0.0.1".into())),
+        checkpoint(CheckpointDifference::Files(vec!["a".into(), "b".into()])),
+        checkpoint(CheckpointDifference::ChangedFile("a".into())),
+        checkpoint(CheckpointDifference::Option("target".into())),
+        Error::Checkpoint { file: file(), reason: std::io::Error::other("it is full") },
+        Error::TooLittleMemory { limit: 999_999, needed: 1_000_001, n_threads: 2 },
+        Error::TooLittleMemory { limit: 1, needed: 2, n_threads: 1 },
+        Error::TooMuchHeld { n_rows: 9 },
+        Error::Table { location: Some(at()), error: dshap_table::Error::AllMissing { name: "age".into() } },
+        Error::OutputIsInput { file: file() },
+        Error::NumbersAsText { location: at(), name: "age".into(), text: "1,5".into() },
+        Error::MixedColumn { location: at(), name: "age".into(), text: "old".into() },
+        core(dshap::Error::NoNoise, false),
+        core(dshap::Error::TooFewRows { n_rows: 9, dim: 15, needed: 18 }, true),
+        Error::NeighbourSizes(sizes_fault()),
+        Error::OneNeighbour,
+        Error::NoMeasuredShift { weighted: true },
+        Error::NoMeasuredShift { weighted: false },
+        Error::NoPenalty,
+        Error::SetsOfSample { n_reference: 30_000 },
+        Error::NoSets { column: "g".into() },
+        Error::NoSuchSet { name: "g".into(), suggestion: Some("h".into()) },
+        Error::EmptySet { name: "g".into() },
+        Error::Case { location: at(), reason: "m is missing".into() },
+        Error::NothingLeft,
+        Error::TooMuchText,
+        Error::Changed { before: 3, after: 4 },
+        Error::WeightsInTrial,
+        Error::TopTooLarge { top: 9, n_rows: 3 },
+        Error::NoTargets,
+        Error::ValueCount { name: "mine".into(), found: 3, n_rows: 4 },
+        Error::BadOutput("a.csv".into()),
+        Error::Interrupted,
+    ]
+}
+
+fn warnings() -> Vec<Warning> {
+    let file = || "wine.csv".to_string();
+    let valuer = || Some("a.dshap".to_string());
+    let without_fit = |cure, larger_q, has_ridge| Warning::SetsWithoutFit {
+        n_drawn: 50,
+        size: 12,
+        n_without: 9,
+        cure,
+        larger_q,
+        has_ridge,
+    };
+    let roles = [
+        RowRole::Reference,
+        RowRole::Neighbour,
+        RowRole::Point,
+        RowRole::SetMember,
+        RowRole::Test,
+        RowRole::Added,
+        RowRole::Trial,
+    ];
+    let mut all: Vec<Warning> =
+        roles.into_iter().zip(1..).filter_map(|(role, n)| Warning::rows_left_out(role, n)).collect();
+    all.extend([
+        Warning::Core(dshap::Warning::FewSizes { n_sizes: 3 }, names()),
+        Warning::Reader(dshap_io::Note::NumericHeader { file: file() }),
+        Warning::OfMethod("knn", Box::new(Warning::LostDigits)),
+        Warning::PointsAreReference { file: file() },
+        Warning::PointsInValuer { file: file(), valuer: "a.dshap".into() },
+        Warning::PointsAreTests { file: file(), valuer: None },
+        Warning::PointsAreTests { file: file(), valuer: valuer() },
+        Warning::TestsAreReference { file: file() },
+        Warning::ConstantText { columns: vec!["a".into(), "b".into()] },
+        Warning::RareLabel { label: "x".into(), n_rows: 1 },
+        Warning::SureFit { size: 13, amounts_to: 2.04, dim: 4, enough: 99 },
+        Warning::AccuracyOfMany,
+        without_fit(Some((28, 1)), true, false),
+        without_fit(None, true, true),
+        without_fit(None, false, true),
+        Warning::WholeValues,
+        Warning::PerClassOfTwo,
+        Warning::LargeSets { m: 10_000, n_rows: 100, most: 300.0 },
+        Warning::RoughErrors { share: 0.01 },
+        Warning::RepeatedFile { file: file() },
+        Warning::ForgottenAgain { file: file() },
+        Warning::FilledCells { n_cells: 2 },
+        Warning::LostDigits,
+        Warning::SwallowedDigits,
+        Warning::ReferenceSample { n_reference: 30_000, n_used: 20_000, seed: 0 },
+        Warning::LogUnit { power: -700.0 },
+        Warning::UnequalShares { n_kept: 3, n_held: 4 },
+        Warning::RowsInNoSet { n_rows: 1, column: "g".into() },
+        Warning::TestSample { n_reference: 30_000, n_tests: 10_000, seed: 0 },
+        Warning::SmallQ { q: 2, least: 6, k: 5 },
+        Warning::NoTestErrors { n_tests: 1 },
+        Warning::RoughDraws { n_rounds: 64, tolerance: 0.02 },
+        Warning::SingularSets { share: 0.1, ridge_helps: true },
+        Warning::RowsMeasure { n_rows: 1 },
+        Warning::RowsMeasure { n_rows: 12 },
+        Warning::OnlyWholeSet { n_rows: 20, method: "loo" },
+        Warning::FewIterations { n_iterations: 2, needed: 200 },
+        Warning::StillMoving { n_iterations: 200, tolerance: 0.05 },
+        Warning::NoModelToLose,
+        Warning::SetsWithoutModel { share: 0.1, task: Task::Classification },
+        Warning::SetsWithoutModel { share: 0.1, task: Task::Regression },
+        Warning::NoBrier { methods: vec!["knn"], curves: false },
+        Warning::NoBrier { methods: vec!["knn", "loo"], curves: true },
+        Warning::EqualTargets,
+        Warning::WorthlessWhole,
+    ]);
+    all
+}
+
+/// Checks what all sentences have in common: lower case, no final period, no option of
+/// the command line, and no fact that fell back to its name in Rust.
+#[track_caller]
+fn assert_is_house_style(sentence: &str) {
+    let first = sentence.chars().next().unwrap_or('.');
+    assert!(!sentence.ends_with('.') && !first.is_uppercase(), "{sentence}");
+    assert!(!sentence.contains("--") && !sentence.contains(" { "), "{sentence}");
+}
+
+#[test]
+fn every_error_has_a_sentence_in_house_style() {
+    for fault in errors() {
+        assert_is_house_style(&error(&fault, &Angled));
+        if let Some(hint) = hint(&fault, &Angled) {
+            assert_is_house_style(&hint);
+        }
+    }
+}
+
+#[test]
+fn every_warning_has_a_sentence_in_house_style() {
+    for doubt in warnings() {
+        assert_is_house_style(&warning(&doubt, &Angled));
+    }
+}
+
+#[test]
+fn options_are_spelled_by_the_front_end() {
+    let fault = Error::SettledByValuer { option: "ridge" };
+    assert_eq!(error(&fault, &Angled), "<ridge> is fixed by the valuer");
+    let fault = Error::NotSaved { method: "loo", why: "see {test} and {method=knn}" };
+    assert_eq!(
+        error(&fault, &Angled),
+        "<method is loo> has no valuer to save: see <test> and <method is knn>"
+    );
+    let doubt = Warning::RoughDraws { n_rounds: 64, tolerance: 0.02 };
+    assert!(warning(&doubt, &Angled).ends_with("<samples> allows more rounds, <stop> larger errors"));
+    let doubt = Warning::PointsAreReference { file: "a".into() };
+    assert!(warning(&doubt, &Angled).ends_with("leave out <reference> to value each row against the others"));
+}
+
+#[test]
+fn a_hint_about_rows_counts_those_kept_back() {
+    let few = dshap::Error::TooFewRows { n_rows: 9, dim: 15, needed: 18 };
+    let fault = Error::Core { error: few, names: names(), kept_back: true };
+    let hint = hint(&fault, &Angled).unwrap();
+    assert!(
+        hint.contains("at least 22 rows are needed in all, or 18 and separate test rows with <test rows>"),
+        "{hint}"
+    );
+}
+
+#[test]
+fn set_sizes_of_neighbours_name_what_helps() {
+    let fault = Error::NeighbourSizes(sizes_fault());
+    let message = error(&fault, &Angled);
+    assert_eq!(
+        message,
+        "sets are drawn from 3 reference rows (4 without the test row), too few for the 5 nearest rows"
+    );
+    assert_eq!(hint(&fault, &Angled).unwrap(), "set <k> to at most 3, or give at least 6 reference rows");
+    let remedies = Remedies { k_and_q: Some((2, 3)), m_and_rows: Some((6, 7)), ..Remedies::default() };
+    let fault = NeighbourSizesFault { k: 1, q: 9, n_rows: 3, without_test: false, remedies, ..sizes_fault() };
+    assert_eq!(
+        neighbour_sizes(&fault),
+        "sets are drawn from 3 reference rows, too few for q = 9: a row joins sets of 8 rows or more"
+    );
+    assert_eq!(
+        neighbour_sizes_hint(&fault, &Angled),
+        "set <k> to at most 2 and <q> to at most 3, or set <m> to at least 6 and give at least 7 reference rows"
+    );
+    let fault = NeighbourSizesFault { k: 5, q: 6, m: 4, n_rows: 9, ..fault };
+    assert_eq!(
+        neighbour_sizes(&fault),
+        "m = 4, the number of reference rows, is too small: a row joins sets of at most 3 rows, too few for the 5 \
+         nearest rows"
+    );
+}
+
+#[test]
+fn misuse_says_where_an_option_goes() {
+    let not_taken = |option, method, task, takers: &[&'static str], only_task, why| Misuse::NotTaken {
+        option,
+        method,
+        task,
+        takers: takers.to_vec(),
+        only_task,
+        why,
+    };
+    let metric = not_taken("metric", "gaussian", None, &["knn", "knn-shapley"], None, "");
+    assert_eq!(misuse(&metric, &Angled), "<metric> goes with `knn` and `knn-shapley` only");
+    let kernel = not_taken("kernel", "gaussian", None, &["closed"], Some(Task::Density), "");
+    assert_eq!(misuse(&kernel, &Angled), "<kernel> is for densities (<task density>)");
+    let sets = not_taken("sets", "monte-carlo", None, &["closed"], Some(Task::Density), "");
+    assert_eq!(misuse(&sets, &Angled), "<sets> goes with `closed` only");
+    let ridge = not_taken("ridge", "knn", None, &["general"], None, "use {scale=none}");
+    assert_eq!(misuse(&ridge, &Angled), "<ridge> does not go with <method is knn>: use <scale is none>");
+    let q = not_taken("q", "d-shapley", Some(Task::Density), &["gaussian", "d-shapley"], None, "");
+    assert_eq!(misuse(&q, &Angled), "<q> does not go with <method is d-shapley> for densities");
+    let any = Misuse::NotTakenByAny { option: "k", takers: vec!["knn"], only_task: None };
+    assert_eq!(misuse(&any, &Angled), "<k> goes with `knn` only");
+    let any =
+        Misuse::NotTakenByAny { option: "kernel", takers: vec!["closed"], only_task: Some(Task::Density) };
+    assert_eq!(
+        misuse(&any, &Angled),
+        "<kernel> is for densities (<task density>) and goes with `closed` only"
+    );
+    let other = Misuse::NotForTask { method: "closed", task: Task::Regression, tasks: &[Task::Density] };
+    let message = misuse(&other, &Angled);
+    assert!(
+        message.starts_with("<method is closed> is for densities; for regression use `gaussian`"),
+        "{message}"
+    );
+}
+
+#[test]
+fn options_that_conflict_are_named_as_given() {
+    let setting = |option, value: Option<&str>| Setting { option, value: value.map(String::from) };
+    let conflict = |settings| misuse(&Misuse::Conflict { settings, why: "they differ" }, &Angled);
+    assert_eq!(
+        conflict(vec![setting("constant", Some("full:1")), setting("convention", Some("printed"))]),
+        "<constant is full:1> and <convention is printed> do not go together: they differ; leave out <constant>"
+    );
+    assert_eq!(conflict(vec![setting("ridge", Some("0"))]), "<ridge is 0> is not possible: they differ");
+}

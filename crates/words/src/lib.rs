@@ -1,0 +1,32 @@
+//! Sentences for people.
+//!
+//! Crates below the front ends report facts: errors, warnings and hints are enums
+//! with fields. This crate turns each fact into one sentence, for every front end.
+//! What the user typed is spelled by a [`Speech`], which each front end implements.
+//!
+//! | file | facts of |
+//! |---|---|
+//! | `core_words.rs` | `dshap`: errors and warnings of the arithmetic |
+//! | `table_words.rs` | `dshap-table`: columns that cannot become a design |
+//! | `io_words.rs` | `dshap-io`: files that cannot be read or written |
+//! | `engine_words.rs` | `dshap-models`, `dshap-catalogue`: runs, warnings, options that do not go together |
+//! | `experiment_words.rs` | `dshap-experiments`, with the feature `experiments` |
+
+mod core_words;
+mod engine_words;
+#[cfg(feature = "experiments")]
+mod experiment_words;
+mod io_words;
+mod listing;
+mod speech;
+mod table_words;
+#[cfg(test)]
+mod test_speech;
+
+pub use core_words::{core_error, core_hint, core_warning};
+pub use engine_words::{error, hint, misuse, warning};
+#[cfg(feature = "experiments")]
+pub use experiment_words::{experiment_error, experiment_hint};
+pub use io_words::{container_error, container_hint, io_error, io_hint, io_note};
+pub use speech::Speech;
+pub use table_words::{table_error, table_error_at, table_hint};
