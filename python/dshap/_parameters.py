@@ -43,6 +43,7 @@ class RegressionParameters:
         dependent: str = "drop",
         pca: int | None = None,
         categorical: list[Any] | None = None,
+        rare_levels: int | None = None,
         missing: str = "error",
         unseen: str = "error",
         keep_training: bool = True,
@@ -69,6 +70,7 @@ class RegressionParameters:
         self.dependent = dependent
         self.pca = pca
         self.categorical = categorical
+        self.rare_levels = rare_levels
         self.missing = missing
         self.unseen = unseen
         self.keep_training = keep_training
@@ -108,6 +110,7 @@ class ClassificationParameters:
         dependent: str = "drop",
         pca: int | None = None,
         categorical: list[Any] | None = None,
+        rare_levels: int | None = None,
         missing: str = "error",
         unseen: str = "error",
         keep_training: bool = True,
@@ -137,6 +140,7 @@ class ClassificationParameters:
         self.dependent = dependent
         self.pca = pca
         self.categorical = categorical
+        self.rare_levels = rare_levels
         self.missing = missing
         self.unseen = unseen
         self.keep_training = keep_training
@@ -163,6 +167,7 @@ class DensityParameters:
         seed: int = 0,
         pca: int | None = None,
         categorical: list[Any] | None = None,
+        rare_levels: int | None = None,
         missing: str = "error",
         unseen: str = "error",
         keep_training: bool = True,
@@ -179,6 +184,7 @@ class DensityParameters:
         self.seed = seed
         self.pca = pca
         self.categorical = categorical
+        self.rare_levels = rare_levels
         self.missing = missing
         self.unseen = unseen
         self.keep_training = keep_training

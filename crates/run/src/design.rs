@@ -7,7 +7,7 @@ use crate::scan::Scan;
 use crate::settings;
 use crate::table::Table;
 use dshap::{MomentsBuilder, MomentsForm, PrincipalComponents};
-use dshap_catalogue::options::{CATEGORICAL, PCA, POSITIVE};
+use dshap_catalogue::options::{CATEGORICAL, PCA, POSITIVE, RARE_LEVELS};
 use dshap_catalogue::{Given, Task, check};
 use dshap_io::Source;
 use dshap_models::{Error, ExtraPass, Method, Observer, Pass, Reference, Stage, methods};
@@ -71,6 +71,9 @@ impl Learning<'_> {
         if task == Task::Density || self.method.is_of_neighbours() {
             // Distances between levels must not depend on which comes first.
             survey = survey.with_all_levels();
+        }
+        if let Some(fewest) = given.size(&RARE_LEVELS) {
+            survey = survey.with_rare_levels(fewest);
         }
         let mut extra_passes = Vec::new();
         if survey.is_needed() {

@@ -69,6 +69,18 @@ pub static WEIGHT: OptionEntry = OptionEntry {
 pub static CATEGORICAL: OptionEntry =
     OptionEntry { name: "categorical", help: "Columns to read as categories whatever they hold", ..COLUMNS };
 
+/// Rare categories.
+pub static RARE_LEVELS: OptionEntry = OptionEntry {
+    name: "rare_levels",
+    placeholder: "N",
+    takes: SIZE,
+    help: "Pool the categories that fewer than N reference rows have into one, `other`",
+    details: "Categories that the reference does not have count as `other`, too. Columns may then have up to a \
+              million categories, as long as 256 remain.",
+    default: "none are pooled",
+    ..COLUMN
+};
+
 /// The label that counts as 1.
 pub static POSITIVE: OptionEntry = OptionEntry {
     name: "positive",
@@ -144,6 +156,7 @@ pub(super) const ALL: &[&OptionEntry] = &[
     &BY,
     &WEIGHT,
     &CATEGORICAL,
+    &RARE_LEVELS,
     &POSITIVE,
     &PCA,
     &MISSING,
