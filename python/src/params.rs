@@ -185,6 +185,7 @@ pub(crate) fn of_valuer<'py>(py: Python<'py>, valuer: &FittedValuer) -> PyResult
     let parts = valuer.design.parts();
     params.set_item("pca", parts.projection.as_ref().map(|projection| projection.axes.len()))?;
     params.set_item("categorical", categorical(py, valuer)?)?;
+    params.set_item("rare_levels", parts.rare_levels)?;
     params.set_item(POSITIVE.name, positive(py, &valuer.design)?)?;
     params.set_item(
         "missing",

@@ -154,3 +154,20 @@ def test_what_is_a_category_is_remembered_in_the_file(cells, tmp_path):
         again = RegressionValuer.load(path)
         assert again.categorical == categorical
         assert again.fit(X, y).columns_ == RegressionValuer(categorical=categorical).fit(X, y).columns_
+
+
+def test_rare_levels_are_pooled_and_come_back(cells, tmp_path):
+    size, area, price = cells
+    names = np.array(["one", "two", "three"])[size - 1].astype(object)
+    names[:3] = ["rare", "rarer", "rarest"]
+    pooled = names.copy()
+    pooled[:3] = "other"
+    frame = pd.DataFrame({"size": names, "area": area})
+    valuer = RegressionValuer(rare_levels=2).fit(frame, price)
+    expected = RegressionValuer().fit(frame.assign(size=pooled), price)
+    assert_same_bits(valuer.value_training(), expected.value_training())
+    valuer.save(tmp_path / "sizes.dshap")
+    loaded = RegressionValuer.load(tmp_path / "sizes.dshap")
+    assert loaded.rare_levels == 2
+    new = pd.DataFrame({"size": ["unheard of"], "area": [50]})
+    assert_same_bits(loaded.value(new, [70.0]), valuer.value(new.assign(size="rarer"), [70.0]))

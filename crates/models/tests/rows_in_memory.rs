@@ -27,6 +27,7 @@ fn design(n_features: usize, task: Task) -> Design {
         missing: Missing::Error,
         unseen: Unseen::Error,
         pooled: Default::default(),
+        rare_levels: None,
     })
     .expect("a design of numbers")
 }

@@ -6,10 +6,8 @@
 use crate::design::LearnedDesign;
 use crate::request::CheckpointFile;
 use dshap::{BuilderParts, MomentsBuilder, MomentsForm, MomentsParts};
-use dshap_catalogue::options::{
-    BY, CATEGORICAL, EXCLUDE, FEATURES, ID, MISSING, NO_INTERCEPT, TARGET, TASK, UNSEEN, WEIGHT,
-};
-use dshap_catalogue::{Given, Task};
+use dshap_catalogue::options::{self, DEPENDENT, NO_INTERCEPT, TASK};
+use dshap_catalogue::{Given, Group, OptionEntry, Task};
 use dshap_io::{Container, Source};
 use dshap_models::linear::{FormWord, Keeper, Progress};
 use dshap_models::{CheckpointDifference, Error, ExtraPass, RowCounts, RowSample, SampleCounts};
@@ -54,24 +52,13 @@ impl Job {
                 changed: stamp.changed_ns.to_string(),
             })
             .collect();
-        let options = [
-            &TASK,
-            &TARGET,
-            &FEATURES,
-            &EXCLUDE,
-            &ID,
-            &BY,
-            &CATEGORICAL,
-            &WEIGHT,
-            &MISSING,
-            &UNSEEN,
-            &NO_INTERCEPT,
-        ];
-        let option = |option: &&_| {
-            let option: &dshap_catalogue::OptionEntry = option;
-            (option.name.to_string(), format!("{:?}", given.value(option)))
-        };
-        Self { dshap: env!("CARGO_PKG_VERSION").into(), files, options: options.iter().map(option).collect() }
+        // Whatever decides which numbers the moments sum. Dependent columns are looked for afterwards.
+        let of_columns = options::all().filter(|option| option.group == Group::Columns);
+        let deciding =
+            of_columns.filter(|option| option.name != DEPENDENT.name).chain([&TASK, &NO_INTERCEPT]);
+        let option = |option: &OptionEntry| (option.name.to_string(), format!("{:?}", given.value(option)));
+        let options = deciding.map(option).collect();
+        Self { dshap: env!("CARGO_PKG_VERSION").into(), files, options }
     }
 
     /// What differs.

@@ -287,6 +287,7 @@ mod tests {
                 },
             ],
             pooled: BTreeMap::new(),
+            rare_levels: None,
             target: Some(wanted("price", ReadAs::Number)),
             labels: None,
             projection: None,

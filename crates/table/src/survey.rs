@@ -245,6 +245,7 @@ impl Survey {
             features: self.roles.features,
             encodings,
             pooled,
+            rare_levels: self.rare_levels,
             target: self.roles.target,
             labels: self.labels.map(LabelSurvey::into_labels).transpose()?,
             weight: self.roles.weight,

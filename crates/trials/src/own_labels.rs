@@ -50,6 +50,7 @@ mod tests {
             missing: Missing::Error,
             unseen: Unseen::Error,
             pooled: Default::default(),
+            rare_levels: None,
         })
         .expect("a design");
         let of = |y: [f64; 4]| {

@@ -81,10 +81,14 @@ pub fn table_hint(error: &Error, speech: &dyn Speech) -> Option<String> {
         }
         Error::PositiveOfMany { .. } => format!("leave out {}", speech.option("positive")),
         Error::UnusableKind { name, kind } => leave_out_or_convert(name, kind, speech),
-        Error::TooManyLevels { name, .. } => match speech.name_rows_by(name) {
-            Some(name_rows) => format!("{}, or {name_rows}", speech.leave_out(name)),
-            None => speech.leave_out(name),
-        },
+        Error::TooManyLevels { name, more, .. } => {
+            let pool = format!("pool rare categories with {}", speech.set("rare_levels", "20"));
+            let mut ways = vec![speech.leave_out(name)];
+            ways.extend(speech.name_rows_by(name));
+            // Where every row has a level of its own, all are rare.
+            ways.extend(more.then_some(pool));
+            ways.join(", or ")
+        }
         Error::Missing { can_fill: false, .. } => format!(
             "{} leaves out rows with missing cells; a target or weight cannot be filled in",
             speech.set("missing", "drop")

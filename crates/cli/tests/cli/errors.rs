@@ -527,7 +527,7 @@ fn hundreds_of_levels_are_refused() {
         error: cannot value `bad.csv`
           caused by: column `code` has more than 256 different values, too many for categories
 
-        hint: leave it out with `--exclude code`, or keep it as the name of each row with `--id code`
+        hint: leave it out with `--exclude code`, or keep it as the name of each row with `--id code`, or pool rare categories with `--rare-levels 20`
         ");
 }
 

@@ -428,6 +428,27 @@ fn unseen_levels_can_count_as_the_first_one() {
     assert_eq!(value[0], value[1], "blue is the first level");
 }
 
+/// Rare categories become one, `other`: the same values as if the cells said so, for the
+/// rows themselves, for new rows and by a saved valuer; and a hint leads there.
+#[test]
+fn rare_levels_are_pooled() {
+    let shade = |row: usize| ["red", "blue", "grey", "pink", "lime"][if row < 2 { 3 + row } else { row % 3 }];
+    let pooled = |row: usize| if row < 2 { "other" } else { shade(row) };
+    let folder = Folder::with("rare.csv", goods_with("shade,", |row| format!("{},", shade(row))))
+        .and("pooled.csv", goods_with("shade,", |row| format!("{},", pooled(row))))
+        .and("new.csv", "shade,size,age,price\nteal,22,20,52.5\nlime,22,20,52.5\ngrey,22,20,52.5\n");
+    let line = "dshap value rare.csv --target price --rare-levels 2";
+    let expected = folder.stdout("dshap value pooled.csv --target price");
+    assert_eq!(folder.stdout(line), expected);
+    assert_ne!(folder.stdout("dshap value rare.csv --target price"), expected, "they were pooled");
+
+    folder.stdout("dshap fit rare.csv --target price --rare-levels 2 -o rare.dshap");
+    let csv = Csv::parse(&folder.stdout("dshap value new.csv --valuer rare.dshap"));
+    let value = csv.column("value");
+    assert_eq!(value[0], value[1], "an unknown category is a rare one");
+    assert_ne!(value[1], value[2]);
+}
+
 #[test]
 fn dependent_and_constant_columns_are_dropped_by_name() {
     let table = goods_with("one,shade,half,", |row| format!("1,red,{},", GOODS[row].0 / 2.0));

@@ -92,6 +92,9 @@ pub struct DesignParts {
     /// Text features whose rare levels are pooled. Absent in older files.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub pooled: BTreeMap<String, Pooled>,
+    /// Levels that fewer rows have are rare, if rare ones are pooled.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub rare_levels: Option<usize>,
     /// The target, if there is one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub target: Option<Wanted>,

@@ -199,6 +199,7 @@ fn levels_of_designs_from_before_the_spelling_are_found() {
             fill: None,
         }],
         pooled: BTreeMap::new(),
+        rare_levels: None,
         target: Some(wanted("y", ReadAs::Number)),
         labels: None,
         projection: None,
