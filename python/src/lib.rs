@@ -13,6 +13,7 @@
 //! | `params.rs` | parameters of Python as options of the catalogue, and back |
 //! | `valuer.rs` | `Valuer`: fitted, valuing, merged, saved |
 //! | `facts.rs` | what a valuer has learned |
+//! | `command.rs` | the command `dshap` |
 //! | `catalogue.rs` | every method and every option, as JSON |
 //! | `baselines.rs` | values by fitting models to sets of rows |
 //! | `evaluate.rs` | how good values are: curves, detection, agreement, figures |
@@ -24,6 +25,7 @@
 mod arrays;
 mod baselines;
 mod catalogue;
+mod command;
 mod error;
 mod evaluate;
 mod facts;
@@ -46,6 +48,8 @@ mod _dshap {
     use crate::baselines::{baseline, chance, task_of};
     #[pymodule_export]
     use crate::catalogue::catalogue;
+    #[pymodule_export]
+    use crate::command::command;
     #[pymodule_export]
     use crate::evaluate::{agreement, corrupted, detection, drawn, orders};
     #[pymodule_export]

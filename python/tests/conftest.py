@@ -17,12 +17,18 @@ ROOT = Path(__file__).resolve().parents[2]
 
 
 @pytest.fixture(scope="session")
-def command():
-    """Runs `dshap` with these arguments; fails unless it succeeds."""
+def binary():
+    """The program `dshap`."""
     target = Path(os.environ.get("CARGO_TARGET_DIR", ROOT / "target"))
-    binary = Path(os.environ.get("DSHAP_BINARY", target / "debug" / "dshap"))
+    binary = Path(os.environ.get("DSHAP_BINARY", target / "debug" / "dshap")).resolve()
     if not binary.exists():
         pytest.fail(f"{binary} does not exist; `./test python` builds it")
+    return binary
+
+
+@pytest.fixture(scope="session")
+def command(binary):
+    """Runs `dshap` with these arguments; fails unless it succeeds."""
 
     def run(*words):
         done = subprocess.run([binary, *map(str, words)], capture_output=True, text=True)

@@ -143,7 +143,7 @@ def test_doubts_are_warnings(goods):
 
 
 @pytest.mark.parametrize("function, keywords, words", [
-    (baselines.leave_one_out, {"utility": "accuracy"}, "`utility` does not go with `leave_one_out`: numbers and densities have one utility each"),
+    (baselines.leave_one_out, {"utility": "accuracy"}, "`utility` is for classification"),
     (baselines.leave_one_out, {"utility": "brier"}, "`utility='brier'` is not possible: classifiers of sets are judged by accuracy or log-loss"),
     (baselines.leave_one_out, {"task": "clustering"}, "`task` is 'clustering'"),
     (baselines.leave_one_out, {"ridge": -1.0}, "`ridge` is -1"),

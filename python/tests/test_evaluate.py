@@ -219,7 +219,7 @@ def test_frames(trial):
     (lambda X, y, test: evaluate.point_addition({"a": y}, X, y, test=test, repeats=0), "`repeats` is 0"),
     (lambda X, y, test: evaluate.point_removal({"a": y}, X, y, test=test, utility="accuracy"), "is for classification"),
     (lambda X, y, test: evaluate.noise_detection(y, y), "expected True and False"),
-    (lambda X, y, test: evaluate.noise_detection(y, np.zeros(40, dtype=bool)), "some must be wrong and some right"),
+    (lambda X, y, test: evaluate.noise_detection(y, np.zeros(40, dtype=bool)), "must be wrong and some right"),
     (lambda X, y, test: evaluate.noise_detection(y, np.zeros(4, dtype=bool)), "is_wrong has 4 rows"),
     (lambda X, y, test: evaluate.compare(y), "is a dict"),
     (lambda X, y, test: evaluate.compare({"a": y, "b": y[1:]}), "has 39 values"),

@@ -2,7 +2,6 @@
 
 use crate::speech::CommandLine;
 use std::io::{self, Write};
-use std::process::ExitCode;
 
 /// Exit code after Ctrl-C, as shells count: 128 + SIGINT.
 pub(crate) const INTERRUPTED: i32 = 130;
@@ -37,6 +36,7 @@ impl Failure {
     }
 
     /// An experiment or a dataset that failed; `doing` says what was tried.
+    #[cfg(feature = "experiments")]
     pub(crate) fn experiment(doing: impl Into<String>, error: &dshap_experiments::Error) -> Self {
         use dshap_experiments::Error;
         let speech = CommandLine::default();
@@ -70,11 +70,11 @@ impl Failure {
         }
     }
 
-    /// Tells the user, on standard error.
-    pub(crate) fn report(&self) -> ExitCode {
+    /// Tells the user, on standard error. Returns the exit code.
+    pub(crate) fn report(&self) -> u8 {
         let mut text = String::new();
         let (code, hint) = match self {
-            Failure::ClosedPipe => return ExitCode::SUCCESS,
+            Failure::ClosedPipe => return 0,
             Failure::Usage { message, hint } => {
                 text += &format!("error: {message}\n");
                 (2, hint)
@@ -96,11 +96,12 @@ impl Failure {
         let text = crate::table::visible(&text);
         // Nobody is left to tell if standard error is closed too.
         let _ = io::stderr().write_all(text.as_bytes());
-        ExitCode::from(code)
+        code
     }
 }
 
 /// What caused an error, outermost first.
+#[cfg(feature = "experiments")]
 fn sources(error: &dyn std::error::Error) -> impl Iterator<Item = String> {
     std::iter::successors(error.source(), |cause| cause.source()).map(|cause| cause.to_string())
 }

@@ -1,5 +1,10 @@
 //! Flags of `dshap experiment` and `dshap dataset`.
 
+#![cfg_attr(
+    not(feature = "experiments"),
+    allow(dead_code, reason = "a program without experiments only parses them")
+)]
+
 use clap::{Args as ClapArgs, ValueEnum};
 use std::path::PathBuf;
 

@@ -20,7 +20,9 @@ mod other;
 mod verb;
 
 pub(crate) use catalogued::{FitArgs, MergeArgs, TrialArgs, UpdateArgs, ValueArgs};
-pub(crate) use experiment::{DatasetArgs, ExperimentArg, ExperimentArgs, HandlingArg};
+pub(crate) use experiment::{DatasetArgs, ExperimentArgs};
+#[cfg(feature = "experiments")]
+pub(crate) use experiment::{ExperimentArg, HandlingArg};
 pub(crate) use flags::long_name;
 pub(crate) use formula::{
     BoundFormulaArgs, ClassificationFormulaArgs, DensityFormulaArgs, DestinationArgs, FormulaCommand,

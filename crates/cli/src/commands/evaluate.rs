@@ -148,6 +148,7 @@ fn describe(found: &Evaluation) -> String {
 #[derive(Debug, Clone, Copy, PartialEq)]
 enum Drawing {
     Svg,
+    #[cfg(feature = "experiments")]
     Png,
 }
 
@@ -157,7 +158,10 @@ impl Drawing {
         let extension = path.extension().unwrap_or_default().to_string_lossy().to_ascii_lowercase();
         match extension.as_str() {
             "svg" => Ok(Drawing::Svg),
+            #[cfg(feature = "experiments")]
             "png" => Ok(Drawing::Png),
+            #[cfg(not(feature = "experiments"))]
+            "png" => Err(Failure::usage("this build of dshap draws no PNG; call the figure .svg")),
             _ => Err(Failure::usage(format!(
                 "`--figure {}` is neither SVG nor PNG by its name; call it .svg or .png",
                 path.display()
@@ -167,6 +171,7 @@ impl Drawing {
 }
 
 /// The curves, a panel for each experiment.
+#[cfg_attr(not(feature = "experiments"), allow(unused_variables, reason = "only PNG can fail"))]
 fn drawn(found: &Evaluation, drawing: Drawing, path: &Path) -> Result<Vec<u8>, Failure> {
     let title = format!(
         "{}: {}, {} on {}",
@@ -178,6 +183,7 @@ fn drawn(found: &Evaluation, drawing: Drawing, path: &Path) -> Result<Vec<u8>, F
     let figure = figure(&title, &found.curves, found.utility_of_all);
     match drawing {
         Drawing::Svg => Ok(figure.to_svg().into_bytes()),
+        #[cfg(feature = "experiments")]
         Drawing::Png => figure.to_png(PIXELS).map_err(|error| Failure::Input {
             doing: format!("cannot draw `{}`", path.display()),
             causes: vec![error.to_string()],
@@ -187,4 +193,5 @@ fn drawn(found: &Evaluation, drawing: Drawing, path: &Path) -> Result<Vec<u8>, F
 }
 
 /// Pixels per unit of the figure, so that text is sharp on today's screens.
+#[cfg(feature = "experiments")]
 const PIXELS: f32 = 2.0;

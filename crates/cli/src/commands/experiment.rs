@@ -3,7 +3,7 @@
 use super::finish::in_pool;
 use crate::args::{ExperimentArg, ExperimentArgs, HandlingArg};
 use crate::failure::Failure;
-use crate::progress::UnitBar;
+use crate::unit_bar::UnitBar;
 use dshap_experiments::dataset::{Library, user_cache};
 use dshap_experiments::{Experiment, Handling, Settings};
 

@@ -1,11 +1,13 @@
 //! One file per command: makes a request from what was typed and carries it out.
 
 mod compare;
+#[cfg(feature = "experiments")]
 mod dataset;
 mod deliver;
 mod demo;
 mod describe;
 mod evaluate;
+#[cfg(feature = "experiments")]
 mod experiment;
 mod finish;
 mod fit;
@@ -30,8 +32,17 @@ pub(crate) fn run(typed: Typed) -> Result<(), Failure> {
         Typed::Evaluate(args) => evaluate::run(&args),
         Typed::Compare(args) => compare::run(&args),
         Typed::Methods(args) => methods::run(&args),
+        #[cfg(feature = "experiments")]
         Typed::Other(Other::Experiment(args)) => experiment::run(&args),
+        #[cfg(feature = "experiments")]
         Typed::Other(Other::Dataset(args)) => dataset::run(&args),
+        #[cfg(not(feature = "experiments"))]
+        Typed::Other(Other::Experiment(_) | Other::Dataset(_)) => Err(Failure::Usage {
+            message: "this build of dshap has no experiments and no datasets".into(),
+            hint: Some(
+                "build it with `cargo run --release --features full -- experiment`, or install the Python package".into(),
+            ),
+        }),
         Typed::Other(Other::Formula(FormulaCommand::Regression(args))) => formula::regression(&args),
         Typed::Other(Other::Formula(FormulaCommand::Classification(args))) => formula::classification(&args),
         Typed::Other(Other::Formula(FormulaCommand::Bounds(args))) => formula::bounds(&args),

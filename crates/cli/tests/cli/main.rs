@@ -7,6 +7,7 @@ mod common;
 mod density;
 mod errors;
 mod evaluate;
+#[cfg(feature = "experiments")]
 mod experiment;
 mod formula;
 mod inputs;

@@ -17,7 +17,7 @@ fn on_a_terminal(folder: &Folder, args: &str) -> Option<String> {
             Some(screen)
         }
         Err(error) => {
-            println!("skipped: there is no `script` here ({error})");
+            dshap_testkit::skip(&format!("there is no `script` here ({error})"));
             None
         }
     }

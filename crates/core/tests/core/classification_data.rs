@@ -1,25 +1,17 @@
 //! Logistic fits and values on real data.
 //!
-//! The files are not part of the project. They are read from the folder that `DSHAP_DATA`
-//! names, or from `../shared/data` beside the repository; missing files are skipped.
+//! The files are not part of the project: see [`real_data`].
 
 use crate::common::classification as setting;
 
 use dshap::classification::{ClassificationMethod, ClassificationValuer, LogisticOptions, OneVsRest};
 use dshap::{Error, Part, Rows, Sizes};
-use dshap_testkit::{Sample, assert_close};
+use dshap_testkit::{Sample, assert_close, real_data};
 use setting::{PLAIN, logistic, table, try_logistic};
-use std::path::{Path, PathBuf};
 
 /// A table with a header, the target last.
 fn data(file: &str) -> Option<Sample> {
-    let folder = std::env::var_os("DSHAP_DATA")
-        .map_or_else(|| Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared/data"), PathBuf::from);
-    let path = folder.join(file);
-    let Ok(text) = std::fs::read_to_string(&path) else {
-        println!("skipped: there is no {}", path.display());
-        return None;
-    };
+    let text = std::fs::read_to_string(real_data(file)?).unwrap();
     let rows: Vec<Vec<f64>> = text
         .lines()
         .skip(1)

@@ -1,8 +1,6 @@
 //! Closed-form leave-one-out against rows that are really left out, on real data.
 //!
-//! The files are not part of the project. They are looked for in the folder that
-//! `DSHAP_DATA` names, or in `../shared/data` beside the repository; a file that
-//! is not there is passed over.
+//! The files are not part of the project: see [`dshap_testkit::real_data`].
 
 use crate::common::Asked;
 use arrow_array::RecordBatch;
@@ -10,18 +8,7 @@ use arrow_array::cast::AsArray;
 use arrow_array::types::Float64Type;
 use dshap_catalogue::options::{M, Q, RIDGE, TASK};
 use dshap_run::{Arrange, Collected, Summary, Unwatched, ValueRequest, value};
-use std::path::{Path, PathBuf};
-
-fn data(file: &str) -> Option<PathBuf> {
-    let folder = std::env::var_os("DSHAP_DATA")
-        .map_or_else(|| Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared/data"), PathBuf::from);
-    let path = folder.join(file);
-    if !path.is_file() {
-        println!("skipped: there is no {}", path.display());
-        return None;
-    }
-    Some(path)
-}
+use dshap_testkit::real_data;
 
 fn run(request: &ValueRequest) -> (RecordBatch, Summary) {
     let mut collected = Collected::default();
@@ -34,7 +21,7 @@ fn cell(rows: &RecordBatch, name: &str, row: usize) -> f64 {
 }
 
 fn check(file: &str) {
-    let Some(path) = data(file) else { return };
+    let Some(path) = real_data(file) else { return };
     let all = path.display().to_string();
     let (rows, summary) = run(&ValueRequest::new(vec![all], Asked::new("target").given));
     let n = rows.num_rows();
@@ -93,7 +80,7 @@ fn whitewine_rows_are_worth_what_removing_them_says() {
 /// The paper's use of labels: every seventh label is flipped, and rows are
 /// sorted by penalty. Chance that a flipped row has the larger one.
 fn chance_to_find_flips(file: &str) -> Option<f64> {
-    let path = data(file)?;
+    let path = real_data(file)?;
     let text = std::fs::read_to_string(&path).expect("reads");
     let mut lines = text.lines();
     let mut table = lines.next().expect("there is a header").to_string() + "\n";

@@ -43,9 +43,7 @@ pub(crate) fn number(cell: &str) -> f64 {
 
 /// The folder of real data, if there is one.
 pub(crate) fn data() -> Option<PathBuf> {
-    let folder = std::env::var_os("DSHAP_DATA")
-        .map_or_else(|| Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared/data"), PathBuf::from);
-    folder.is_dir().then_some(folder)
+    dshap_testkit::real_data("")
 }
 
 /// Finds datasets in `folder` and nowhere else.
