@@ -14,6 +14,7 @@ __all__ = [
     "baseline",
     "bounds",
     "catalogue",
+    "command",
     "chance",
     "classification",
     "corrupted",

@@ -13,7 +13,7 @@ COMMANDS = {
 
 
 def run(entry, *words, **how):
-    return subprocess.run([*command, *words], capture_output=True, text=True, timeout=120, **how)
+    return subprocess.run([*entry, *words], capture_output=True, text=True, timeout=120, **how)
 
 
 @pytest.fixture(params=COMMANDS)
