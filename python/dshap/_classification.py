@@ -29,7 +29,7 @@ class ClassificationValuer(ClassificationParameters, PredictionValuer):
     to a logistic model refitted on each set. `fit` takes the reference, which stands
     for the distribution of the data; `value` takes any rows with their labels.
 
-    With more than two labels, each label is told from all others, and the values are
+    With more than two labels, each label is separated from all others, and the values are
     summed. `'second-order'` uses one softmax model for all labels under log-loss
     without a ridge, as long as it has at most 500 coefficients.
 

@@ -6,7 +6,10 @@ use std::sync::Arc;
 
 use arrow_array::builder::StringBuilder;
 use arrow_array::cast::AsArray;
-use arrow_array::types::{ArrowPrimitiveType, Float32Type, Float64Type};
+use arrow_array::types::{
+    ArrowPrimitiveType, Float32Type, Float64Type, Int8Type, Int16Type, Int32Type, Int64Type, UInt8Type,
+    UInt16Type, UInt32Type, UInt64Type,
+};
 use arrow_array::{Array, ArrayRef, Float64Array, StringArray};
 use arrow_cast::{CastOptions, cast_with_options};
 use arrow_schema::{DataType, Schema};
@@ -279,6 +282,9 @@ pub(crate) fn cast(array: &ArrayRef, to: &DataType) -> Option<ArrayRef> {
     if array.data_type() == to {
         return Some(Arc::clone(array));
     }
+    if let (DataType::Float64, Some(numbers)) = (to, as_doubles(array)) {
+        return Some(numbers);
+    }
     let options = CastOptions {
         // A value without a counterpart is an error and not a new null.
         safe: false,
@@ -286,6 +292,26 @@ pub(crate) fn cast(array: &ArrayRef, to: &DataType) -> Option<ArrayRef> {
     };
     // Damage that types do not show may make it panic.
     guarded(|| cast_with_options(array, to, &options)).ok()
+}
+
+/// Numbers of a plain type as doubles: what every large table is read by, so it is a
+/// loop of this crate.
+fn as_doubles(array: &ArrayRef) -> Option<ArrayRef> {
+    fn converted<T: ArrowPrimitiveType>(array: &ArrayRef, double: impl Fn(T::Native) -> f64) -> ArrayRef {
+        Arc::new(array.as_primitive::<T>().unary::<_, Float64Type>(double))
+    }
+    Some(match array.data_type() {
+        DataType::Float32 => converted::<Float32Type>(array, f64::from),
+        DataType::Int8 => converted::<Int8Type>(array, f64::from),
+        DataType::Int16 => converted::<Int16Type>(array, f64::from),
+        DataType::Int32 => converted::<Int32Type>(array, f64::from),
+        DataType::Int64 => converted::<Int64Type>(array, |number| number as f64),
+        DataType::UInt8 => converted::<UInt8Type>(array, f64::from),
+        DataType::UInt16 => converted::<UInt16Type>(array, f64::from),
+        DataType::UInt32 => converted::<UInt32Type>(array, f64::from),
+        DataType::UInt64 => converted::<UInt64Type>(array, |number| number as f64),
+        _ => return None,
+    })
 }
 
 /// Names and kinds of the columns of a typed file.

@@ -122,6 +122,12 @@ pub enum Warning {
         /// How many.
         n_cells: u64,
     },
+    /// Rare levels were pooled when the valuer was fitted, and that is kept although
+    /// there are other rows now.
+    PoolIsKept {
+        /// The features.
+        columns: Vec<String>,
+    },
     /// Changing the reference cost digits.
     LostDigits,
 

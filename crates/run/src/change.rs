@@ -79,6 +79,7 @@ pub fn update_valuer(
     let valuer = refitted(valuer, design, moments, options)?;
     warnings.extend(file_warnings::of_repeated_files(&valuer.history));
     warnings.extend(file_warnings::of_filled_cells(&valuer.design, &valuer.history[n_steps..]));
+    warnings.extend(file_warnings::of_pooled_levels(&valuer.design));
     let mut summary = FitSummary::of(&valuer, warnings)?;
     summary.sizes_before = Some((sizes_before.max(), sizes_before.min()));
     (summary.new_levels, summary.lost_levels) = (new_levels, lost_levels);
@@ -233,6 +234,7 @@ pub fn merge_valuers(
     };
     warnings.splice(0..0, file_warnings::of_repeated_files(&valuer.history));
     warnings.extend(file_warnings::of_filled_cells(&valuer.design, &valuer.history));
+    warnings.extend(file_warnings::of_pooled_levels(&valuer.design));
     let mut summary = FitSummary::of(&valuer, warnings)?;
     summary.new_levels = new_levels;
     Ok(Fitted::new(valuer, summary))

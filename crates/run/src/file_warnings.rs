@@ -81,6 +81,14 @@ pub(crate) fn of_repeated_files(history: &[Step]) -> Vec<Warning> {
     twice.chain(forgotten_again(history).into_iter().map(|file| Warning::ForgottenAgain { file })).collect()
 }
 
+/// Text columns whose pooled levels were settled by an earlier reference, or would be
+/// pooled by a fit of all rows.
+pub(crate) fn of_pooled_levels(design: &Design) -> Option<Warning> {
+    design.parts().rare_levels?;
+    let columns: Vec<String> = design.text_features().map(String::from).collect();
+    (!columns.is_empty()).then_some(Warning::PoolIsKept { columns })
+}
+
 /// Cells that were filled with means which are not those of the whole.
 pub(crate) fn of_filled_cells(design: &Design, steps: &[Step]) -> Option<Warning> {
     let n_cells: u64 = steps.iter().map(|step| step.filled).sum();

@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 const PATIENCE: Duration = Duration::from_millis(50);
 
 /// Values rows in slices of at least `least` rows, enough for every thread; `report`
-/// is told how many rows are done.
+/// gets the number of rows done.
 pub(crate) fn value_in_slices(
     rows: Rows<'_>,
     place: Place,

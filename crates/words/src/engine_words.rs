@@ -15,7 +15,8 @@ use dshap_baselines::Error as BaselineError;
 use dshap_catalogue::spelled;
 use dshap_models::sets::{TEST_SHARE, rows_to_leave};
 use dshap_models::{CheckpointDifference, Error, ExtraPass, Fixed, MergeConflict};
-use dshap_table::Names;
+use dshap_table::Error::Differs;
+use dshap_table::{Difference, Names};
 use neighbour_sizes::{neighbour_sizes, neighbour_sizes_hint};
 
 /// What went wrong.
@@ -155,6 +156,9 @@ pub fn hint(error: &Error, speech: &dyn Speech) -> Option<String> {
         }
         // The error itself says what to do.
         Error::CannotMerge { why: MergeConflict::Size { .. }, .. } => return None,
+        Error::CannotMerge { why: MergeConflict::Columns(Differs(Difference::Pooled { .. })), .. } => {
+            format!("fit all rows together, or the parts without {}", option("rare_levels"))
+        }
         Error::CannotMerge { .. } => "fit the parts with the same columns and settings".into(),
         Error::FewTestRows { are_kept_back: true, .. } => format!(
             "one row in {TEST_SHARE} is a test row: give at least {} rows, better hundreds, or separate test rows with \

@@ -75,8 +75,9 @@ pub static RARE_LEVELS: OptionEntry = OptionEntry {
     placeholder: "N",
     takes: SIZE,
     help: "Pool the categories that fewer than N reference rows have into one, `other`",
-    details: "Categories that the reference does not have count as `other`, too. Columns may then have up to a \
-              million categories, as long as 256 remain.",
+    details: "A column without a rare category stays as it is. In a column with `other`, categories that the \
+              reference does not have count as `other`, too, whatever {unseen} says. Columns may have up to a million \
+              categories, as long as 256 remain. A saved valuer keeps its `other` when it is updated.",
     default: "none are pooled",
     ..COLUMN
 };

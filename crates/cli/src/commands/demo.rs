@@ -68,7 +68,9 @@ pub(crate) fn run() -> Result<(), Failure> {
         "\nAmong the {n_corrupted} lowest values are {found} of the {n_corrupted} corrupted rows; a random choice would have {by_chance:.1}.\n\n"
     );
     text += &histogram(&lowest);
-    let program = shell_word(&std::env::args().next().unwrap_or_else(|| "dshap".into()));
+    // The command that Python installs runs inside an interpreter.
+    let program = std::env::args().next().filter(|name| name.ends_with("dshap"));
+    let program = shell_word(&program.unwrap_or_else(|| "dshap".into()));
     let file = shell_word(&file);
     let _ = write!(
         text,

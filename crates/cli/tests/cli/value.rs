@@ -447,6 +447,15 @@ fn rare_levels_are_pooled() {
     let value = csv.column("value");
     assert_eq!(value[0], value[1], "an unknown category is a rare one");
     assert_ne!(value[1], value[2]);
+
+    let updated = folder.run("dshap update rare.dshap new.csv -o both.dshap");
+    assert!(updated.contains("warning: the rare categories of `shade` stay pooled"), "{updated}");
+    // Pink is rare here, too, but not the same categories are common.
+    let other = goods_with("shade,", |row| format!("{},", if row == 0 { "pink" } else { "red" }));
+    std::fs::write(folder.path("other.csv"), other).expect("writes");
+    folder.stdout("dshap fit other.csv --target price --rare-levels 2 -o other.dshap");
+    let merged = folder.run("dshap merge rare.dshap other.dshap -o all.dshap");
+    assert!(merged.contains("hint: fit all rows together, or the parts without `--rare-levels`"), "{merged}");
 }
 
 #[test]

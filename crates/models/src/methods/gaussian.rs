@@ -23,8 +23,8 @@ pub(crate) static GAUSSIAN: Method = Method {
                 of q − 1 … m − 1 others, summed over these sizes and divided by m. A positive value means the row is \
                 expected to help. The closed form is exact for Gaussian inputs, a linear model and constant noise. For \
                 labels it is the same gain for the least-squares problem that stands in for a logistic model, with the \
-                coefficients and weights of the whole reference; more than two labels are told apart one against the \
-                rest, and their values are summed.",
+                coefficients and weights of the whole reference; with more than two labels, each is \
+                separated from the rest, and the values are summed.",
         kind: MethodKind::ClosedForm,
         tasks: PREDICTIONS,
         options: &[

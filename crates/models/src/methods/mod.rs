@@ -65,7 +65,30 @@ pub fn entries() -> Vec<&'static MethodEntry> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use dshap_catalogue::{Default, options, spelled};
+    use crate::how::How;
+    use dshap_catalogue::{Default, Given, OptionEntry, options, spelled};
+
+    /// `How::number` and `How::count` rely on it.
+    #[test]
+    fn numbers_that_methods_compute_with_have_defaults() {
+        use options::{BOUND_C, BOUND_EDGE, RIDGE, SAMPLES, SMALL_RIDGE, STOP, STOP_DRAWS};
+        for &method in METHODS {
+            let how = How { method, given: Given::new() };
+            for takes in method.entry.options {
+                let is = |names: &[&OptionEntry]| names.iter().any(|one| one.name == takes.option.name);
+                let name = method.name();
+                // A bound without a stopping rule sums to the end, and most fits know whether they have a ridge.
+                let stops = method.draws() || method.baseline().is_some() || name == "algorithm-3";
+                let has_ridge = method.draws() || ["lower", "upper"].contains(&name);
+                if is(&[&SMALL_RIDGE, &BOUND_C, &BOUND_EDGE, &STOP_DRAWS, &SAMPLES])
+                    || (stops && is(&[&STOP]))
+                    || (has_ridge && is(&[&RIDGE]))
+                {
+                    assert!(how.value(takes.option).is_some(), "{name}: `{}`", takes.option.name);
+                }
+            }
+        }
+    }
 
     #[test]
     fn entries_are_whole_and_name_options_that_exist() {

@@ -1,14 +1,13 @@
 //! `random`: chance.
 
-use super::d_shapley::{NO_CHECKPOINT, NO_PER_CLASS, NO_SETS, NO_TARGET, NO_WEIGHT, NOT_SAVED};
-use super::exact_shapley::{NO_SAMPLES, NO_STDERR, NO_STOP};
+use super::d_shapley::{NO_CHECKPOINT, NO_PER_CLASS, NO_SETS, NO_TARGET, NOT_SAVED};
+use super::exact_shapley::{NO_SAMPLES, NO_STOP};
 use super::shared::*;
-use super::tmc_shapley::NO_REFERENCE;
 use crate::method::{Makes, Method};
 use crate::sets::Baseline;
 use dshap_catalogue::options::{
-    BANDWIDTH, DEPENDENT, EVERY_ROW, KERNEL, M, NO_INTERCEPT, Q, REFIT_INTERCEPT, RIDGE, SCALE, SEED, TEST,
-    UTILITY,
+    BANDWIDTH, DEPENDENT, EVERY_ROW, KERNEL, M, NO_INTERCEPT, Q, REFERENCE, REFIT_INTERCEPT, RIDGE, SCALE,
+    SEED, STDERR, TEST, UTILITY, WEIGHT,
 };
 use dshap_catalogue::{Default, MethodEntry, MethodKind, Takes, Task};
 
@@ -24,7 +23,7 @@ pub(crate) static RANDOM: Method = Method {
         tasks: &Task::ALL,
         options: &[TAKES_TARGET, Takes::new(&SEED).default(Default::Count(0))],
         refuses: &[
-            NO_REFERENCE,
+            (&REFERENCE, NO_ROW),
             NO_TARGET,
             (&M, NO_ROW),
             (&Q, NO_ROW),
@@ -40,8 +39,8 @@ pub(crate) static RANDOM: Method = Method {
             (&EVERY_ROW, NO_ROW),
             NO_SAMPLES,
             NO_STOP,
-            NO_STDERR,
-            NO_WEIGHT,
+            (&STDERR, "the numbers mean nothing, so they have no error"),
+            (&WEIGHT, NO_ROW),
             NO_PER_CLASS,
             NO_CHECKPOINT,
             NO_SETS,
@@ -53,7 +52,7 @@ pub(crate) static RANDOM: Method = Method {
         updates: false,
         merges: false,
         passes: "two over the points",
-        source: "",
+        source: "not a method of the paper",
         page: "docs/baselines.md",
         example: "value wine.csv {target=quality} {method=random} {seed=1}",
     },

@@ -16,9 +16,9 @@ pub(crate) static SECOND_ORDER: Method = Method {
                 fitted anew, summed over set sizes q − 1 … m − 1 and divided by m. The utility is minus the log-loss, \
                 minus the Brier score, or accuracy, over the population that the reference stands for. The closed \
                 form is right to second order in 1 over the set size. Low values do not find wrong labels: \
-                a row with an unlikely label can help a refitted model. More than two labels are told apart by one \
-                softmax model under log-loss without a ridge, unless it would have more than 500 coefficients, and \
-                one against the rest otherwise.",
+                a row with an unlikely label can help a refitted model. With more than two labels there is one \
+                softmax model under log-loss without a ridge, unless it would have more than 500 coefficients; \
+                otherwise each label is separated from the rest.",
         kind: MethodKind::ClosedForm,
         tasks: CLASSIFICATION,
         options: &[

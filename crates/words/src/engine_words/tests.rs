@@ -223,6 +223,7 @@ fn warnings() -> Vec<Warning> {
         Warning::RepeatedFile { file: file() },
         Warning::ForgottenAgain { file: file() },
         Warning::FilledCells { n_cells: 2 },
+        Warning::PoolIsKept { columns: vec!["city".into()] },
         Warning::LostDigits,
         Warning::SwallowedDigits,
         Warning::ReferenceSample { n_reference: 30_000, n_used: 20_000, seed: 0 },

@@ -107,6 +107,11 @@ pub fn warning(warning: &Warning, speech: &dyn Speech) -> String {
             "{} filled with the means of a part of the reference; a fit of the whole would use its own means",
             agreed(*n_cells, "missing cell", "was", "were")
         ),
+        Warning::PoolIsKept { columns } => format!(
+            "the rare categories of {} stay pooled as they were when the valuer was fitted; a fit of all rows would \
+             count them again",
+            quoted(columns)
+        ),
         Warning::LostDigits => {
             "columns are nearly linear functions of others, so changing the reference lost digits; \
                                 fitting all rows again keeps more"
@@ -124,7 +129,7 @@ pub fn warning(warning: &Warning, speech: &dyn Speech) -> String {
             option("samples")
         ),
         Warning::LogUnit { power } => format!(
-            "with so many columns and this bandwidth, densities are beyond the range of doubles: values and their \
+            "with this number of columns and this bandwidth, densities are beyond the range of doubles: values and their \
              parts are in units of e^{power}; `log_density` is not"
         ),
         Warning::UnequalShares { n_kept, n_held } => format!(
