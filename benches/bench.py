@@ -158,6 +158,7 @@ PARTS = {
     "density": of_module("density"),
     "neighbours": of_module("neighbours"),
     "label-noise": of_module("label_noise"),
+    "ridge": of_module("ridge"),
     "baselines": of_module("baselines"),
     "neighbours-noise": of_module("neighbours_noise"),
     "second-order-truth": second_order_truth,

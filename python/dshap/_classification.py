@@ -33,7 +33,8 @@ class ClassificationValuer(ClassificationParameters, PredictionValuer):
     summed. `'second-order'` uses one softmax model for all labels under log-loss
     without a ridge, as long as it has at most 500 coefficients.
 
-    Labels that the features separate perfectly have no fit without a `ridge`. A
+    The fit has a ridge of 1 for standardised features unless `ridge` says otherwise. Labels
+    that the features separate perfectly have no fit with `ridge=0`. A
     missing label cannot be filled in, and a label that the reference does not have is
     always an error.
 

@@ -91,7 +91,7 @@ class ClassificationParameters:
         m: int | None = None,
         q: int | None = None,
         intercept: bool = True,
-        ridge: float = 0.0,
+        ridge: float | str = "auto",
         positive: Any = None,
         utility: str = "log-loss",
         spread: str = "sandwich",

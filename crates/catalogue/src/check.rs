@@ -16,9 +16,11 @@ pub enum Misuse {
         option: &'static str,
         /// The method.
         method: &'static str,
-        /// The task, if it is known and the method takes the option for another.
+        /// The task, if it is known.
         task: Option<Task>,
-        /// The methods that take the option.
+        /// Whether the method takes the option for another task.
+        is_taken_elsewhere: bool,
+        /// The methods that take the option for the task, or for any if none does.
         takers: Vec<&'static str>,
         /// The only task that the option is for, if there is one.
         only_task: Option<Task>,
@@ -42,6 +44,15 @@ pub enum Misuse {
         task: Task,
         /// The tasks the method is for.
         tasks: &'static [Task],
+    },
+    /// A word of an option that the method does not take.
+    OtherWord {
+        /// The option as given.
+        setting: Setting,
+        /// The method.
+        method: &'static str,
+        /// The words it takes; none if it takes a number.
+        words: &'static [&'static str],
     },
     /// Options that do not go together.
     Conflict {
@@ -69,16 +80,21 @@ pub fn check(
         return Err(Misuse::NotForTask { method: method.name, task, tasks: method.tasks });
     }
     for option in given.options().filter(|option| option.is_of_methods()) {
-        if method.takes(option, task).is_none() {
+        let Some(takes) = method.takes(option, task) else {
             let why = method.refuses.iter().find(|(refused, _)| refused.name == option.name);
             return Err(Misuse::NotTaken {
                 option: option.name,
                 method: method.name,
-                task: task.filter(|_| method.takes(option, None).is_some()),
-                takers: takers(option, all).iter().map(|method| method.name).collect(),
+                task,
+                is_taken_elsewhere: method.takes(option, None).is_some(),
+                takers: names_of_takers(option, task, all),
                 only_task: only_task(option, all),
                 why: why.map_or("", |(_, why)| why),
             });
+        };
+        let is_other = |words: &&[&str]| given.word(option).is_some_and(|word| !words.contains(&word));
+        if let Some(words) = takes.words.filter(is_other) {
+            return Err(Misuse::OtherWord { setting: given.setting(option), method: method.name, words });
         }
     }
     match method.rules.iter().find(|rule| (rule.is_broken)(given, task)) {
@@ -106,7 +122,7 @@ pub fn check_several(
     if let Some(option) = given.options().find(|option| option.is_of_methods() && !is_taken(option)) {
         return Err(Misuse::NotTakenByAny {
             option: option.name,
-            takers: takers(option, all).iter().map(|method| method.name).collect(),
+            takers: names_of_takers(option, Some(task), all),
             only_task: only_task(option, all),
         });
     }
@@ -122,6 +138,18 @@ pub fn check_several(
 /// The methods that take an option.
 pub fn takers(option: &OptionEntry, all: &[&'static MethodEntry]) -> Vec<&'static MethodEntry> {
     all.iter().copied().filter(|method| method.takes(option, None).is_some()).collect()
+}
+
+/// The names of the methods that take an option for a task, or for any if none does.
+fn names_of_takers(
+    option: &OptionEntry,
+    task: Option<Task>,
+    all: &[&'static MethodEntry],
+) -> Vec<&'static str> {
+    let takers = takers(option, all);
+    let fits = |method: &&&MethodEntry| method.takes(option, task).is_some();
+    let fitting: Vec<&'static str> = takers.iter().filter(fits).map(|method| method.name).collect();
+    if fitting.is_empty() { takers.iter().map(|method| method.name).collect() } else { fitting }
 }
 
 /// The only task that methods take an option for, if there is one.

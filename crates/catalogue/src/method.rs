@@ -72,6 +72,8 @@ pub struct Takes {
     pub role: &'static str,
     /// The default for this method.
     pub default: Default,
+    /// The words it takes, if not all that the option has.
+    pub words: Option<&'static [&'static str]>,
     /// What a saved valuer calls it; empty if it is not part of the method there.
     #[serde(skip)]
     pub saved_as: &'static str,
@@ -100,7 +102,7 @@ pub enum Default {
 impl Takes {
     /// An option in its usual meaning, for all tasks of the method.
     pub const fn new(option: &'static OptionEntry) -> Self {
-        Self { option, tasks: &Task::ALL, role: "", default: Default::Usual, saved_as: "" }
+        Self { option, tasks: &Task::ALL, role: "", default: Default::Usual, words: None, saved_as: "" }
     }
 
     /// For some tasks only.
@@ -116,6 +118,11 @@ impl Takes {
     /// With a default of its own.
     pub const fn default(self, default: Default) -> Self {
         Self { default, ..self }
+    }
+
+    /// With some words of the option only.
+    pub const fn words(self, words: &'static [&'static str]) -> Self {
+        Self { words: Some(words), ..self }
     }
 
     /// Kept in saved valuers, under this name.

@@ -145,6 +145,9 @@ impl Kind {
             Kind::WordOrNumber { words, least, most } if most < f64::MAX => {
                 format!("{} or a number from {least:e} to {most:e}", listed(words))
             }
+            Kind::WordOrNumber { words, least: 0.0, .. } => {
+                format!("{} or a number of at least 0", listed(words))
+            }
             Kind::WordOrNumber { words, .. } => format!("{} or a number", listed(words)),
             Kind::Constant => "gain, theorem, or full:C with a number C, such as full:2.5".into(),
             Kind::Text => "a name".into(),

@@ -41,6 +41,9 @@ pub struct Facts {
     pub refit_intercept: bool,
     /// `γ`, for methods that take one.
     pub ridge: Option<f64>,
+    /// Whether it is for standardised features instead of features as given.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub ridge_standardised: bool,
     /// `c` and `C` of a bound.
     pub bound_constants: Option<(f64, f64)>,
     /// `p`, the columns of the design.
@@ -63,6 +66,8 @@ pub struct Facts {
     /// Regression: share of the target's variation that the features explain.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub r_squared: Option<f64>,
+    /// The variance of the target; without an intercept, about 0.
+    pub target_var: Option<f64>,
     /// Regression: how much the scaled design magnifies errors, an estimate of its
     /// condition number.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -141,6 +146,7 @@ impl Facts {
             intercept: model.intercept(),
             refit_intercept: false,
             ridge: None,
+            ridge_standardised: false,
             bound_constants: number(&BOUND_C).zip(number(&BOUND_EDGE)),
             p: model.dim(how),
             q: sizes.min(),
@@ -151,6 +157,7 @@ impl Facts {
             effective_rows: model.effective_rows(),
             noise_var: None,
             r_squared: None,
+            target_var: None,
             condition: None,
             value_digits: None,
             classification: None,

@@ -1,8 +1,21 @@
 //! How rows are valued: the method and its settings.
 
 use crate::method::Method;
-use dshap_catalogue::options::{CONVENTION, DEPENDENT, M, NO_INTERCEPT, Q, REFIT_INTERCEPT, SEED};
+use dshap_catalogue::options::{CONVENTION, DEPENDENT, M, NO_INTERCEPT, Q, REFIT_INTERCEPT, RIDGE, SEED};
 use dshap_catalogue::{Default as Usual, Given, OptionEntry, Task, Value, check};
+
+/// The ridge that `auto` stands for, for standardised features. docs/accuracy.md has the
+/// tables it was chosen on.
+pub const AUTOMATIC_RIDGE: f64 = 1.0;
+
+/// The ridge of logistic models.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct LogisticRidge {
+    /// `γ`.
+    pub ridge: f64,
+    /// Whether it is for standardised features instead of features as given.
+    pub standardised: bool,
+}
 
 /// A method with its settings.
 #[derive(Debug, Clone)]
@@ -114,6 +127,19 @@ impl How {
     /// Whether sums are as printed in the paper.
     pub fn is_printed(&self) -> bool {
         self.given.is(&CONVENTION, "printed")
+    }
+
+    /// The ridge of logistic models: that given, else one that every fit exists with,
+    /// unless other options ask for a model without.
+    pub fn logistic_ridge(&self) -> LogisticRidge {
+        let is_without = self.is_printed() || crate::methods::is_without_ridge(&self.given);
+        match self.given.number(&RIDGE) {
+            Some(ridge) => LogisticRidge { ridge, standardised: false },
+            None if is_without && !self.given.has(&RIDGE) => {
+                LogisticRidge { ridge: 0.0, standardised: false }
+            }
+            None => LogisticRidge { ridge: AUTOMATIC_RIDGE, standardised: true },
+        }
     }
 
     /// Whether the model has an intercept.

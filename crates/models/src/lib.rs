@@ -64,7 +64,7 @@ pub use file::{
     Action, Arrays, Document, FORMAT_VERSION, InputFile, Reading, Step, files_in, forgotten_again, repeated,
 };
 pub use held_rows::{HeldRows, slice_of};
-pub use how::{How, SizeChoice};
+pub use how::{AUTOMATIC_RIDGE, How, LogisticRidge, SizeChoice};
 pub use in_memory::{HeldReference, value_each_other};
 pub use learn::learn;
 pub use levels::levels_beyond;

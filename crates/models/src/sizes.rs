@@ -23,7 +23,12 @@ pub(crate) fn of_fit(model: &dyn Model, how: &How, design: &Design) -> Result<Si
     if let Some(bound) = crate::methods::bounds::of(how) {
         default = default.max(bound.first_size(p, max) + 1);
         if choice.min.is_none() && default > max {
-            let error = dshap::Error::SilentBound { first: default, max };
+            // A larger m needs larger sets, too: the hint must name an m that is enough for itself.
+            let mut first = default;
+            while bound.first_size(p, first) + 1 > first {
+                first = bound.first_size(p, first) + 1;
+            }
+            let error = dshap::Error::SilentBound { first, max };
             return Err(Error::core(error, design));
         }
     }

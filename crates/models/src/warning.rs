@@ -5,6 +5,10 @@
 use dshap_catalogue::Task;
 use dshap_table::Names;
 
+/// A model that predicts a smaller share of the variance of rows left out says next to
+/// nothing about the target.
+const WEAK_R_SQUARED: f64 = 0.02;
+
 /// Something a user should know about a result that was computed all the same.
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
@@ -49,6 +53,26 @@ pub enum Warning {
     },
     /// Text columns with one level.
     ConstantText {
+        /// Their names.
+        columns: Vec<String>,
+    },
+
+    /// A target of few whole numbers that was taken for a quantity.
+    FewNumbers {
+        /// Its name.
+        target: String,
+        /// How many numbers it has.
+        n_numbers: usize,
+    },
+
+    /// A model that predicts rows left out hardly better than their mean.
+    WeakModel {
+        /// Share of the target's variance that it predicts.
+        r_squared: f64,
+    },
+
+    /// Text columns whose levels are all rare, so that one pooled level is left.
+    AllLevelsRare {
         /// Their names.
         columns: Vec<String>,
     },
@@ -274,6 +298,20 @@ impl Warning {
     pub fn of_core(warnings: Vec<dshap::Warning>, design: &dshap_table::Design) -> Vec<Warning> {
         let named = |warning| Warning::Core(warning, Box::new(design.names()));
         warnings.into_iter().map(named).collect()
+    }
+
+    /// The smallest sets that are large enough, for a fit that is nearly certain of most
+    /// rows.
+    pub(crate) fn enough_rows(self) -> Option<usize> {
+        match self {
+            Warning::SureFit { enough, .. } => Some(enough),
+            _ => None,
+        }
+    }
+
+    /// A model that predicts rows left out hardly better than their mean, if it is one.
+    pub fn of_weak_model(r_squared: f64) -> Option<Warning> {
+        (r_squared < WEAK_R_SQUARED).then_some(Warning::WeakModel { r_squared })
     }
 
     /// Rows left out for a missing cell, if there are any.

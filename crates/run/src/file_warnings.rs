@@ -1,7 +1,9 @@
 //! Warnings about files: rows that play two roles, and rows that count twice.
 
+use crate::guess::few_whole_numbers;
+use dshap_catalogue::Task;
 use dshap_io::Source;
-use dshap_models::{Error, InputFile, Step, Warning, forgotten_again, repeated};
+use dshap_models::{Error, FittedValuer, InputFile, Step, Warning, forgotten_again, repeated};
 use dshap_table::{Design, Missing};
 use std::path::Path;
 
@@ -69,10 +71,23 @@ fn shared_contents(table: &Source, known: &[&InputFile]) -> Result<Option<String
     Ok(InputFile::of(table, true)?.into_iter().find(is_known).map(|file| file.name))
 }
 
-/// Text columns with one level.
-pub(crate) fn of_constant_text(design: &Design) -> Option<Warning> {
-    let columns: Vec<String> = design.constant_features().map(String::from).collect();
-    (!columns.is_empty()).then_some(Warning::ConstantText { columns })
+/// A target of few whole numbers that was taken for a quantity by a guess.
+pub(crate) fn of_few_numbers(valuer: &FittedValuer, source: &Source) -> Result<Option<Warning>, Error> {
+    let target = valuer.design.target().filter(|_| valuer.task_guessed && valuer.task() == Task::Regression);
+    let Some(target) = target else { return Ok(None) };
+    let n_numbers = few_whole_numbers(source, target)?;
+    Ok(n_numbers.map(|n_numbers| Warning::FewNumbers { target: target.into(), n_numbers }))
+}
+
+/// Text columns with one level, found or made by pooling.
+pub(crate) fn of_constant_text(design: &Design) -> Vec<Warning> {
+    let is_pooled = |name: &String| design.pooled_features().any(|(pooled, _)| pooled == name);
+    let (pooled, columns): (Vec<_>, Vec<_>) =
+        design.constant_features().map(String::from).partition(is_pooled);
+    let mut warnings = Vec::new();
+    warnings.extend((!columns.is_empty()).then_some(Warning::ConstantText { columns }));
+    warnings.extend((!pooled.is_empty()).then_some(Warning::AllLevelsRare { columns: pooled }));
+    warnings
 }
 
 /// Files whose rows count twice, or were taken away twice.

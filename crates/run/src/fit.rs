@@ -118,6 +118,7 @@ fn fit_with(
     valuer.history[0].files = files;
     let mut warnings = file_warnings::of_sources(source, None);
     warnings.extend(file_warnings::of_constant_text(&valuer.design));
+    warnings.extend(file_warnings::of_few_numbers(&valuer, source)?);
     warnings.extend(Warning::rows_left_out(RowRole::Reference, rows.n_left_out()));
     if method.is_of_neighbours() {
         // What cannot be valued is reported before test rows are read.

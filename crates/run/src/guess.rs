@@ -13,8 +13,11 @@ use dshap_table::{Kind, ReadAs, Wanted};
 /// Rows from which the task is guessed, as many as settle the column types.
 const GUESS_ROWS: u64 = 10_000;
 
-/// Fewer cells than this do not tell two labels from two numbers.
-const FEWEST_CELLS: usize = 5;
+/// Fewer cells than this, for each label, do not tell labels from numbers.
+const FEWEST_CELLS: u64 = 5;
+
+/// More different numbers than this are hardly labels.
+const MOST_LABELS: usize = 20;
 
 /// The task, as given or as the target asks for, and whether it was guessed.
 ///
@@ -34,7 +37,7 @@ pub fn settle_task(source: &Source, given: &Given) -> Result<(Task, bool), Error
     let found = match (task, &column.kind) {
         (Some(task), _) => task,
         (None, Kind::Text | Kind::Boolean) => Task::Classification,
-        (None, Kind::Number) if has_two_values(source, target)? => Task::Classification,
+        (None, Kind::Number) if numbers(source, target)? == Numbers::Two => Task::Classification,
         (None, _) => Task::Regression,
     };
     Ok((found, task.is_none()))
@@ -51,25 +54,54 @@ pub fn guess_task(source: &Source, target: &str) -> Result<Task, Error> {
     settle_task(source, &given).map(|(task, _)| task)
 }
 
-fn has_two_values(source: &Source, target: &str) -> Result<bool, Error> {
+/// How many different whole numbers a numeric target has, if they are few enough to be
+/// labels, and more than two.
+pub(crate) fn few_whole_numbers(source: &Source, target: &str) -> Result<Option<usize>, Error> {
+    match source.schema().column(target) {
+        Some(column) if column.kind == Kind::Number => Ok(match numbers(source, target)? {
+            Numbers::FewWhole(n) => Some(n),
+            Numbers::Two | Numbers::Many => None,
+        }),
+        _ => Ok(None),
+    }
+}
+
+/// What the numbers of a target look like.
+#[derive(Debug, PartialEq, Eq)]
+enum Numbers {
+    /// Two, in all rows.
+    Two,
+    /// This many, all of them whole, in the first rows.
+    FewWhole(usize),
+    Many,
+}
+
+/// Reads until the target is known to have more than two values: of a file that is sorted
+/// by label the first rows tell nothing.
+fn numbers(source: &Source, target: &str) -> Result<Numbers, Error> {
     let wanted = [Wanted { name: target.into(), read_as: ReadAs::Number }];
-    let options = ScanOptions { limit_rows: Some(GUESS_ROWS), ..ScanOptions::default() };
-    let (mut seen, mut n_cells): (Vec<f64>, usize) = (Vec::new(), 0);
-    for batch in source.scan(&wanted, options)? {
+    let (mut seen, mut n_cells): (Vec<f64>, u64) = (Vec::new(), 0);
+    'rows: for batch in source.scan(&wanted, ScanOptions::default())? {
         let rows = batch?.rows;
         let cells = rows.column(0).as_primitive::<Float64Type>();
         for cell in (0..cells.len()).filter(|&row| cells.is_valid(row)).map(|row| cells.value(row)) {
             n_cells += 1;
             if !seen.contains(&cell) {
                 seen.push(cell);
-                if seen.len() > 2 {
-                    return Ok(false);
-                }
+            }
+            let is_many = seen.len() > MOST_LABELS || seen.iter().any(|number| number.fract() != 0.0);
+            if seen.len() > 2 && (is_many || n_cells >= GUESS_ROWS) {
+                break 'rows;
             }
         }
     }
-    // A handful of rows tells nothing; that they are too few is reported later.
-    Ok(seen.len() == 2 && n_cells >= FEWEST_CELLS)
+    let are_whole = seen.iter().all(|number| number.fract() == 0.0);
+    Ok(match seen.len() {
+        // A handful of rows tells nothing; that they are too few is reported later.
+        2 if n_cells >= FEWEST_CELLS => Numbers::Two,
+        n @ 3..=MOST_LABELS if are_whole && n_cells >= FEWEST_CELLS * n as u64 => Numbers::FewWhole(n),
+        _ => Numbers::Many,
+    })
 }
 
 /// Refuses text columns that are numbers but for a few cells, or numbers

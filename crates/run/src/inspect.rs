@@ -31,6 +31,12 @@ pub struct Inspection {
     pub columns: Vec<ColumnFacts>,
     /// The levels of text features.
     pub levels: Vec<(String, Vec<String>)>,
+    /// Levels that fewer reference rows have were pooled, if rare ones were.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub rare_levels: Option<usize>,
+    /// The level that rare ones were pooled into, by feature.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub pooled: Vec<(String, String)>,
     /// Reference rows that the valuer carries.
     pub rows_held: usize,
     /// Decimal digits left in the moments of the column that lost most, where
@@ -109,6 +115,8 @@ pub fn inspect(path: &Path) -> Result<Inspection, Error> {
         unseen: design.parts().unseen,
         columns: fills.into_iter().enumerate().map(column).collect(),
         levels: levels.collect(),
+        rare_levels: design.parts().rare_levels,
+        pooled: design.pooled_features().map(|(name, pool)| (name.into(), pool.level.clone())).collect(),
         rows_held: model.n_rows_held(),
         digits: model.of::<LinearModel>().map(|model| model.moments.digits()),
         history: valuer.history.clone(),

@@ -39,6 +39,8 @@ fn about_files(job: &Job<'_>) -> Result<Vec<Warning>, Error> {
         Against::Fitted => {}
         Against::Themselves | Against::Reference(_) => {
             warnings.extend(file_warnings::of_constant_text(design));
+            let source = against.reference().unwrap_or(job.points);
+            warnings.extend(file_warnings::of_few_numbers(valuer, source)?);
         }
     }
     let tests = tests.as_ref().filter(|_| is_new).map(|test| &test.source);

@@ -1,6 +1,6 @@
 //! What ran, for people and for the record.
 
-use dshap::{Note, Sizes, Values};
+use dshap::{Note, Part, Sizes, Values};
 use dshap_models::Action;
 use dshap_models::linear::LinearModel;
 use dshap_models::{Error, ExtraPass, Facts, FittedValuer, InputFile, Step, Warning};
@@ -38,6 +38,10 @@ pub struct Summary {
     pub evaluated_share: Option<f64>,
     /// How the values are spread.
     pub values: Spread,
+    /// Share of the target's variance that the model predicts in rows left out, for a
+    /// regression whose rows are valued against each other.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub left_out_r_squared: Option<f64>,
     /// What is doubtful; front ends make the sentences.
     #[serde(skip)]
     pub warnings: Vec<Warning>,
@@ -119,13 +123,23 @@ pub struct Spread {
     pub lowest: Option<f64>,
     /// The highest value.
     pub highest: Option<f64>,
+    /// The values that a quarter, half and three quarters of the rows lie below.
+    pub quartiles: Option<[f64; 3]>,
     /// The sum of the values.
     pub total: f64,
 }
 
 impl Spread {
     pub(crate) fn new() -> Self {
-        Self { n_valued: 0, n_without: 0, n_negative: 0, lowest: None, highest: None, total: 0.0 }
+        Self {
+            n_valued: 0,
+            n_without: 0,
+            n_negative: 0,
+            lowest: None,
+            highest: None,
+            quartiles: None,
+            total: 0.0,
+        }
     }
 
     pub(crate) fn add(&mut self, n_rows: usize, values: &[f64]) {
@@ -144,6 +158,9 @@ impl Spread {
 /// What is remembered of values that have been handed over.
 pub(crate) struct Tally {
     pub(crate) spread: Spread,
+    thinned: Thinned,
+    /// Squared residuals: their sum, and how many there were.
+    resid_sq: (f64, u64),
     n_leverage_one: usize,
     n_too_far: usize,
     truncation: Vec<(usize, f64)>,
@@ -151,15 +168,37 @@ pub(crate) struct Tally {
 
 impl Tally {
     pub(crate) fn new() -> Self {
-        Self { spread: Spread::new(), n_leverage_one: 0, n_too_far: 0, truncation: Vec::new() }
+        Self {
+            spread: Spread::new(),
+            thinned: Thinned { kept: Vec::new(), step: 1, n_seen: 0 },
+            resid_sq: (0.0, 0),
+            n_leverage_one: 0,
+            n_too_far: 0,
+            truncation: Vec::new(),
+        }
     }
 
     pub(crate) fn add(&mut self, n_rows: usize, values: &Values) {
         self.spread.add(n_rows, &values.value);
+        values.value.iter().filter(|value| !value.is_nan()).for_each(|value| self.thinned.add(*value));
+        for resid_sq in values.part(Part::ResidSq).into_iter().flatten().filter(|square| !square.is_nan()) {
+            self.resid_sq = (self.resid_sq.0 + resid_sq, self.resid_sq.1 + 1);
+        }
         let n_with = |note: Note| values.notes.iter().filter(|(_, found)| *found == note).count();
         self.n_leverage_one += n_with(Note::LeverageOne);
         self.n_too_far += n_with(Note::TooFar);
         self.truncation.extend(values.truncation.iter().flatten().filter(|(_, share)| share.is_finite()));
+    }
+
+    /// How the values are spread.
+    pub(crate) fn spread(&mut self) -> Spread {
+        Spread { quartiles: self.thinned.quartiles(), ..self.spread }
+    }
+
+    /// The mean of the squared residuals, if the values come with them.
+    pub(crate) fn mean_resid_sq(&self) -> Option<f64> {
+        let (sum, n) = self.resid_sq;
+        (n > 0).then(|| sum / n as f64)
     }
 
     pub(crate) fn warnings(&mut self, sizes: Sizes) -> Vec<dshap::Warning> {
@@ -180,5 +219,61 @@ impl Tally {
             }
         }
         warnings
+    }
+}
+
+/// Every value of a few, or one in 2, 4, 8 … of many, so that quartiles of any number of
+/// rows take little memory. Which ones does not depend on how rows were batched.
+struct Thinned {
+    kept: Vec<f64>,
+    step: u64,
+    n_seen: u64,
+}
+
+impl Thinned {
+    const MOST: usize = 1 << 18;
+
+    fn add(&mut self, value: f64) {
+        if self.n_seen.is_multiple_of(self.step) {
+            self.kept.push(value);
+        }
+        self.n_seen += 1;
+        if self.kept.len() == Self::MOST {
+            let mut is_even = false;
+            self.kept.retain(|_| {
+                is_even = !is_even;
+                is_even
+            });
+            self.step *= 2;
+        }
+    }
+
+    fn quartiles(&mut self) -> Option<[f64; 3]> {
+        let last = self.kept.len().checked_sub(1)?;
+        self.kept.sort_unstable_by(f64::total_cmp);
+        Some([1, 2, 3].map(|quarter| self.kept[(quarter * last + 2) / 4]))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn quartiles_of_few_are_exact_and_of_many_close() {
+        let quartiles = |n: u32| {
+            let mut thinned = Thinned { kept: Vec::new(), step: 1, n_seen: 0 };
+            // In an order that is not sorted.
+            (0..u64::from(n)).for_each(|i| thinned.add((i * 65_537 % u64::from(n)) as f64));
+            assert!(thinned.kept.len() < Thinned::MOST);
+            thinned.quartiles()
+        };
+        assert_eq!(quartiles(0), None);
+        assert_eq!(quartiles(1), Some([0.0; 3]));
+        assert_eq!(quartiles(101), Some([25.0, 50.0, 75.0]));
+        let many = quartiles(1_000_003).expect("values");
+        for (found, share) in many.iter().zip([0.25, 0.5, 0.75]) {
+            assert!((found / 1_000_003.0 - share).abs() < 0.005, "{many:?}");
+        }
     }
 }

@@ -199,7 +199,9 @@ impl Job<'_> {
         if let Some(baseline) = &mut facts.baseline {
             baseline.set_own_reference(self.in_reference);
         }
-        let warnings = run_warnings::of(self, &mut valued, n_sets.is_some())?;
+        let mut warnings = run_warnings::of(self, &mut valued, n_sets.is_some())?;
+        let left_out_r_squared = self.left_out_r_squared(&facts, &valued);
+        warnings.extend(left_out_r_squared.and_then(Warning::of_weak_model));
         if let Some(fit) = fit {
             fit.is_safe();
         }
@@ -216,7 +218,8 @@ impl Job<'_> {
             iterations: iterations.map(|iterations| iterations.n_iterations),
             converged: iterations.map(|iterations| iterations.converged),
             evaluated_share: iterations.and_then(|iterations| iterations.evaluated_share),
-            values: valued.tally.spread,
+            values: valued.tally.spread(),
+            left_out_r_squared,
             warnings,
             points: InputFile::of(self.points, self.digests)?,
             reference: against.reference().map(|source| InputFile::of(source, self.digests)).transpose()?,
@@ -226,5 +229,16 @@ impl Job<'_> {
                 _ => None,
             },
         })
+    }
+
+    /// Share of the target's variance that the model predicts in rows left out. Compared
+    /// with predicting the mean of the other rows, or 0 without an intercept.
+    fn left_out_r_squared(&self, facts: &Facts, valued: &Valued) -> Option<f64> {
+        if !self.in_reference || facts.weight.is_some() {
+            return None;
+        }
+        let n = facts.n_reference as f64;
+        let of_others = if facts.intercept { (n / (n - 1.0)).powi(2) } else { 1.0 };
+        Some(1.0 - valued.tally.mean_resid_sq()? / (facts.target_var? * of_others))
     }
 }

@@ -183,12 +183,15 @@ pub fn core_hint(error: &Error, names: &Names, speech: &dyn Speech) -> Option<St
             match columns.as_slice() {
                 [column] => {
                     format!(
-                        "{}, or leave out {refused} so that dshap drops it",
+                        "{}, or leave out {refused}: dshap then drops the column",
                         speech.leave_out(&names.column(*column))
                     )
                 }
                 _ => {
-                    format!("{}, or leave out {refused} so that dshap drops them", speech.leave_columns_out())
+                    format!(
+                        "{}, or leave out {refused}: dshap then drops such columns",
+                        speech.leave_columns_out()
+                    )
                 }
             }
         }
@@ -199,8 +202,8 @@ pub fn core_hint(error: &Error, names: &Names, speech: &dyn Speech) -> Option<St
         Error::OneClass { .. } => format!("add rows with another label, or {}", speech.other_target()),
         Error::EmptyClass { class } => format!("add rows with the label `{}`", names.label(*class)),
         Error::Separated { column, .. } | Error::ClassesSeparated { column } => format!(
-            "{} (or another penalty) keeps the coefficients finite; {}",
-            speech.set("ridge", "1"),
+            "{} keeps the coefficients finite; {}",
+            speech.set("ridge", "auto"),
             repeated(Some(*column))
         ),
         Error::NotConverged { .. } => format!(

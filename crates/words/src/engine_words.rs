@@ -27,9 +27,10 @@ pub fn error(error: &Error, speech: &dyn Speech) -> String {
         Error::Container(error) => container_error(error, speech),
         Error::BadContents { file, what } => format!("`{file}` is damaged: {what}"),
         Error::Misuse(fault) => misuse(fault, speech),
-        Error::SettledByValuer { option: name } => {
-            format!("{} is fixed by the valuer", option(name))
+        Error::SettledByValuer { option: "checkpoint" } => {
+            format!("{} keeps the state of a fit, and the valuer is fitted already", option("checkpoint"))
         }
+        Error::SettledByValuer { option: name } => format!("{} is fixed by the valuer", option(name)),
         Error::OtherMethod { fitted, method, .. } => {
             format!("a valuer fitted with `{fitted}` cannot value rows with `{method}`")
         }
@@ -72,8 +73,8 @@ pub fn error(error: &Error, speech: &dyn Speech) -> String {
         Error::Checkpoint { file, reason } => format!("cannot write checkpoint `{file}`: {reason}"),
         Error::TooLittleMemory { limit, needed, .. } => format!(
             "{} of memory is too little for this table; about {} is needed",
-            megabytes(*limit, false),
-            megabytes(*needed, true)
+            size(*limit, false),
+            size(*needed, true)
         ),
         Error::TooMuchHeld { n_rows } => format!(
             "sorting keeps all rows in memory, and {n_rows} of them are already more than {} allows",
@@ -144,6 +145,7 @@ pub fn hint(error: &Error, speech: &dyn Speech) -> Option<String> {
         Error::Io(error) => io_hint(error, speech)?,
         Error::Container(error) => container_hint(error, speech)?,
         Error::BadContents { .. } => "copy the file again, or make it again".into(),
+        Error::SettledByValuer { option: "checkpoint" } => "leave it out".into(),
         Error::SettledByValuer { .. } => "leave it out, or fit another valuer".into(),
         Error::OtherMethod { method, .. } => format!("fit a valuer with {}", speech.method(method)),
         Error::OtherColumns { suggestion: Some(name), .. }
@@ -390,9 +392,14 @@ fn agreed(n: u64, thing: &str, one: &str, many: &str) -> String {
 }
 
 /// A number of bytes as people give it, rounded up where it is a demand.
-fn megabytes(bytes: u64, up: bool) -> String {
-    let megabytes = if up { bytes.div_ceil(1_000_000) } else { bytes / 1_000_000 };
-    format!("{megabytes} MB")
+fn size(bytes: u64, up: bool) -> String {
+    let (unit, name) = match bytes {
+        1_000_000.. => (1_000_000, "MB"),
+        1_000.. => (1_000, "kB"),
+        _ => (1, "bytes"),
+    };
+    let n_units = if up { bytes.div_ceil(unit) } else { bytes / unit };
+    format!("{n_units} {name}")
 }
 
 #[cfg(test)]

@@ -148,6 +148,15 @@ impl Logistic {
         Ok(Self { n_features, options, test, baseline, centre, scale, penalty })
     }
 
+    /// With a ridge for standardised features: `(γ/2)·Σ(βⱼsⱼ)²`, given the squares of the
+    /// deviations `sⱼ`.
+    pub fn with_standardised_ridge(mut self, variances: &[f64]) -> Self {
+        for (penalty, variance) in self.penalty.iter_mut().zip(variances) {
+            *penalty *= variance;
+        }
+        self
+    }
+
     /// The score without a model.
     pub fn score_without_model(&self) -> f64 {
         self.baseline

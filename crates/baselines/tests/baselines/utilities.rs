@@ -173,6 +173,7 @@ fn labels_told(set: &Table, test: &Table, options: LogisticOptions) -> f64 {
         return 0.0;
     }
     let core = dshap::classification::LogisticOptions {
+        standardised: false,
         intercept: options.intercept,
         ridge: options.ridge,
         allow_dependent: false,

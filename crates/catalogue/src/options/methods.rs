@@ -48,7 +48,8 @@ pub static M: OptionEntry = OptionEntry {
 pub static Q: OptionEntry = OptionEntry {
     name: "q",
     help: "Smallest set whose utility counts",
-    details: "The default is p + max(p, 10) for p design columns, at most m and at least p + 3.",
+    details: "The default is p + max(p, 10) for p design columns, at most m and at least p + 3. For labels it is \
+              larger, up to m/2, if the fit is nearly certain of most rows: these tell little about the coefficients.",
     default: "p + max(p, 10)",
     ..OF_METHODS
 };
@@ -75,8 +76,14 @@ pub static REFIT_INTERCEPT: OptionEntry = OptionEntry {
 pub static RIDGE: OptionEntry = OptionEntry {
     name: "ridge",
     placeholder: "G",
-    takes: FROM_ZERO,
-    help: "Ridge penalty for features as given; the intercept is not penalised",
+    takes: Kind::WordOrNumber {
+        words: &[Word { word: "auto", means: "1, for features divided by their standard deviations" }],
+        least: 0.0,
+        most: f64::MAX,
+    },
+    help: "Ridge penalty for features as given, or auto; the intercept is not penalised",
+    details: "Classification always has one unless it is set to 0: labels that can be told apart without a mistake have \
+              no fit otherwise. The automatic penalty does not depend on the units of the columns.",
     daily: true,
     ..OF_METHODS
 };

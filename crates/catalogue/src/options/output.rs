@@ -162,7 +162,7 @@ pub static MEMORY: OptionEntry = OptionEntry {
 pub static CHECKPOINT: OptionEntry = OptionEntry {
     name: "checkpoint",
     help: "Keep the state of the fit here: a run that was killed resumes from it, with the same bits",
-    details: "The file is removed at the end.",
+    details: "For regression. The file is removed at the end.",
     scope: Scope::MethodFit,
     ..RUN
 };

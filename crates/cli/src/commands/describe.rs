@@ -20,7 +20,17 @@ pub(super) fn sizes(facts: &Facts) -> String {
         Some(_) if facts.baseline.is_none() => {
             format!("{}, m = {}", counted(facts.p as u64, "column"), facts.m)
         }
-        _ => format!("p = {}, q = {}, m = {}", facts.p, facts.q, facts.m),
+        _ => format!("p = {}, q = {}{}, m = {}", facts.p, facts.q, why_larger(facts), facts.m),
+    }
+}
+
+/// Why the default q is larger than usual, if it is.
+fn why_larger(facts: &Facts) -> &'static str {
+    let is_larger = facts.q_default && facts.q > facts.p + facts.p.max(10);
+    let is_closed_form = matches!(facts.method, "gaussian" | "calibrated");
+    match is_larger && is_closed_form && facts.classification.is_some() {
+        true => " (larger than usual: the fit is nearly certain of most rows)",
+        false => "",
     }
 }
 
@@ -116,8 +126,24 @@ pub(super) fn baseline(facts: &Facts) -> String {
         "test" => counted(n_test, "test row"),
         from => format!("{} of the {from}", grouped(n_test)),
     };
-    let ridge = facts.ridge.filter(|ridge| *ridge > 0.0).map(|ridge| format!(", ridge {ridge}"));
-    format!("utility {} on {tests}{}; ", baseline.utility, ridge.unwrap_or_default())
+    let ridge = ridge(facts).map(|ridge| format!(", {ridge}"));
+    format!("utility: {} on {tests}{}; ", measure(baseline.utility), ridge.unwrap_or_default())
+}
+
+/// The ridge, if there is one.
+pub(super) fn ridge(facts: &Facts) -> Option<String> {
+    let ridge = facts.ridge.filter(|ridge| *ridge > 0.0)?;
+    let units = if facts.ridge_standardised { " for standardised columns (automatic)" } else { "" };
+    Some(format!("ridge {ridge}{units}"))
+}
+
+/// What sets are worth, in words.
+pub(super) fn measure(utility: &str) -> &str {
+    match utility {
+        "squared-error" => "squared error",
+        "integrated-squared-error" => "integrated squared error",
+        other => other,
+    }
 }
 
 /// Why a table was read more often than once, if it was.
@@ -170,7 +196,7 @@ pub(super) fn labels(facts: &Facts) -> String {
         }
         None => "; one model per label against the others, values summed".into(),
     };
-    let ridge = facts.ridge.filter(|ridge| *ridge > 0.0).map(|ridge| format!("; ridge {ridge}"));
+    let ridge = ridge(facts).map(|ridge| format!("; {ridge}"));
     let shown = shown_labels(&found.labels, &found.label_rows);
     format!("labels {shown}{how}{}\n", ridge.unwrap_or_default())
 }

@@ -1,5 +1,6 @@
 //! `dshap evaluate`.
 
+use super::describe::measure;
 use super::finish::{Recorded, RunOptions, conclude, in_pool};
 use super::plan::{self, Target};
 use crate::args::TrialArgs;
@@ -109,7 +110,7 @@ fn describe(found: &Evaluation) -> String {
         "{}{guessed}: {} valued, utility {} on {tests}; all rows together are worth {}\n",
         found.task,
         counted(found.n_rows as u64, "row"),
-        found.utility,
+        measure(found.utility),
         significant(found.utility_of_all)
     );
     if found.n_valuing > 0 {
@@ -177,7 +178,7 @@ fn drawn(found: &Evaluation, drawing: Drawing, path: &Path) -> Result<Vec<u8>, F
         "{}: {}, {} on {}",
         found.task,
         counted(found.n_rows as u64, "row"),
-        found.utility,
+        measure(found.utility),
         counted(found.n_test as u64, "test row")
     );
     let figure = figure(&title, &found.curves, found.utility_of_all);

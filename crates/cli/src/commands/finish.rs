@@ -99,14 +99,22 @@ pub(crate) fn conclude<R: Serialize>(
         record.commit().map_err(|error| Failure::file(doing, error))?;
     }
     let mut text = if options.quiet { String::new() } else { described };
-    for warning in &recorded.warnings {
+    for warning in recorded.warnings.iter().take(MOST_WARNINGS) {
         text += &format!("warning: {warning}\n");
+    }
+    match recorded.warnings.len().saturating_sub(MOST_WARNINGS) {
+        0 => {}
+        1 => text += "1 more warning: `--summary FILE` lists all\n",
+        more => text += &format!("{more} more warnings: `--summary FILE` lists all\n"),
     }
     let text = crate::table::visible(&text);
     // The result is out; a closed standard error does not change that.
     let _ = std::io::stderr().write_all(text.as_bytes());
     Ok(())
 }
+
+/// More warnings are counted, not printed: nobody reads ten.
+const MOST_WARNINGS: usize = 3;
 
 const SUMMARY_DOING: &str = "cannot write the summary";
 

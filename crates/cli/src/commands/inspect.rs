@@ -1,6 +1,6 @@
 //! `dshap inspect`.
 
-use super::describe::{components, of_target, refitted};
+use super::describe::{components, of_target, refitted, ridge};
 use super::finish::Recorded;
 use crate::args::InspectArgs;
 use crate::failure::Failure;
@@ -41,8 +41,7 @@ fn describe(found: &Inspection) -> String {
     line("format", format!("version {}, written by dshap {}", found.format_version, found.written_by));
     line("task", format!("{}{}", facts.task, of_target(facts)));
     let seed = facts.seed.map(|seed| format!(", seed {seed}")).unwrap_or_default();
-    let ridge = facts.ridge.filter(|ridge| *ridge > 0.0).map(|ridge| format!(", ridge {ridge}"));
-    let ridge = ridge.unwrap_or_default();
+    let ridge = ridge(facts).map(|ridge| format!(", {ridge}")).unwrap_or_default();
     let bound = facts.bound_constants.map(|(c, edge)| format!(", c = {c}, C = {edge}")).unwrap_or_default();
     let constant = facts.constant.as_ref().map(|word| format!(", constant {word}")).unwrap_or_default();
     let convention = match (&facts.density, &facts.neighbours) {
@@ -98,7 +97,14 @@ fn describe(found: &Inspection) -> String {
         None => line("intercept", "none".into()),
     }
     line("missing cells", word(&found.missing));
-    line("unseen levels", word(&found.unseen));
+    if let Some(least) = found.rare_levels {
+        let pooled: Vec<String> =
+            found.pooled.iter().map(|(feature, level)| format!("`{level}` of `{feature}`")).collect();
+        let pools = if pooled.is_empty() { "none were found".into() } else { pooled.join(", ") };
+        line("rare levels", format!("those of fewer than {}: {pools}", counted(least as u64, "row")));
+    }
+    let pools = if found.pooled.is_empty() { "" } else { ", where rare ones are not pooled" };
+    line("unseen levels", format!("{}{pools}", word(&found.unseen)));
     if found.history.iter().any(|step| step.action == Action::Forget) {
         let digits = found.digits.unwrap_or_default();
         line("digits", format!("about {digits:.0} of 16, after rows were forgotten"));

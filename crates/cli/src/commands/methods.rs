@@ -6,6 +6,7 @@ use crate::table::wrapped;
 use dshap_catalogue::{Kind, MethodEntry, MethodKind, OptionEntry, Takes, Task, options};
 use dshap_models::methods;
 use serde::Serialize;
+use serde_json::Value as Json;
 use std::fmt::Write;
 
 /// The longest line.
@@ -16,9 +17,12 @@ const INDENT: usize = 18;
 
 pub(crate) fn run(args: &MethodsArgs) -> Result<(), Failure> {
     let text = match (args.name, args.json) {
-        (Some(method), true) => json(&method.entry),
+        (Some(method), true) => json(&in_json(&method.entry)),
         (Some(method), false) => described(&method.entry),
-        (None, true) => json(&Catalogue { methods: methods::entries(), options: options::all().collect() }),
+        (None, true) => json(&Catalogue {
+            methods: methods::entries().into_iter().map(in_json).collect(),
+            options: options::all().collect(),
+        }),
         (None, false) => table(),
     };
     crate::print(&text)
@@ -27,8 +31,18 @@ pub(crate) fn run(args: &MethodsArgs) -> Result<(), Failure> {
 /// All entries, as JSON has them.
 #[derive(Serialize)]
 struct Catalogue {
-    methods: Vec<&'static MethodEntry>,
+    methods: Vec<Json>,
     options: Vec<&'static OptionEntry>,
+}
+
+/// A method, with the options that it takes for tasks it has.
+fn in_json(entry: &MethodEntry) -> Json {
+    let mut object = serde_json::to_value(entry).expect("entries have nothing JSON cannot hold");
+    for (option, takes) in object["options"].as_array_mut().into_iter().flatten().zip(entry.options) {
+        let tasks = takes.tasks.iter().filter(|task| entry.is_for(**task));
+        option["tasks"] = tasks.map(|task| task.name()).collect();
+    }
+    object
 }
 
 fn json(entries: &impl Serialize) -> String {
@@ -135,7 +149,9 @@ fn option(entry: &MethodEntry, takes: &Takes) -> String {
     let value = match option.takes {
         Kind::Switch => String::new(),
         Kind::Choice { words } => {
-            format!(" {}", words.iter().map(|word| word.word).collect::<Vec<_>>().join("|"))
+            let all = words.iter().map(|word| word.word);
+            let words = takes.words.map_or_else(|| all.collect(), <[_]>::to_vec);
+            format!(" {}", words.join("|"))
         }
         _ => format!(" {}", option.placeholder),
     };

@@ -58,7 +58,7 @@ pub(crate) fn describe(summary: &Summary) -> String {
     text += &smoothed(facts);
     text += &neighbours(facts);
     text += &refitted(facts);
-    text += &format!("{}{}{}\n", baseline(facts), sizes(facts), noise(facts));
+    text += &format!("{}{}{}{}\n", baseline(facts), sizes(facts), noise(facts), quality(summary));
     text += &weights(facts);
     text += &passes(summary);
     if let Some(rounds) = summary.rounds {
@@ -73,14 +73,17 @@ pub(crate) fn describe(summary: &Summary) -> String {
     text + &spread(summary)
 }
 
+/// Fewer values are seen at a glance.
+const FEWEST_FOR_QUARTILES: u64 = 8;
+
 /// How many rows were valued, and against what.
 fn valued(summary: &Summary) -> String {
     let facts = &summary.facts;
     let n_valued = summary.values.n_valued;
     let n_points = match summary.n_sets {
         Some(n_sets) => format!("{} in {}", counted(summary.n_points, "row"), counted(n_sets as u64, "set")),
-        // The other rows measure utility.
-        None if facts.baseline.is_some() && n_valued < summary.n_points => {
+        // The other rows measure utility, or have a missing cell.
+        None if n_valued < summary.n_points => {
             format!("{} of {}", grouped(n_valued), counted(summary.n_points, "row"))
         }
         None => counted(summary.n_points, "row"),
@@ -90,21 +93,27 @@ fn valued(summary: &Summary) -> String {
     match &summary.valuer {
         Some(file) => format!("{n_points} valued by `{}`, fitted to {n_reference}", file.name),
         None if !summary.leave_one_out => format!("{n_points} valued against a reference of {n_reference}"),
-        None if is_one_dataset => format!("{n_points}, valued as one dataset"),
+        None if is_one_dataset || facts.method == "knn-shapley" => {
+            format!("{n_points}, valued as one dataset")
+        }
         None if summary.n_sets.is_some() => format!("{n_points}, each set valued against the other rows"),
         None => format!("{n_points}, each valued against the others"),
     }
 }
 
-/// The range of the values, and what it says.
+/// How well the model predicts, if that is known.
+fn quality(summary: &Summary) -> String {
+    let shown = |r_squared: f64| format!(", R² {r_squared:.3} on rows left out");
+    summary.left_out_r_squared.map(shown).unwrap_or_default()
+}
+
+/// How the values are spread.
 fn spread(summary: &Summary) -> String {
     let (facts, spread) = (&summary.facts, summary.values);
     let (Some(lowest), Some(highest)) = (spread.lowest, spread.highest) else { return String::new() };
     let mut text = format!("values from {} to {}", significant(lowest), significant(highest));
-    let is_gain = facts.constant.as_deref() == Some("gain") || facts.neighbours.is_some();
-    if facts.baseline.is_none() && is_gain {
-        let share = 100.0 * spread.n_negative as f64 / spread.n_valued as f64;
-        text += &format!("; {share:.1} % of rows are expected to harm");
+    if let Some([first, _, third]) = spread.quartiles.filter(|_| spread.n_valued >= FEWEST_FOR_QUARTILES) {
+        text += &format!(", half of them between {} and {}", significant(first), significant(third));
     }
     if matches!(facts.method, "tmc-shapley" | "exact-shapley") {
         text += &format!("; they add up to {}", significant(spread.total));

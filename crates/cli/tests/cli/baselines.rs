@@ -99,7 +99,7 @@ fn rows_that_measure_utility_have_no_value_and_say_so() {
     let folder = Folder::with("t.csv", many_rows(60));
     let output = folder.run("dshap value t.csv --target y --method loo");
     assert!(output.contains("12 of the rows measure what sets of the others are worth"), "{output}");
-    assert!(output.contains("utility squared-error on 12 of the points; p = 1, q = 11, m = 48"), "{output}");
+    assert!(output.contains("utility: squared error on 12 of the points; p = 1, q = 11, m = 48"), "{output}");
     assert!(output.contains("48 of 60 rows, valued as one dataset"), "{output}");
     let drawn = folder.run("dshap value t.csv --target y --method d-shapley --samples 20");
     assert!(drawn.contains("48 of 60 rows, each valued against the others"), "{drawn}");

@@ -32,14 +32,14 @@ fn classification_is_guessed_or_given() {
     exit 0
     --- stdout
     row,value,stderr,potential,penalty,dist_sq,prob,weight,note
-    57,-0.0151644,0.00782567,0.00432933,0.0194937,3.73413,0.909119,0.0826213,
-    145,-0.0129209,0.00590051,0.00392791,0.0168488,3.24844,0.90425,0.0865821,
+    57,-0.0138051,0.00690745,0.0044263,0.0182314,3.8571,0.901799,0.0885573,
+    145,-0.011634,0.00523027,0.00404653,0.0156805,3.38816,0.895443,0.093625,
     --- stderr
     classification (guessed) of `y`, method gaussian: 200 rows, each valued against the others
-    labels `no` (93), `yes` (107); `prob` is the probability of `yes`
+    labels `no` (93), `yes` (107); `prob` is the probability of `yes`; ridge 1 for standardised columns (automatic)
     p = 4, q = 14, m = 200
     the table was read 8 times: extra passes for labels and steps of the logistic fit
-    values from -0.015164 to 0.0045497; 10.5 % of rows are expected to harm
+    values from -0.013805 to 0.0045742, half of them between 0.0022543 and 0.0039485
     ");
     let said = Folder::with("t.csv", labelled(200, |positive| u8::from(positive).to_string()));
     assert_snapshot!(said.run("dshap value t.csv --target y --task classification --positive 0 --method lower --top 1"), @"
@@ -47,13 +47,13 @@ fn classification_is_guessed_or_given() {
     exit 0
     --- stdout
     row,value,dist_sq,prob,weight,note
-    5,0.000127616,4.575,0.843157,0.132243,
+    5,0.000128876,4.66141,0.832988,0.139119,
     --- stderr
     classification of `y`, method lower: 200 rows, each valued against the others
-    labels `1` (107), `0` (93); `prob` is the probability of `0`
+    labels `1` (107), `0` (93); `prob` is the probability of `0`; ridge 1 for standardised columns (automatic)
     p = 4, q = 32, m = 200
     the table was read 8 times: extra passes for labels and steps of the logistic fit
-    values from -2.3621 to 0.00012762
+    values from -2.0931 to 0.00012888, half of them between 5.2350e-5 and 0.00010454
     ");
 }
 
@@ -67,7 +67,8 @@ fn classification_flags_that_do_not_fit_are_wrong_usage() {
             "`--method algorithm-3` is for regression; for classification use",
         ),
         ("value t.csv --target y --refit-intercept", "`--refit-intercept` is for regression"),
-        ("value t.csv --target y --checkpoint c.state", "`--checkpoint` is for regression"),
+        ("value t.csv --target y --checkpoint c.state", "only the fit of a regression is a sum over rows"),
+        ("value numbers.csv --target y --method general --ridge auto", "takes a number"),
         ("value numbers.csv --target y --ridge 1", "`--ridge` does not go with `--method gaussian`"),
         ("value numbers.csv --target y --positive 1", "`--positive` is for classification"),
         ("value t.csv --valuer v.dshap --ridge 1", "`--ridge` is fixed by the valuer"),
@@ -174,16 +175,36 @@ fn one_label_is_refused() {
 fn separated_labels_are_refused_and_a_ridge_helps() {
     let table: String = (0..30).map(|row| format!("{},{},{}\n", row % 7, row, row > 14)).collect();
     let folder = Folder::with("t.csv", format!("x,z,y\n{table}"));
-    assert_snapshot!(folder.run("dshap value t.csv --target y"), @"
-    $ dshap value t.csv --target y
+    assert_snapshot!(folder.run("dshap value t.csv --target y --ridge 0"), @"
+    $ dshap value t.csv --target y --ridge 0
     exit 1
     --- stderr
     error: cannot value `t.csv`
       caused by: the labels of target `y` are perfectly separated by the features, so the coefficients do not converge; column `z` contributes most
 
-    hint: `--ridge 1` (or another penalty) keeps the coefficients finite; if a feature repeats the target, leave it out with `--exclude z`
+    hint: `--ridge auto` keeps the coefficients finite; if a feature repeats the target, leave it out with `--exclude z`
     ");
     folder.stdout("dshap value t.csv --target y --ridge 1");
+    let by_default = folder.run("dshap value t.csv --target y --bottom 1");
+    assert!(
+        by_default.contains("exit 0") && by_default.contains("ridge 1 for standardised columns"),
+        "{by_default}"
+    );
+    assert_eq!(
+        folder.stdout("dshap value t.csv --target y"),
+        folder.stdout("dshap value t.csv --target y --ridge auto")
+    );
+    let other_units: String =
+        (0..30).map(|row| format!("{},{},{}\n", 1000 * (row % 7), row, row > 14)).collect();
+    let folder = folder.and("scaled.csv", format!("x,z,y\n{other_units}"));
+    let values =
+        |file: &str| Csv::parse(&folder.stdout(&format!("dshap value {file} --target y"))).numbers("value");
+    for (plain, scaled) in values("t.csv").iter().zip(values("scaled.csv")) {
+        assert!((plain - scaled).abs() < 1e-9, "{plain} and {scaled}");
+    }
+    for method in ["calibrated", "general --samples 64", "lower --m 200", "second-order", "loo"] {
+        folder.stdout(&format!("dshap value t.csv --target y --method {method}"));
+    }
 }
 
 #[test]
@@ -256,34 +277,34 @@ fn embeddings_are_reduced_and_labels_have_their_parts() {
     exit 0
     --- stdout
     row,value,potential,penalty,value_cat,prob_cat,value_dog,prob_dog,value_owl,prob_owl,note
-    183,-0.043373,0.00901305,0.052386,-0.0136841,0.919418,0.00346713,0.130305,-0.033156,0.0261116,
-    11,-0.0203511,0.0115321,0.0318832,-0.0141851,0.908737,-0.00876918,0.131734,0.00260321,0.0298466,
+    183,-0.0386282,0.00926496,0.0478932,-0.0121053,0.910266,0.00348146,0.132314,-0.0300044,0.0301641,
+    11,-0.0184082,0.0118332,0.0302413,-0.0126015,0.899528,-0.00856063,0.13373,0.002754,0.0341191,
     --- stderr
     classification (guessed) of `animal`, method gaussian: 240 rows, each valued against the others
-    labels `cat` (125), `dog` (55), `owl` (60); one model per label against the others, values summed
+    labels `cat` (125), `dog` (55), `owl` (60); one model per label against the others, values summed; ridge 1 for standardised columns (automatic)
     3 principal components of 12 columns, 99.4 % of their variance
     p = 4, q = 14, m = 240
     the table was read 10 times: extra passes for labels, principal components and steps of the logistic fit
-    values from -0.043373 to 0.014889; 8.3 % of rows are expected to harm
+    values from -0.038628 to 0.014747, half of them between 0.003898 and 0.0090843
     ");
     assert_snapshot!(folder.run("dshap fit e.csv --target animal --pca 3 -o v.dshap"), @"
     $ dshap fit e.csv --target animal --pca 3 -o v.dshap
     exit 0
     --- stderr
     classification (guessed) of `animal`, method gaussian: a reference of 240 rows
-    labels `cat` (125), `dog` (55), `owl` (60); one model per label against the others, values summed
+    labels `cat` (125), `dog` (55), `owl` (60); one model per label against the others, values summed; ridge 1 for standardised columns (automatic)
     3 principal components of 12 columns, 99.4 % of their variance
     p = 4, q = 14, m = 240, fitted in 7 passes
-    saved to `v.dshap` (15 kB)
+    saved to `v.dshap` (16 kB)
     ");
     assert_snapshot!(folder.run("dshap inspect v.dshap"), @"
     $ dshap inspect v.dshap
     exit 0
     --- stdout
-    valuer          v.dshap (15 kB)
+    valuer          v.dshap (16 kB)
     format          version 2, written by dshap 0.1.0
     task            classification of `animal`
-    method          gaussian, constant gain, convention definition
+    method          gaussian, ridge 1 for standardised columns (automatic), constant gain, convention definition
     reference       240 rows
     carries         240 rows (7.7 kB)
     p               4 design columns of 12 features
@@ -291,7 +312,7 @@ fn embeddings_are_reduced_and_labels_have_their_parts() {
     q               14 (by default)
     m               240 (by default)
     labels          cat (125), dog (55), owl (60)
-    deviance        688.32, fitted in 7 passes
+    deviance        688.59, fitted in 7 passes
     intercept       one for each label
     missing cells   error
     unseen levels   error

@@ -428,7 +428,7 @@ fn dependent_columns_are_refused_if_asked() {
         error: cannot value `bad.csv`
           caused by: `one` is constant or a linear function of columns before it
 
-        hint: leave it out with `--exclude one`, or leave out `--dependent error` so that dshap drops it
+        hint: leave it out with `--exclude one`, or leave out `--dependent error`: dshap then drops the column
         ");
 }
 

@@ -110,7 +110,7 @@ fn the_rows_that_methods_value_by_are_named() {
         folder.run(&line)
     };
     let said = of("--test test.csv --methods gaussian,loo,d-shapley --samples 20");
-    assert!(said.contains("utility squared-error on 25 of 51 test rows"), "{said}");
+    assert!(said.contains("utility squared error on 25 of 51 test rows"), "{said}");
     assert!(
         said.contains(
             "`loo`, `d-shapley` value rows by 26 others, so no method is judged on rows it has used"
@@ -467,7 +467,7 @@ fn what_no_method_takes_is_refused() {
         ),
         ("evaluate NUMBERS --methods random --q 9", "`--q` goes with "),
         ("evaluate NUMBERS --kernel gaussian", "`--kernel` is for densities (`--task density`)"),
-        ("compare NUMBERS --scale none", "`--scale` goes with `knn`, `closed`, "),
+        ("compare NUMBERS --scale none", "`--scale` goes with `knn` and `knn-shapley` only"),
         (
             "compare NUMBERS --methods gaussian,knn --convention printed --constant gain",
             "`--constant gain` and `--convention printed` do not go together",

@@ -38,8 +38,8 @@ fn folder() -> Folder {
 
 #[test]
 fn second_order_values_come_with_their_parts() {
-    assert_snapshot!(folder().run("dshap value t.csv --target y --method second-order --top 2 --stderr"), @"
-    $ dshap value t.csv --target y --method second-order --top 2 --stderr
+    assert_snapshot!(folder().run("dshap value t.csv --target y --method second-order --ridge 0 --top 2 --stderr"), @"
+    $ dshap value t.csv --target y --method second-order --ridge 0 --top 2 --stderr
     exit 0
     --- stdout
     row,value,stderr,potential,penalty,correction,dist_sq,prob,weight,note
@@ -51,7 +51,7 @@ fn second_order_values_come_with_their_parts() {
     a model refitted on each set, judged by log-loss; sandwich spread, κ = p + 1 = 4
     p = 3, q = 13, m = 300
     the table was read 11 times: extra passes for labels, steps of the logistic fit and moments of refitted models
-    values from -0.00031708 to 0.0034118; 25.3 % of rows are expected to harm
+    values from -0.00031708 to 0.0034118, half of them between -1.1851e-7 and 0.00073957
     warning: 11 of 50 sets of 12 rows drawn from the reference have no fit (the labels are separated, or one is missing), but values count them as if they had one; with `--q 26` it is 1 of 50; with a `--ridge`, sets that have all labels have a fit
     ");
     assert_snapshot!(folder().run("dshap value t.csv --target y --method second-order --utility accuracy --ridge 1 --bottom 1"), @"
@@ -66,7 +66,7 @@ fn second_order_values_come_with_their_parts() {
     a model refitted on each set, judged by accuracy; sandwich spread
     p = 3, q = 13, m = 300
     the table was read 21 times: extra passes for labels, steps of the logistic fit and moments of refitted models
-    values from -0.0010843 to 0.00066655; 24.0 % of rows are expected to harm
+    values from -0.0010843 to 0.00066655, half of them between 5.7494e-5 and 0.00035977
     ");
     assert_snapshot!(folder().run("dshap value t.csv --target y --method second-order --spread model --small-ridge 0.5 --shift 6.5 --top 1"), @"
     $ dshap value t.csv --target y --method second-order --spread model --small-ridge 0.5 --shift 6.5 --top 1
@@ -80,7 +80,7 @@ fn second_order_values_come_with_their_parts() {
     a model refitted on each set, judged by log-loss; model spread, small ridge 0.5, κ = 6.5000 (given)
     p = 3, q = 16, m = 300
     the table was read 10 times: extra passes for labels, steps of the logistic fit and moments of refitted models
-    values from -0.0036237 to 0.0017522; 2.7 % of rows are expected to harm
+    values from -0.0036237 to 0.0017522, half of them between 0.00038425 and 0.00062233
     warning: a small ridge of 0.5 is 50 % of the curvature of the smallest sets in some direction, too much for a first-order correction; use `--ridge 0.5` instead, or a larger `--q`
     warning: 5 of 50 sets of 15 rows drawn from the reference have no fit (the labels are separated, or one is missing), but values count them as if they had one; with `--q 32` it is 0 of 50; with a `--ridge`, sets that have all labels have a fit
     ");
@@ -93,8 +93,10 @@ fn every_utility_is_a_value_of_its_own() {
         let line = format!("dshap value t.csv --target y --method second-order {flags}");
         Csv::parse(&folder.stdout(&line)).numbers("value")
     };
-    let plain = values("");
-    for flags in ["--utility accuracy", "--utility brier", "--spread model", "--ridge 1", "--small-ridge 1"] {
+    let plain = values("--ridge 0");
+    for flags in
+        ["", "--utility accuracy", "--utility brier", "--spread model", "--ridge 1", "--small-ridge 1"]
+    {
         assert!(values(flags).iter().zip(&plain).all(|(value, plain)| value != plain), "{flags}");
     }
     assert_eq!(values("--utility log-loss --spread sandwich --shift 4"), plain, "the defaults, p + 1 = 4");
@@ -113,8 +115,8 @@ fn second_order_bits_do_not_depend_on_threads_or_memory() {
 #[test]
 fn a_second_order_valuer_is_saved_and_shown() {
     let folder = folder();
-    assert_snapshot!(folder.run("dshap fit t.csv --target y --method second-order --utility brier -o v.dshap"), @"
-    $ dshap fit t.csv --target y --method second-order --utility brier -o v.dshap
+    assert_snapshot!(folder.run("dshap fit t.csv --target y --method second-order --utility brier --ridge 0 -o v.dshap"), @"
+    $ dshap fit t.csv --target y --method second-order --utility brier --ridge 0 -o v.dshap
     exit 0
     --- stderr
     classification (guessed) of `y`, method second-order: a reference of 300 rows
@@ -127,16 +129,17 @@ fn a_second_order_valuer_is_saved_and_shown() {
     let shown = folder.stdout("dshap inspect v.dshap");
     assert!(shown.contains("format          version 4"), "{shown}");
     assert!(shown.contains("judged by brier; sandwich spread"), "{shown}");
-    let direct =
-        folder.stdout("dshap value t.csv --reference t.csv --target y --method second-order --utility brier");
+    let direct = folder.stdout(
+        "dshap value t.csv --reference t.csv --target y --method second-order --utility brier --ridge 0",
+    );
     assert_eq!(folder.stdout("dshap value t.csv --valuer v.dshap"), direct);
 }
 
 #[test]
 fn three_labels_have_one_model_where_possible() {
     let folder = Folder::with("t.csv", three_labels());
-    assert_snapshot!(folder.run("dshap value t.csv --target animal --method second-order --top 1 --per-class"), @"
-    $ dshap value t.csv --target animal --method second-order --top 1 --per-class
+    assert_snapshot!(folder.run("dshap value t.csv --target animal --method second-order --ridge 0 --top 1 --per-class"), @"
+    $ dshap value t.csv --target animal --method second-order --ridge 0 --top 1 --per-class
     exit 0
     --- stdout
     row,value,potential,penalty,correction,dist_sq,prob_ant,prob_bee,prob_cat,note
@@ -147,12 +150,12 @@ fn three_labels_have_one_model_where_possible() {
     a model refitted on each set, judged by log-loss; sandwich spread, κ = p + 1 = 4
     p = 3, q = 16, m = 300
     the table was read 19 times: extra passes for labels, steps of the logistic fit and moments of refitted models
-    values from -0.00054331 to 0.0036809; 26.3 % of rows are expected to harm
+    values from -0.00054331 to 0.0036809, half of them between -2.4876e-5 and 0.0013345
     warning: one model tells all labels apart, so a value is not a sum over labels: `--per-class` adds probabilities only
     warning: 11 of 50 sets of 15 rows drawn from the reference have no fit (the labels are separated, or one is missing), but values count them as if they had one; with `--q 32` it is 0 of 50; with a `--ridge`, sets that have all labels have a fit
     ");
-    assert_snapshot!(folder.run("dshap value t.csv --target animal --method second-order --utility brier --bottom 1 --per-class"), @"
-    $ dshap value t.csv --target animal --method second-order --utility brier --bottom 1 --per-class
+    assert_snapshot!(folder.run("dshap value t.csv --target animal --method second-order --utility brier --ridge 0 --bottom 1 --per-class"), @"
+    $ dshap value t.csv --target animal --method second-order --utility brier --ridge 0 --bottom 1 --per-class
     exit 0
     --- stdout
     row,value,potential,penalty,correction,value_ant,prob_ant,value_bee,prob_bee,value_cat,prob_cat,note
@@ -163,7 +166,7 @@ fn three_labels_have_one_model_where_possible() {
     a model refitted on each set, judged by brier; sandwich spread; one softmax model needs log-loss without a ridge
     p = 3, q = 13, m = 300
     the table was read 12 times: extra passes for labels, steps of the logistic fit and moments of refitted models
-    values from -0.00072547 to 0.0016003; 12.3 % of rows are expected to harm
+    values from -0.00072547 to 0.0016003, half of them between 0.00022198 and 0.00061975
     warning: 11 of 50 sets of 12 rows drawn from the reference have no fit (the labels are separated, or one is missing), but values count them as if they had one; with `--q 26` it is 0 of 50; with a `--ridge`, sets that have all labels have a fit
     ");
 }
@@ -260,7 +263,7 @@ fn standard_errors_exist_wherever_values_do() {
     }
     let folder = Folder::with("rare.csv", rare).and("nearly.csv", nearly);
     for table in ["rare.csv", "nearly.csv"] {
-        for flags in ["", "--utility brier", "--utility accuracy", "--ridge 0.5"] {
+        for flags in ["", "--ridge 0", "--ridge 0 --utility brier", "--utility accuracy", "--ridge 0.5"] {
             let line = format!("dshap value {table} --target y --method second-order --stderr {flags}");
             let errors = Csv::parse(&folder.stdout(&line)).numbers("stderr");
             assert!(errors.len() == 41 && errors.iter().all(|error| *error > 0.0), "{line}: {errors:?}");
@@ -273,10 +276,10 @@ fn standard_errors_exist_wherever_values_do() {
 fn doubtful_sets_get_a_warning() {
     let folder = folder().and("three.csv", three_labels());
     for (line, words) in [
-        ("t.csv --target y", "sets of 12 rows drawn from the reference"),
-        ("t.csv --target y", " of 50; with a `--ridge`, sets that have all labels have a fit"),
-        ("three.csv --target animal", "p = 3, q = 16, m = 300"),
-        ("three.csv --target animal --per-class", "`--per-class` adds probabilities only"),
+        ("t.csv --target y --ridge 0", "sets of 12 rows drawn from the reference"),
+        ("t.csv --target y --ridge 0", " of 50; with a `--ridge`, sets that have all labels have a fit"),
+        ("three.csv --target animal --ridge 0", "p = 3, q = 16, m = 300"),
+        ("three.csv --target animal --ridge 0 --per-class", "`--per-class` adds probabilities only"),
         (
             "three.csv --target animal --utility accuracy",
             "with more than two labels, accuracy here means telling each label from all others",
@@ -287,9 +290,13 @@ fn doubtful_sets_get_a_warning() {
         let block = folder.run(&format!("dshap value {line} --method second-order --top 1"));
         assert!(block.contains("exit 0") && block.contains(words), "{block}");
     }
-    for line in
-        ["--ridge 1", "--q 60", "--utility accuracy --q 60 --small-ridge 0", "--q 60 --small-ridge 0.01"]
-    {
+    for line in [
+        "",
+        "--ridge 1",
+        "--ridge 0 --q 60",
+        "--ridge 0 --utility accuracy --q 60 --small-ridge 0",
+        "--q 60 --small-ridge 0.01",
+    ] {
         let block = folder.run(&format!("dshap value t.csv --target y --method second-order --top 1 {line}"));
         assert!(block.contains("exit 0") && !block.contains("warning"), "{block}");
     }

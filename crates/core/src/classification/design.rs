@@ -19,6 +19,8 @@ pub(crate) struct Design {
     /// Per kept feature: what is subtracted, as a sum of two doubles.
     pub(crate) centre: Vec<(f64, f64)>,
     pub(crate) scale: Vec<f64>,
+    /// Per kept feature its variance, if the ridge is for standardised features.
+    pub(crate) variance: Option<Vec<f64>>,
 }
 
 /// A panel of rows in the columns of a design.
@@ -32,6 +34,18 @@ impl Design {
     /// Columns, including the intercept.
     pub(crate) fn dim(&self) -> usize {
         self.kept.len() + usize::from(self.intercept)
+    }
+
+    /// What a squared coefficient of a column costs, halved, per unit of the ridge.
+    pub(crate) fn cost(&self, column: usize) -> f64 {
+        match column.checked_sub(self.first()) {
+            // The intercept is not penalised.
+            None => 0.0,
+            Some(feature) => {
+                let variance = self.variance.as_ref().map_or(1.0, |variance| variance[feature]);
+                self.scale[feature] * self.scale[feature] * variance
+            }
+        }
     }
 
     /// Where the features begin.

@@ -188,6 +188,11 @@ impl LogisticFit {
         self.ridge
     }
 
+    /// Whether the ridge is for standardised features.
+    pub fn is_standardised(&self) -> bool {
+        self.design.variance.is_some()
+    }
+
     /// `−2 ·` the log-likelihood of the reference, without the ridge. Weights
     /// sum to the number of rows.
     pub fn deviance(&self) -> f64 {
@@ -302,6 +307,7 @@ impl LogisticFit {
             shift,
             offset,
             scale: self.design.scale.clone(),
+            variance: self.design.variance.clone(),
             beta: self.beta.clone(),
             lower: pack_lower(&self.lower),
             penalised: self.penalised.as_ref().map(pack_lower),
@@ -333,6 +339,7 @@ impl LogisticFit {
             kept: parts.kept,
             centre: parts.shift.into_iter().zip(parts.offset).collect(),
             scale: parts.scale,
+            variance: parts.variance,
         };
         Ok(Self {
             coef: design.coef(&parts.beta),

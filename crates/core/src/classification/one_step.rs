@@ -33,8 +33,7 @@ impl OneStep {
         // A ridge on a sum of losses matters more for fewer rows.
         let ridge = fit.ridge() * rows.len() as f64 / fit.n_rows() as f64;
         let design = fit.design();
-        let mut penalty = vec![0.0; design.first()];
-        penalty.extend(design.scale.iter().map(|scale| ridge * scale * scale));
+        let penalty = (0..design.dim()).map(|k| ridge * design.cost(k)).collect();
         let gradient = sums_at(&fit, fit.beta(), rows)?.gradient;
         Ok(Self { fit, gradient, penalty, ridge })
     }

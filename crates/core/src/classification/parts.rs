@@ -26,6 +26,8 @@ pub struct LogisticParts {
     pub offset: Vec<f64>,
     /// What they are multiplied by: powers of two.
     pub scale: Vec<f64>,
+    /// Variances of the kept features, if the ridge is for standardised ones.
+    pub variance: Option<Vec<f64>>,
     /// Coefficients of the columns, the intercept first.
     pub beta: Vec<f64>,
     /// Cholesky factor of `Σ W xxᵀ`: lower triangle, column by column.
@@ -58,6 +60,7 @@ impl LogisticParts {
         let factors = [Some(&self.lower), self.penalised.as_ref()];
         let size = dim * (dim + 1) / 2;
         if lists.iter().any(|list| list.len() != p)
+            || self.variance.as_ref().is_some_and(|variance| variance.len() != p)
             || self.beta.len() != dim
             || factors.iter().flatten().any(|factor| factor.len() != size)
             || self.penalised.is_some() != (self.ridge > 0.0)
@@ -65,7 +68,8 @@ impl LogisticParts {
             return wrong("the factor does not match the columns in size");
         }
         let single = [self.ridge, self.loss, self.weight_scale, self.effective_rows];
-        let numbers = lists.into_iter().chain(factors.into_iter().flatten()).chain([&self.beta]).flatten();
+        let lists = lists.into_iter().chain(&self.variance);
+        let numbers = lists.chain(factors.into_iter().flatten()).chain([&self.beta]).flatten();
         if !numbers
             .chain(&single)
             .chain(&self.weakest.map(|(_, share)| share))
@@ -74,7 +78,7 @@ impl LogisticParts {
             return wrong("a number of the fit is not finite");
         }
         if !factors.into_iter().flatten().all(|factor| has_positive_diagonal(factor, dim))
-            || !self.scale.iter().all(|&scale| scale > 0.0)
+            || !self.scale.iter().chain(self.variance.iter().flatten()).all(|&scale| scale > 0.0)
             || self.ridge < 0.0
             || self.loss <= 0.0
         {

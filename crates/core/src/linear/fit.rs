@@ -309,6 +309,11 @@ impl LinearFit {
         self.sample.is_weighted
     }
 
+    /// The variance of the target; without an intercept, about 0.
+    pub fn target_var(&self) -> f64 {
+        self.total / self.n_rows as f64
+    }
+
     /// Share of the target's variation that the features explain.
     pub fn r_squared(&self) -> f64 {
         1.0 - self.rss / self.total

@@ -95,7 +95,7 @@ impl ExpansionBuilder {
         let n = fit.n_rows() as f64;
         let (lower, _) = fit.factors();
         let design = fit.design();
-        let cost = |k: usize| if k < design.first() { 0.0 } else { design.scale[k - design.first()].powi(2) };
+        let cost = |k: usize| design.cost(k);
         // Pβ and, for the inverse, the root of P.
         let beta = fit.beta();
         let mut slope = Mat::from_fn(p, 1, |k, _| n.sqrt() * cost(k) * beta[k]);

@@ -106,8 +106,12 @@ impl SecondOrderPasses {
             let n = fit.n_rows() as f64;
             let refit = |s: &f64| {
                 let ridge = fit.ridge() / (s + 1.0) * n;
-                let logistic =
-                    LogisticOptions { intercept: fit.intercept(), ridge, ..LogisticOptions::default() };
+                let logistic = LogisticOptions {
+                    intercept: fit.intercept(),
+                    ridge,
+                    standardised: fit.is_standardised(),
+                    ..LogisticOptions::default()
+                };
                 Ok(Refit::UnderWay(Box::new(Irls::new(fit.n_features(), logistic)?)))
             };
             Phase::Refits(node_sizes.iter().map(refit).collect::<Result<_, Error>>()?)

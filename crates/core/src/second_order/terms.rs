@@ -279,8 +279,7 @@ fn penalised(fit: &LogisticFit, vector: &Col<f64>) -> Col<f64> {
     let mut solved = vector.as_mat().to_owned();
     solve_upper_triangular_in_place(lower.transpose(), solved.as_mut(), Par::Seq);
     for k in 0..solved.nrows() {
-        let cost = k.checked_sub(design.first()).map_or(0.0, |feature| design.scale[feature].powi(2));
-        solved[(k, 0)] *= n * cost;
+        solved[(k, 0)] *= n * design.cost(k);
     }
     solve_lower_triangular_in_place(lower.as_ref(), solved.as_mut(), Par::Seq);
     solved.col(0).to_owned()
@@ -291,8 +290,7 @@ pub(super) fn largest_penalty(fit: &LogisticFit) -> f64 {
     let p = fit.dim();
     let (lower, _) = fit.factors();
     let design = fit.design();
-    let cost = |k: usize| k.checked_sub(design.first()).map_or(0.0, |feature| design.scale[feature]);
-    let mut root = Mat::from_fn(p, p, |i, j| if i == j { cost(i) } else { 0.0 });
+    let mut root = Mat::from_fn(p, p, |i, j| if i == j { design.cost(i).sqrt() } else { 0.0 });
     solve_lower_triangular_in_place(lower.as_ref(), root.as_mut(), Par::Seq);
     let eigenvalues = (&root * root.transpose()).self_adjoint_eigenvalues(faer::Side::Lower);
     fit.n_rows() as f64 * eigenvalues.map_or(0.0, |all| all.into_iter().fold(0.0, f64::max))

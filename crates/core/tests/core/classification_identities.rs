@@ -13,7 +13,7 @@ use dshap::linear::{
 use dshap::{Error, Moments, Note, Part, Rows, Sizes, Valuer, Values, Warning};
 use dshap_testkit::{Sample, assert_close, assert_same_bits};
 use faer::Mat;
-use setting::{NO_INTERCEPT, PLAIN, labelled, logistic, table, valuer};
+use setting::{NO_INTERCEPT, PLAIN, labelled, logistic, standardised, table, valuer};
 
 const RIDGE: LogisticOptions = LogisticOptions { ridge: 2.0, ..PLAIN };
 const KINDS: [LogisticOptions; 3] = [PLAIN, NO_INTERCEPT, RIDGE];
@@ -86,6 +86,36 @@ fn invertible_changes_of_features_leave_values_alone() {
     scaled.columns[0].iter_mut().for_each(|x| *x *= 10.0);
     let [one, other] = [&sample, &scaled].map(|sample| valuer(sample, RIDGE, (12, 80)));
     assert!((values(&one, &sample).value[0] / values(&other, &scaled).value[0] - 1.0).abs() > 1e-4);
+}
+
+/// A ridge for standardised features is that of features divided by their deviations, so
+/// no unit matters; fits and standard errors agree as values do.
+#[test]
+fn a_standardised_ridge_has_no_units() {
+    for options in [RIDGE, LogisticOptions { intercept: false, ..RIDGE }] {
+        let mut sample = labelled(104, 150, &[0.4, 1.2, -0.4, 0.3]);
+        sample.columns[0].iter_mut().for_each(|x| *x *= 1e3);
+        sample.columns[2].iter_mut().for_each(|x| *x *= 0.07);
+        let scaled = standardised(&sample, options.intercept);
+        let own = LogisticOptions { standardised: true, ..options };
+        let errors = |sample: &Sample, options| {
+            let valuer = valuer(sample, options, (12, 80));
+            let valuer = with_rows(sample, |rows| valuer.with_std_error(rows)).unwrap();
+            (values(&valuer, sample), left_out(&valuer, sample))
+        };
+        let ((found, found_out), (expected, expected_out)) = (errors(&sample, own), errors(&scaled, options));
+        assert_same_values(&found, &expected, 1e-10, "unseen");
+        assert_same_values(&found_out, &expected_out, 1e-10, "left out");
+        for (a, b) in found.std_error.iter().flatten().zip(expected.std_error.iter().flatten()) {
+            assert_close(*a, *b, 1e-8);
+        }
+        // As given, the large column is hardly penalised and the small one hardly used.
+        let as_given = values(&valuer(&sample, options, (12, 80)), &sample);
+        assert!((found.value[0] / as_given.value[0] - 1.0).abs() > 1e-3, "or nothing was tested");
+        let fit = logistic(&sample, own);
+        assert_eq!(LogisticFit::from_parts(fit.to_parts()).unwrap().to_parts(), fit.to_parts());
+        assert!(fit.is_standardised() && !logistic(&sample, options).is_standardised());
+    }
 }
 
 #[test]

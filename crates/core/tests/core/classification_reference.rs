@@ -29,6 +29,7 @@ impl Reference {
                 y: case.list("y"),
                 weights: case.optional_list("weights"),
                 options: LogisticOptions {
+                    standardised: false,
                     intercept: case.optional("intercept_value").is_some(),
                     ridge: case.number("ridge"),
                     ..LogisticOptions::default()

@@ -12,7 +12,7 @@ use dshap::second_order::{
 use dshap::{Part, Rows, Sizes, Valuer, Values};
 use dshap_testkit::{Sample, assert_close, assert_same_bits};
 use second_order::{matrix, second_order};
-use setting::{NO_INTERCEPT, PLAIN, labelled};
+use setting::{NO_INTERCEPT, PLAIN, labelled, standardised};
 
 const UTILITIES: [Utility; 3] = [Utility::LogLoss, Utility::Accuracy, Utility::Brier];
 const RIDGE: LogisticOptions = LogisticOptions { ridge: 3.0, ..PLAIN };
@@ -223,6 +223,22 @@ fn a_small_ridge_is_the_slope_of_an_ordinary_one() {
         let off = share_off(&slope, &exact);
         println!("{utility:?}: slope off by {off:.4} of its spread");
         assert!(off < 0.02, "{utility:?}: {off:.4}");
+    }
+}
+
+/// Sets, too, are fitted with the ridge for features divided by their deviations.
+#[test]
+fn a_standardised_ridge_has_no_units() {
+    let mut sample = labelled(12, 200, &BETA);
+    sample.columns[0].iter_mut().for_each(|x| *x *= 30.0);
+    let scaled = standardised(&sample, true);
+    for utility in UTILITIES {
+        let own = LogisticOptions { standardised: true, ..RIDGE };
+        let found = values(&second_order(&sample, own, (25, 200), by(utility)), &sample);
+        let expected = values(&second_order(&scaled, RIDGE, (25, 200), by(utility)), &scaled);
+        assert_near(&found.value, &expected.value, 1e-7, &format!("{utility:?}"));
+        let as_given = values(&second_order(&sample, RIDGE, (25, 200), by(utility)), &sample);
+        assert!(share_off(&as_given.value, &expected.value) > 1e-3, "or nothing was tested");
     }
 }
 

@@ -151,6 +151,7 @@ impl Model for LinearModel {
         facts.refit_intercept = self.fit.intercept_kind() == Intercept::Refitted;
         facts.noise_var = Some(self.fit.noise_var());
         facts.r_squared = Some(self.fit.r_squared());
+        facts.target_var = Some(self.fit.target_var());
         facts.condition = Some(self.fit.condition());
         facts.value_digits = Some(self.fit.digits());
         let takes_ridge = how.method.entry.takes(&dshap_catalogue::options::RIDGE, Some(Task::Regression));

@@ -19,6 +19,9 @@ use std::sync::Arc;
 #[derive(Serialize, Deserialize)]
 pub struct LogisticDocument {
     ridge: f64,
+    /// Whether the ridge is for standardised features.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    standardised: bool,
     max_passes: usize,
     /// One for two classes, else one for each.
     fits: Vec<LogisticFitDocument>,
@@ -96,9 +99,10 @@ pub(super) fn write(model: &LogisticModel, document: &mut Document) -> Arrays {
         let (x, y) = rows.to_parts();
         arrays.extend([named("rows.x", x), named("rows.y", y)]);
     }
-    let LogisticOptions { ridge, max_passes, intercept, allow_dependent } = model.options;
+    let LogisticOptions { ridge, standardised, max_passes, intercept, allow_dependent } = model.options;
     document.logistic = Some(LogisticDocument {
         ridge,
+        standardised,
         max_passes,
         fits,
         sample: None,
@@ -137,6 +141,7 @@ pub(crate) fn write_fit(prefix: &str, parts: LogisticParts) -> (LogisticFitDocum
         (name("scale"), parts.scale),
         (name("shift"), parts.shift),
     ];
+    arrays.extend(parts.variance.map(|variance| (name("variance"), variance)));
     arrays.extend(parts.penalised.map(|factor| (name("penalised"), factor)));
     let document = LogisticFitDocument {
         n_rows: parts.n_rows,
@@ -153,8 +158,7 @@ pub(crate) fn write_fit(prefix: &str, parts: LogisticParts) -> (LogisticFitDocum
     (document, arrays)
 }
 
-/// A classification that was written. The ridge of its fit, unless it is 0, becomes
-/// an option in `given`.
+/// A classification that was written. The ridge of its fit becomes an option in `given`.
 pub(crate) fn parse(
     document: &mut Document,
     design: &Design,
@@ -174,6 +178,7 @@ pub(crate) fn parse(
     let options = LogisticOptions {
         intercept: document.intercept,
         ridge: stored.ridge,
+        standardised: stored.standardised,
         allow_dependent: document.allow_dependent,
         max_passes: stored.max_passes,
     };
@@ -218,11 +223,8 @@ pub(crate) fn parse(
         }
         None => None,
     };
-    *given = std::mem::take(given).without(&RIDGE);
-    if options.ridge != 0.0 {
-        let set = given.set(&RIDGE, Value::Number(options.ridge));
-        set.map_err(|expected| format!("its ridge is {}: {expected}", options.ridge))?;
-    }
+    let ridge = if options.standardised { Value::Word("auto".into()) } else { Value::Number(options.ridge) };
+    given.set(&RIDGE, ridge).map_err(|expected| format!("its ridge is {}: {expected}", options.ridge))?;
     Ok(LogisticModel { fits, options, columns, sample, distances, authors, rows, second_order })
 }
 
@@ -274,6 +276,7 @@ pub(crate) fn parse_fit(
         shift: take("shift")?,
         offset: take("offset")?,
         scale: take("scale")?,
+        variance: if options.standardised { Some(take("variance")?) } else { None },
         beta: take("beta")?,
         lower: take("factor")?,
         penalised: if options.ridge > 0.0 { Some(take("penalised")?) } else { None },

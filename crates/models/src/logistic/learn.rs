@@ -4,7 +4,7 @@
 use super::LogisticModel;
 use crate::Error;
 use crate::columns::ColumnStats;
-use crate::how::How;
+use crate::how::{How, LogisticRidge};
 use crate::model::Learned;
 use crate::observer::Stage;
 use crate::reference::{ExtraPass, Pass, Reference, Sums};
@@ -16,15 +16,17 @@ use dshap::classification::{
 };
 use dshap::linear::DistanceTable;
 use dshap::{Moments, MomentsBuilder, Rows};
-use dshap_catalogue::options::{DEPENDENT, RIDGE};
+use dshap_catalogue::options::DEPENDENT;
 use dshap_table::Labels;
 
 /// How a logistic model is fitted with these settings.
 fn fit_options(how: &How) -> LogisticOptions {
+    let LogisticRidge { ridge, standardised } = how.logistic_ridge();
     LogisticOptions {
         intercept: how.intercept(),
         allow_dependent: !how.given.is(&DEPENDENT, "error"),
-        ridge: how.given.number(&RIDGE).unwrap_or(0.0),
+        ridge,
+        standardised,
         ..LogisticOptions::default()
     }
 }

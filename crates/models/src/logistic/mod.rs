@@ -239,7 +239,13 @@ impl Model for LogisticModel {
     fn default_min(&self, how: &How, max: usize) -> usize {
         match SecondOrder::of(how) {
             Some(choice) => choice.default_min(self, max),
-            None => Sizes::default_min(self.dim(how), max),
+            None => {
+                let usual = Sizes::default_min(self.dim(how), max);
+                let enough =
+                    facts::sure_fit(self, how, Sizes::new(usual, max)).and_then(Warning::enough_rows);
+                // A q near m would leave few sizes to sum over.
+                enough.filter(|_| !how.is_printed()).map_or(usual, |enough| enough.min(max / 2).max(usual))
+            }
         }
     }
 
@@ -290,6 +296,7 @@ impl Model for LogisticModel {
 
     fn describe(&self, how: &How, design: &Design, facts: &mut Facts) {
         facts.ridge = Some(self.options.ridge);
+        facts.ridge_standardised = self.options.standardised;
         facts.noise_var = Some(1.0);
         facts.classification = Some(ClassFacts::of(self, design));
         let expanded = SecondOrder::of(how).zip(self.second_order.as_ref());

@@ -66,6 +66,7 @@ const ENTRY: MethodEntry = MethodEntry {
         Takes::new(&RIDGE)
             .tasks(REGRESSION)
             .role("added to the sum of squares of each set; the bound then covers the main term only")
+            .words(&[])
             .default(Default::Number(0.0))
             .saved_as("ridge"),
         TAKES_FIT_RIDGE,
@@ -85,7 +86,7 @@ const ENTRY: MethodEntry = MethodEntry {
         TAKES_PER_CLASS,
         TAKES_CHECKPOINT,
     ],
-    refuses: &[],
+    refuses: &[NO_CHECKPOINT_OF_LABELS],
     rules: &[Rule {
         is_broken: |given, _| given.has(&STOP) && !given.is(&CONVENTION, "printed"),
         options: &[&STOP],
@@ -128,7 +129,7 @@ pub(crate) fn of(how: &How) -> Option<Bound> {
     Some(Bound {
         tail: how.number(&BOUND_C),
         edge: how.number(&BOUND_EDGE),
-        ridge: how.number(&RIDGE),
+        ridge: how.given.number(&RIDGE).unwrap_or(0.0),
         stop: how.given.number(&STOP),
         ..Bound::new(side, convention(how))
     })

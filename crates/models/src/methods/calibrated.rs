@@ -34,7 +34,7 @@ pub(crate) static CALIBRATED: Method = Method {
             TAKES_PER_CLASS,
             TAKES_CHECKPOINT,
         ],
-        refuses: &[(&RIDGE, "the closed form of a regression has no ridge")],
+        refuses: &[(&RIDGE, "the closed form of a regression has no ridge"), NO_CHECKPOINT_OF_LABELS],
         rules: &[REFIT_RULE],
         parts: "potential, penalty, dist_sq; resid_sq (regression); prob, weight (two labels)",
         std_errors: "the reference is a sample",

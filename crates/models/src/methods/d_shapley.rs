@@ -13,6 +13,9 @@ use dshap_catalogue::{Default, MethodEntry, MethodKind, OptionEntry, Rule, Takes
 pub(super) const TAKES_TEST: Takes = Takes::new(&TEST)
     .role("rows that measure utility and are in no set")
     .default(Default::Depends("one reference row in five, which then has no value of its own"));
+/// Test rows of a method that values one finite dataset.
+pub(super) const TAKES_OWN_TEST: Takes =
+    TAKES_TEST.default(Default::Depends("one row in five, which then has no value of its own"));
 pub(super) const TAKES_SAMPLES: Takes =
     Takes::new(&SAMPLES).role("maximum number of iterations").default(Default::Count(10_000));
 pub(super) const TAKES_STOP: Takes = Takes::new(&STOP)
@@ -24,12 +27,13 @@ pub(super) const TAKES_TEST_SEED: Takes =
     Takes::new(&SEED).role("seed of the choice of test rows").default(Default::Count(0));
 pub(super) const TAKES_UTILITY: Takes = Takes::new(&UTILITY)
     .tasks(CLASSIFICATION)
-    .role("accuracy or log-loss on the test rows")
+    .role("what models are judged by on the test rows")
+    .words(&["accuracy", "log-loss"])
     .default(Default::Word("accuracy"));
 pub(super) const TAKES_RIDGE: Takes = Takes::new(&RIDGE)
     .tasks(PREDICTIONS)
-    .role("ridge penalty of the models fitted to sets")
-    .default(Default::Depends("0, and 1 for labels"));
+    .role("ridge penalty of the models fitted to sets; auto is for labels")
+    .default(Default::Depends("0, and auto for labels"));
 pub(super) const TAKES_FINITE_Q: Takes = TAKES_Q
     .tasks(PREDICTIONS)
     .role("smallest set that has a model; the default is the same for all finite datasets")
@@ -52,10 +56,10 @@ pub(super) const RIDGE_RULE: Rule = Rule {
     options: &[&RIDGE],
     why: "small sets of labels are separable and have no model without a ridge; give a number above 0",
 };
-pub(super) const UTILITY_RULE: Rule = Rule {
-    is_broken: |given, _| given.is(&UTILITY, "brier"),
-    options: &[&UTILITY],
-    why: "classifiers of sets are judged by accuracy or log-loss",
+pub(super) const NUMBER_RULE: Rule = Rule {
+    is_broken: |given, task| task == Some(Task::Regression) && given.is(&RIDGE, "auto"),
+    options: &[&RIDGE],
+    why: "the automatic ridge is for labels; give a number",
 };
 pub(super) const SAMPLES_RULE: Rule = Rule {
     is_broken: |given, _| given.count(&SAMPLES).is_some_and(|samples| samples < 2),
@@ -111,7 +115,7 @@ pub(crate) static D_SHAPLEY: Method = Method {
             NO_SETS,
             NO_REFIT,
         ],
-        rules: &[REFIT_RULE, RIDGE_RULE, UTILITY_RULE, SAMPLES_RULE],
+        rules: &[REFIT_RULE, RIDGE_RULE, NUMBER_RULE, SAMPLES_RULE],
         parts: "",
         std_errors: "the draws alone",
         saved: NOT_SAVED,

@@ -44,7 +44,7 @@ pub(crate) static GAUSSIAN: Method = Method {
             TAKES_PER_CLASS,
             TAKES_CHECKPOINT,
         ],
-        refuses: &[(&RIDGE, "the closed form of a regression has no ridge")],
+        refuses: &[(&RIDGE, "the closed form of a regression has no ridge"), NO_CHECKPOINT_OF_LABELS],
         rules: &[
             REFIT_RULE,
             Rule {

@@ -44,6 +44,7 @@ pub(crate) static GENERAL: Method = Method {
             Takes::new(&RIDGE)
                 .tasks(REGRESSION)
                 .role("added to the sum of squares of each set")
+                .words(&[])
                 .default(Default::Number(0.0))
                 .saved_as("ridge"),
             TAKES_FIT_RIDGE,
@@ -60,7 +61,7 @@ pub(crate) static GENERAL: Method = Method {
             TAKES_PER_CLASS,
             TAKES_CHECKPOINT,
         ],
-        refuses: &[(&WEIGHT, "sets of rows have no weights")],
+        refuses: &[(&WEIGHT, "sets of rows have no weights"), NO_CHECKPOINT_OF_LABELS],
         rules: &[REFIT_RULE],
         parts: "dist_sq; resid_sq (regression); prob, weight (two labels)",
         std_errors: "the draws alone",

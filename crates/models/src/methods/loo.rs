@@ -23,7 +23,7 @@ pub(crate) static LOO: Method = Method {
         tasks: &Task::ALL,
         options: &[
             TAKES_TARGET,
-            TAKES_TEST,
+            TAKES_OWN_TEST,
             TAKES_FINITE_Q,
             TAKES_POSITIVE,
             TAKES_COLUMNS,
@@ -52,7 +52,7 @@ pub(crate) static LOO: Method = Method {
             NO_SETS,
             NO_REFIT,
         ],
-        rules: &[REFIT_RULE, RIDGE_RULE, UTILITY_RULE],
+        rules: &[REFIT_RULE, RIDGE_RULE, NUMBER_RULE],
         parts: "",
         std_errors: "",
         saved: NOT_SAVED,

@@ -20,6 +20,8 @@ mod second_order;
 mod shared;
 mod tmc_shapley;
 
+pub(crate) use second_order::is_without_ridge;
+
 use crate::method::Method;
 use dshap_catalogue::{MethodEntry, Task};
 

@@ -33,7 +33,8 @@ pub(crate) static SECOND_ORDER: Method = Method {
             TAKES_DEPENDENT,
             TAKES_NO_INTERCEPT,
             Takes::new(&RIDGE)
-                .role("half of it times the squared coefficients is added to the log-loss of each set; default 0"),
+                .role("half of it times the squared coefficients is added to the log-loss of each set")
+                .default(Default::Depends("auto; 0 with {small_ridge}, {shift} or {spread=model}")),
             Takes::new(&UTILITY).default(Default::Word("log-loss")).saved_as("utility"),
             Takes::new(&SPREAD).default(Default::Word("sandwich")).saved_as("spread"),
             Takes::new(&SMALL_RIDGE).default(Default::Number(0.0)).saved_as("small_ridge"),
@@ -97,7 +98,12 @@ pub(crate) static SECOND_ORDER: Method = Method {
 
 /// Whether a penalty was given that is not 0.
 fn is_above_0(given: &Given, option: &OptionEntry) -> bool {
-    given.number(option).is_some_and(|penalty| penalty > 0.0)
+    given.number(option).is_some_and(|penalty| penalty > 0.0) || given.is(option, "auto")
+}
+
+/// Whether options were given that only models without a ridge have.
+pub(crate) fn is_without_ridge(given: &Given) -> bool {
+    given.has(&SHIFT) || is_above_0(given, &SMALL_RIDGE) || given.is(&SPREAD, "model")
 }
 
 #[cfg(test)]

@@ -5,7 +5,7 @@ use dshap_catalogue::options::{
     CHECKPOINT, DEPENDENT, M, NO_INTERCEPT, PER_CLASS, POSITIVE, Q, REFERENCE, REFIT_INTERCEPT, RIDGE,
     STDERR, TARGET, WEIGHT,
 };
-use dshap_catalogue::{Given, OptionEntry, Takes, Task, Value};
+use dshap_catalogue::{Default, Given, OptionEntry, Takes, Task, Value};
 
 pub(super) const PREDICTIONS: &[Task] = &[Task::Regression, Task::Classification];
 pub(super) const REGRESSION: &[Task] = &[Task::Regression];
@@ -24,11 +24,14 @@ pub(super) const TAKES_REFIT_INTERCEPT: Takes = Takes::new(&REFIT_INTERCEPT).tas
 pub(super) const TAKES_STDERR: Takes = Takes::new(&STDERR);
 pub(super) const TAKES_PER_CLASS: Takes = Takes::new(&PER_CLASS).tasks(CLASSIFICATION);
 pub(super) const TAKES_CHECKPOINT: Takes = Takes::new(&CHECKPOINT).tasks(REGRESSION);
+pub(super) const NO_CHECKPOINT_OF_LABELS: (&OptionEntry, &str) =
+    (&CHECKPOINT, "only the fit of a regression is a sum over rows that can be kept half-way");
 
 /// A ridge of the logistic fit, whatever the method.
 pub(super) const TAKES_FIT_RIDGE: Takes = Takes::new(&RIDGE)
     .tasks(CLASSIFICATION)
-    .role("half of it times the squared coefficients is added to the log-loss of the fit; default 0");
+    .role("half of it times the squared coefficients is added to the log-loss of the fit")
+    .default(Default::Depends("auto; 0 with {convention=printed}"));
 
 /// A method that needs nothing of the reference beyond a fit.
 pub(super) fn needs_nothing(_: &Given, _: Task) -> Option<ExtraPass> {

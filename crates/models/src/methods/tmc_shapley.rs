@@ -27,7 +27,7 @@ pub(crate) static TMC_SHAPLEY: Method = Method {
         tasks: &Task::ALL,
         options: &[
             TAKES_TARGET,
-            TAKES_TEST,
+            TAKES_OWN_TEST,
             TAKES_FINITE_Q,
             TAKES_POSITIVE,
             TAKES_COLUMNS,
@@ -56,7 +56,7 @@ pub(crate) static TMC_SHAPLEY: Method = Method {
             NO_SETS,
             NO_REFIT,
         ],
-        rules: &[REFIT_RULE, RIDGE_RULE, UTILITY_RULE, SAMPLES_RULE],
+        rules: &[REFIT_RULE, RIDGE_RULE, NUMBER_RULE, SAMPLES_RULE],
         parts: "",
         std_errors: "the draws alone",
         saved: NOT_SAVED,

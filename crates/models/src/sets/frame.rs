@@ -2,7 +2,7 @@
 
 use super::options::{ridge, score};
 use crate::held_rows::HeldRows;
-use crate::how::How;
+use crate::how::{How, LogisticRidge};
 use crate::observer::Observer;
 use crate::{Error, density};
 use dshap::Warning;
@@ -27,7 +27,7 @@ pub struct Frame {
 #[derive(Debug)]
 enum Kind {
     LeastSquares { centre: Centre, intercept: bool, ridge: f64 },
-    Logistic(LogisticOptions),
+    Logistic { options: LogisticOptions, variances: Option<Vec<f64>> },
     Density { kernel: Kernel, bandwidth: f64, centre: Vec<f64>, factor: Vec<f64> },
 }
 
@@ -51,7 +51,7 @@ impl Frame {
     pub fn of(players: &HeldRows, task: Task, how: &How, design: &Design) -> Result<Self, Error> {
         let core = |error| Error::core(error, design);
         let rows = players.rows().map_err(core)?;
-        let ridge = ridge(how, task);
+        let LogisticRidge { ridge, standardised } = ridge(how, task);
         match task {
             Task::Regression => {
                 let options = FitOptions {
@@ -86,7 +86,8 @@ impl Frame {
                 };
                 // With a ridge, columns that depend on others do no harm.
                 let kept = (0..design.n_columns()).collect();
-                Ok(Self { kept, kind: Kind::Logistic(options), warnings: Vec::new() })
+                let variances = standardised.then(|| variances(players, options.intercept));
+                Ok(Self { kept, kind: Kind::Logistic { options, variances }, warnings: Vec::new() })
             }
             Task::Density => {
                 let fit = DensityFit::of(rows.x(), density::options(&how.given)).map_err(core)?;
@@ -107,7 +108,7 @@ impl Frame {
     pub fn task(&self) -> Task {
         match self.kind {
             Kind::LeastSquares { .. } => Task::Regression,
-            Kind::Logistic(_) => Task::Classification,
+            Kind::Logistic { .. } => Task::Classification,
             Kind::Density { .. } => Task::Density,
         }
     }
@@ -116,7 +117,7 @@ impl Frame {
     pub fn dim(&self) -> usize {
         let intercept = match self.kind {
             Kind::LeastSquares { .. } => self.refits_intercept(),
-            Kind::Logistic(options) => options.intercept,
+            Kind::Logistic { options, .. } => options.intercept,
             Kind::Density { .. } => false,
         };
         self.kept.len() + usize::from(intercept)
@@ -131,7 +132,7 @@ impl Frame {
     pub fn has_intercept(&self) -> bool {
         match &self.kind {
             Kind::LeastSquares { centre, intercept, .. } => *intercept || *centre != Centre::Origin,
-            Kind::Logistic(options) => options.intercept,
+            Kind::Logistic { options, .. } => options.intercept,
             Kind::Density { .. } => false,
         }
     }
@@ -145,9 +146,14 @@ impl Frame {
     pub fn ridge(&self) -> Option<f64> {
         match self.kind {
             Kind::LeastSquares { ridge, .. } => Some(ridge),
-            Kind::Logistic(options) => Some(options.ridge),
+            Kind::Logistic { options, .. } => Some(options.ridge),
             Kind::Density { .. } => None,
         }
+    }
+
+    /// Whether the ridge is for standardised features.
+    pub fn is_standardised(&self) -> bool {
+        matches!(self.kind, Kind::Logistic { variances: Some(_), .. })
     }
 
     /// What is doubtful about the columns.
@@ -159,8 +165,8 @@ impl Frame {
     pub fn utility_name(&self) -> &'static str {
         match self.kind {
             Kind::LeastSquares { .. } => "squared-error",
-            Kind::Logistic(LogisticOptions { score: Score::Accuracy, .. }) => "accuracy",
-            Kind::Logistic(_) => "log-loss",
+            Kind::Logistic { options: LogisticOptions { score: Score::Accuracy, .. }, .. } => "accuracy",
+            Kind::Logistic { .. } => "log-loss",
             Kind::Density { .. } => "integrated-squared-error",
         }
     }
@@ -194,8 +200,13 @@ impl Frame {
                     LeastSquaresOptions { least_rows, ridge: *ridge, centre, intercept: *intercept };
                 LeastSquares::new(rows, options).map(AnyUtility::LeastSquares)
             }
-            Kind::Logistic(options) => {
-                Logistic::new(rows, LogisticOptions { least_rows, ..*options }).map(AnyUtility::Logistic)
+            Kind::Logistic { options, variances } => {
+                let utility = Logistic::new(rows, LogisticOptions { least_rows, ..*options });
+                let standardised = |utility: Logistic| match variances {
+                    Some(variances) => utility.with_standardised_ridge(variances),
+                    None => utility,
+                };
+                utility.map(standardised).map(AnyUtility::Logistic)
             }
             Kind::Density { kernel, bandwidth, .. } => {
                 KernelDensity::tested_on(rows.x(), *kernel, *bandwidth).map(AnyUtility::Density)
@@ -203,6 +214,17 @@ impl Frame {
         };
         utility.map_err(|error| Error::baseline(error, design))
     }
+}
+
+/// The variance of each column; about 0 if nothing is centred.
+fn variances(rows: &HeldRows, is_centred: bool) -> Vec<f64> {
+    let n = rows.n_rows() as f64;
+    let variance = |column: usize| {
+        let cells = rows.x().col_as_slice(column);
+        let mean = if is_centred { cells.iter().sum::<f64>() / n } else { 0.0 };
+        cells.iter().map(|cell| (cell - mean).powi(2)).sum::<f64>() / n
+    };
+    (0..rows.x().ncols()).map(variance).collect()
 }
 
 impl AnyUtility {

@@ -158,6 +158,7 @@ impl Model for SetsModel {
     fn describe(&self, how: &How, _: &Design, facts: &mut Facts) {
         facts.baseline = Some(BaselineFacts::of(self, !how.given.has(&REFERENCE)));
         facts.ridge = self.frame.as_ref().and_then(|frame| frame.ridge());
+        facts.ridge_standardised = self.frame.as_ref().is_some_and(|frame| frame.is_standardised());
         facts.refit_intercept = self.frame.as_ref().is_some_and(|frame| frame.refits_intercept());
         facts.seed = Some(how.seed());
     }

@@ -1,6 +1,6 @@
 //! Which baselines there are, and what their options mean.
 
-use crate::how::How;
+use crate::how::{How, LogisticRidge};
 use crate::warning::Warning;
 use crate::{Error, methods};
 use dshap::Sizes;
@@ -50,7 +50,7 @@ impl Baseline {
         let least = match (self, task) {
             (_, Task::Density) => 1,
             (Baseline::DShapley, _) => Sizes::default_min(p, max).min(n + usize::from(is_unseen)),
-            _ if ridge(how, task) > 0.0 => 1,
+            _ if ridge(how, task).ridge > 0.0 => 1,
             _ => Sizes::default_min(p, n / 2).min(n),
         };
         Sizes::new(choice.min.unwrap_or(least), max)
@@ -98,9 +98,12 @@ pub(super) fn tmc(how: &How) -> TmcOptions {
     TmcOptions { stopping: stopping(how), ..TmcOptions::default() }
 }
 
-/// The ridge of the models of sets: 0 by default, 1 for labels.
-pub(super) fn ridge(how: &How, task: Task) -> f64 {
-    how.given.number(&RIDGE).unwrap_or(if task == Task::Classification { 1.0 } else { 0.0 })
+/// The ridge of the models of sets: 0 by default, automatic for labels.
+pub(super) fn ridge(how: &How, task: Task) -> LogisticRidge {
+    match task {
+        Task::Classification => how.logistic_ridge(),
+        _ => LogisticRidge { ridge: how.given.number(&RIDGE).unwrap_or(0.0), standardised: false },
+    }
 }
 
 /// What models of labels are judged by: accuracy by default.

@@ -6,8 +6,8 @@ use dshap::classification::{ClassificationMethod, ClassificationValuer, Logistic
 use dshap::{Part, Rows, Sizes, Valuer, Values};
 use dshap_catalogue::Task;
 use dshap_catalogue::options::{CONVENTION, POSITIVE, Q, RIDGE, SAMPLES, TASK};
-use dshap_models::Fixed;
 use dshap_models::logistic::LogisticModel;
+use dshap_models::{AUTOMATIC_RIDGE, Fixed};
 use dshap_run::{Error, ExtraPass, Warning};
 use dshap_testkit::{Draws, assert_same_bits};
 use faer::Mat;
@@ -82,7 +82,9 @@ fn classification_values_are_those_of_the_core() {
     let (reference, points) = (Sample::new(1, 5000, 2), Sample::new(2, 300, 2));
     folder.write("reference.csv", &reference.csv(words));
     folder.write("points.csv", &points.csv(words));
-    let fit = LogisticFit::of(reference.rows(), LogisticOptions::default()).unwrap();
+    let automatic =
+        LogisticOptions { ridge: AUTOMATIC_RIDGE, standardised: true, ..LogisticOptions::default() };
+    let fit = LogisticFit::of(reference.rows(), automatic).unwrap();
     let core = ClassificationValuer::new(fit, Sizes::new(13, 5000), ClassificationMethod::default()).unwrap();
 
     let against = Asked::new("y").against(&[folder.name("reference.csv")]);
@@ -146,13 +148,16 @@ fn saved_classification_valuers_give_the_bits_of_their_reference() {
             let (direct, _) = folder.value("points.csv", against);
             let fitted = folder.fit(&["reference.csv"], asked.clone(), "v.dshap");
             assert_eq!(fitted.valuer.task(), Task::Classification);
-            assert_eq!(fitted.summary.facts.ridge, Some(ridge.unwrap_or(0.0)));
+            let is_printed = asked.given.is(&CONVENTION, "printed");
+            let expected = ridge.unwrap_or(if is_printed { 0.0 } else { AUTOMATIC_RIDGE });
+            assert_eq!(fitted.summary.facts.ridge, Some(expected));
+            assert_eq!(fitted.summary.facts.ridge_standardised, ridge.is_none() && !is_printed);
             let (saved, summary) = folder.value_by("points.csv", "v.dshap", only_method_of(&asked));
             assert_eq!(saved, direct, "{asked:?}");
             assert_eq!(summary.reference_passes, 0);
             let loaded = folder.load("v.dshap");
             let model = loaded.model.of::<LogisticModel>().unwrap();
-            assert_eq!(model.fits[0].ridge(), ridge.unwrap_or(0.0));
+            assert_eq!(model.fits[0].ridge(), expected);
         }
     }
 }
@@ -269,7 +274,7 @@ fn errors_hold_for_rare_labels() {
 }
 
 #[test]
-fn a_guess_that_later_rows_contradict_is_refused() {
+fn a_guess_looks_at_all_rows_while_there_are_two_values() {
     let folder = Folder::new();
     let table = |target: &dyn Fn(usize) -> usize| {
         let rows = (0..10_400).map(|i| format!("{},{},{}\n", i % 13, (i * i) % 17, target(i)));
@@ -277,14 +282,18 @@ fn a_guess_that_later_rows_contradict_is_refused() {
     };
     folder.write("sorted.csv", &table(&|i| usize::from(i >= 10_200)));
     folder.write("late.csv", &table(&|i| if i < 10_200 { i % 2 } else { i % 30 }));
-    for (name, has_more_later) in [("sorted.csv", false), ("late.csv", true)] {
-        match folder.try_value(name, Asked::new("y")) {
-            Err(Error::GuessedWrong { target, more_later }) => {
-                assert_eq!((target.as_str(), more_later), ("y", has_more_later), "{name}");
-            }
-            other => panic!("{name}: {:?}", other.map(|(_, summary)| summary)),
-        }
-        assert!(folder.try_value(name, Asked::new("y").set(&TASK, "regression")).is_ok());
+    folder.write("few.csv", &table(&|i| i % 7));
+    for (name, task, is_doubted) in [
+        ("sorted.csv", "classification", false),
+        ("late.csv", "regression", false),
+        ("few.csv", "regression", true),
+    ] {
+        let (_, summary) = folder.value(name, Asked::new("y"));
+        assert_eq!((summary.facts.task, summary.facts.task_guessed), (task, true), "{name}");
+        let doubt = Warning::FewNumbers { target: "y".into(), n_numbers: 7 };
+        assert_eq!(summary.warnings.contains(&doubt), is_doubted, "{name}: {:?}", summary.warnings);
+        let (_, given) = folder.value(name, Asked::new("y").set(&TASK, "regression"));
+        assert!(!given.warnings.contains(&doubt), "{name}: {:?}", given.warnings);
     }
 }
 
@@ -294,7 +303,7 @@ fn labels_of_few_rows_and_fits_that_are_sure_are_doubted() {
     let sample = Sample::new(19, 300, 2);
     let csv = sample.csv(words);
     folder.write("slip.csv", &csv.replacen(",yes\n", ",Yes\n", 1));
-    let doubts = |name: &str| folder.value(name, Asked::new("y")).1.warnings;
+    let doubts = |name: &str| folder.value(name, Asked::new("y").set(&RIDGE, 0.0)).1.warnings;
     let slip = doubts("slip.csv");
     assert!(slip.contains(&Warning::RareLabel { label: "Yes".into(), n_rows: 1 }), "{slip:?}");
 

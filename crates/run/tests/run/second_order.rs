@@ -87,7 +87,7 @@ fn asked(choice: SecondOrder, ridge: f64) -> Asked {
     if choice.seed > 0 {
         asked = asked.set(&SEED, choice.seed);
     }
-    if ridge > 0.0 { asked.set(&RIDGE, ridge) } else { asked }
+    asked.set(&RIDGE, ridge)
 }
 
 fn core(sample: &Sample, choice: SecondOrder, ridge: f64, sizes: Sizes) -> SecondOrderValuer {

@@ -14,23 +14,30 @@ pub fn misuse(misuse: &Misuse, speech: &dyn Speech) -> String {
             speech.method(method),
             catalogue_text(why, speech)
         ),
-        Misuse::NotTaken { option, method, task, takers, only_task, .. } => match (only_task, task) {
-            (Some(only), task) if task.is_some() || !is_for(method, *only) => only_for(option, *only, speech),
-            (_, Some(task)) => {
-                format!(
+        Misuse::NotTaken { option, method, task, is_taken_elsewhere, takers, only_task, .. } => {
+            let is_other = |only: &Task| task.map_or(!is_for(method, *only), |task| task != *only);
+            match (only_task.filter(is_other), task) {
+                (Some(only), _) => only_for(option, only, speech),
+                (None, Some(task)) if *is_taken_elsewhere => format!(
                     "{} does not go with {} for {}",
                     speech.option(option),
                     speech.method(method),
                     plural(*task)
-                )
+                ),
+                (None, _) => goes_with(option, takers, speech),
             }
-            (_, None) => goes_with(option, takers, speech),
-        },
+        }
         Misuse::NotTakenByAny { option, takers, only_task: Some(only) } => {
             format!("{} and goes with {} only", only_for(option, *only, speech), names(takers, "and"))
         }
         Misuse::NotTakenByAny { option, takers, only_task: None } => goes_with(option, takers, speech),
         Misuse::NotForTask { method, task, tasks } => not_for_task(method, *task, tasks, speech),
+        Misuse::OtherWord { setting, method, words } => format!(
+            "{} does not go with {}, which takes {}",
+            spelled(setting, speech),
+            speech.method(method),
+            if words.is_empty() { "a number".into() } else { names(words, "or") }
+        ),
         Misuse::Conflict { settings, why } => conflict(settings, &catalogue_text(why, speech), speech),
         other => format!("{other:?}"),
     }
@@ -62,18 +69,22 @@ fn not_for_task(method: &str, task: Task, tasks: &[Task], speech: &dyn Speech) -
 }
 
 fn conflict(settings: &[Setting], why: &str, speech: &dyn Speech) -> String {
-    let spell = |setting: &Setting| match &setting.value {
-        Some(value) => speech.set(setting.option, value),
-        None => speech.option(setting.option),
-    };
     match settings {
         [] => why.into(),
-        [only] => format!("{} is not possible: {why}", spell(only)),
+        [only] => format!("{} is not possible: {why}", spelled(only, speech)),
         [first, ..] => {
-            let all: Vec<String> = settings.iter().map(spell).collect();
+            let all: Vec<String> = settings.iter().map(|setting| spelled(setting, speech)).collect();
             let first = speech.option(first.option);
             format!("{} do not go together: {why}; leave out {first}", listed(&all, "and"))
         }
+    }
+}
+
+/// An option as it was given.
+fn spelled(setting: &Setting, speech: &dyn Speech) -> String {
+    match &setting.value {
+        Some(value) => speech.set(setting.option, value),
+        None => speech.option(setting.option),
     }
 }
 

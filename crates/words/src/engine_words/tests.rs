@@ -210,6 +210,9 @@ fn warnings() -> Vec<Warning> {
         Warning::PointsAreTests { file: file(), valuer: valuer() },
         Warning::TestsAreReference { file: file() },
         Warning::ConstantText { columns: vec!["a".into(), "b".into()] },
+        Warning::FewNumbers { target: "digit".into(), n_numbers: 10 },
+        Warning::WeakModel { r_squared: -0.01 },
+        Warning::AllLevelsRare { columns: vec!["a".into()] },
         Warning::RareLabel { label: "x".into(), n_rows: 1 },
         Warning::SureFit { size: 13, amounts_to: 2.04, dim: 4, enough: 99 },
         Warning::AccuracyOfMany,
@@ -332,14 +335,16 @@ fn set_sizes_of_neighbours_name_what_helps() {
 
 #[test]
 fn misuse_says_where_an_option_goes() {
-    let not_taken = |option, method, task, takers: &[&'static str], only_task, why| Misuse::NotTaken {
-        option,
-        method,
-        task,
-        takers: takers.to_vec(),
-        only_task,
-        why,
-    };
+    let not_taken =
+        |option, method, task: Option<Task>, takers: &[&'static str], only_task, why| Misuse::NotTaken {
+            option,
+            method,
+            task,
+            is_taken_elsewhere: takers.contains(&method),
+            takers: takers.to_vec(),
+            only_task,
+            why,
+        };
     let metric = not_taken("metric", "gaussian", None, &["knn", "knn-shapley"], None, "");
     assert_eq!(misuse(&metric, &Angled), "<metric> goes with `knn` and `knn-shapley` only");
     let kernel = not_taken("kernel", "gaussian", None, &["closed"], Some(Task::Density), "");
@@ -350,6 +355,21 @@ fn misuse_says_where_an_option_goes() {
     assert_eq!(misuse(&ridge, &Angled), "<ridge> does not go with <method is knn>: use <scale is none>");
     let q = not_taken("q", "d-shapley", Some(Task::Density), &["gaussian", "d-shapley"], None, "");
     assert_eq!(misuse(&q, &Angled), "<q> does not go with <method is d-shapley> for densities");
+    let spread =
+        |task| not_taken("spread", "gaussian", task, &["second-order"], Some(Task::Classification), "");
+    let other_task = "<spread> is for classification (<task classification>)";
+    assert_eq!(misuse(&spread(Some(Task::Regression)), &Angled), other_task);
+    assert_eq!(
+        misuse(&spread(Some(Task::Classification)), &Angled),
+        "<spread> goes with `second-order` only"
+    );
+    let word = Misuse::OtherWord {
+        setting: Setting { option: "utility", value: Some("brier".into()) },
+        method: "loo",
+        words: &["accuracy", "log-loss"],
+    };
+    let message = "<utility is brier> does not go with <method is loo>, which takes `accuracy` or `log-loss`";
+    assert_eq!(misuse(&word, &Angled), message);
     let any = Misuse::NotTakenByAny { option: "k", takers: vec!["knn"], only_task: None };
     assert_eq!(misuse(&any, &Angled), "<k> goes with `knn` only");
     let any =

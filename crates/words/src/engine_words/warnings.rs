@@ -44,6 +44,24 @@ pub fn warning(warning: &Warning, speech: &dyn Speech) -> String {
             if columns.len() == 1 { "was" } else { "were" }
         ),
 
+        Warning::FewNumbers { target, n_numbers } => format!(
+            "target `{target}` has only {n_numbers} different values, all whole numbers, and is predicted as a quantity; \
+             if they are labels, use {}, else {}",
+            speech.task("classification"),
+            speech.task("regression")
+        ),
+        Warning::WeakModel { r_squared } => format!(
+            "the features tell next to nothing about the target (R² {r_squared:.3} on rows left out), so values mean \
+             little"
+        ),
+
+        Warning::AllLevelsRare { columns } => format!(
+            "{} {} dropped: every category is rarer than {} allows, so only one is left",
+            quoted(columns),
+            if columns.len() == 1 { "was" } else { "were" },
+            speech.option("rare_levels")
+        ),
+
         Warning::RareLabel { label, n_rows } => format!(
             "only {} the label `{label}`, so values of such rows depend on few others; check its spelling",
             agreed(*n_rows as u64, "reference row", "has", "have")
@@ -108,8 +126,8 @@ pub fn warning(warning: &Warning, speech: &dyn Speech) -> String {
             agreed(*n_cells, "missing cell", "was", "were")
         ),
         Warning::PoolIsKept { columns } => format!(
-            "the rare categories of {} stay pooled as they were when the valuer was fitted; a fit of all rows would \
-             count them again",
+            "which categories of {} are rare was decided when the valuer was fitted, and stays so; a fit of all \
+             rows would count them again",
             quoted(columns)
         ),
         Warning::LostDigits => {

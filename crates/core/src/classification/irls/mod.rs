@@ -27,7 +27,8 @@ use std::sync::Arc;
 /// | field | default | purpose |
 /// |---|---|---|
 /// | `intercept` | `true` | a column of ones, not penalised |
-/// | `ridge` | 0 | `γ`: `(γ/2)‖β‖²` is added to the summed log-loss, for features as given |
+/// | `ridge` | 0 | `γ`: `(γ/2)‖β‖²` is added to the summed log-loss |
+/// | `standardised` | `false` | whether `β` in the ridge is that of standardised features, not of features as given |
 /// | `allow_dependent` | `true` | leave dependent features out instead of refusing them |
 /// | `max_passes` | 100 | maximum number of passes of Newton's method; up to two more look for separation |
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -36,6 +37,9 @@ pub struct LogisticOptions {
     pub intercept: bool,
     /// `γ`.
     pub ridge: f64,
+    /// Whether the ridge is for standardised features: `(γ/2)Σ(βⱼsⱼ)²` with the deviations
+    /// `sⱼ` of the reference (without an intercept, about 0).
+    pub standardised: bool,
     /// Leave dependent features out; otherwise they are an error.
     pub allow_dependent: bool,
     /// Maximum number of passes of Newton's method.
@@ -44,7 +48,7 @@ pub struct LogisticOptions {
 
 impl Default for LogisticOptions {
     fn default() -> Self {
-        Self { intercept: true, ridge: 0.0, allow_dependent: true, max_passes: 100 }
+        Self { intercept: true, ridge: 0.0, standardised: false, allow_dependent: true, max_passes: 100 }
     }
 }
 

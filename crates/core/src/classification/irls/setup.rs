@@ -74,16 +74,18 @@ impl Setup {
         }
         let centre = |column: usize| if options.intercept { moments.mean_parts(column) } else { (0.0, 0.0) };
         let scale: Vec<f64> = factor.kept.iter().map(|&j| scales[j]).collect();
-        let mut penalty = vec![0.0; usize::from(options.intercept)];
-        penalty.extend(scale.iter().map(|scale| options.ridge * scale * scale));
+        let variance = || factor.kept.iter().map(|&j| product(j, j)).collect();
+        let design = Design {
+            n_features: p_all,
+            intercept: options.intercept,
+            centre: factor.kept.iter().map(|&j| centre(j)).collect(),
+            scale,
+            variance: options.standardised.then(variance),
+            kept: factor.kept,
+        };
+        let penalty = (0..design.dim()).map(|k| options.ridge * design.cost(k)).collect();
         Ok(Self {
-            design: Arc::new(Design {
-                n_features: p_all,
-                intercept: options.intercept,
-                centre: factor.kept.iter().map(|&j| centre(j)).collect(),
-                scale,
-                kept: factor.kept,
-            }),
+            design: Arc::new(design),
             dropped: factor.dropped,
             n_pushed,
             n_rows,
@@ -124,6 +126,10 @@ impl Setup {
                 kept: stays.iter().map(|&k| design.kept[k]).collect(),
                 centre: stays.iter().map(|&k| design.centre[k]).collect(),
                 scale: stays.iter().map(|&k| design.scale[k]).collect(),
+                variance: design
+                    .variance
+                    .as_ref()
+                    .map(|variance| stays.iter().map(|&k| variance[k]).collect()),
                 ..*design
             }),
             dropped,

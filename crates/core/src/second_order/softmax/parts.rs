@@ -97,6 +97,7 @@ impl SoftmaxValuer {
             kept: parts.kept,
             centre: parts.shift.into_iter().zip(parts.offset).collect(),
             scale: parts.scale,
+            variance: None,
         };
         let (dim, size) = (design.dim(), parts.theta.len());
         let other_size = || contradiction("a matrix does not match the columns in size");

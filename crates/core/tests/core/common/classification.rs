@@ -7,8 +7,13 @@ use dshap::{Error, Rows, Sizes};
 use dshap_testkit::{Draws, Sample};
 use faer::Mat;
 
-pub(crate) const PLAIN: LogisticOptions =
-    LogisticOptions { intercept: true, ridge: 0.0, allow_dependent: true, max_passes: 100 };
+pub(crate) const PLAIN: LogisticOptions = LogisticOptions {
+    intercept: true,
+    ridge: 0.0,
+    standardised: false,
+    allow_dependent: true,
+    max_passes: 100,
+};
 pub(crate) const NO_INTERCEPT: LogisticOptions = LogisticOptions { intercept: false, ..PLAIN };
 
 /// `n` rows with standard normal features that are mixed a little, and labels
@@ -26,6 +31,18 @@ pub(crate) fn labelled(seed: u64, n: usize, beta: &[f64]) -> Sample {
         columns.iter_mut().zip(x).for_each(|(column, x)| column.push(x));
     }
     Sample { columns, y }
+}
+
+/// The same with every column divided by its deviation: from its mean, or from 0.
+pub(crate) fn standardised(sample: &Sample, is_centred: bool) -> Sample {
+    let mut scaled = sample.clone();
+    for column in &mut scaled.columns {
+        let n = column.len() as f64;
+        let mean = if is_centred { column.iter().sum::<f64>() / n } else { 0.0 };
+        let deviation = (column.iter().map(|x| (x - mean).powi(2)).sum::<f64>() / n).sqrt();
+        column.iter_mut().for_each(|x| *x /= deviation);
+    }
+    scaled
 }
 
 /// A matrix of rows and their labels.
