@@ -463,6 +463,8 @@ pub enum Warning {
     NotGaussian {
         /// Difference from calibrated values, as a share of the spread of values.
         share: f64,
+        /// Spearman's correlation with calibrated values: 1 if the order of rows is the same.
+        ranks: f64,
     },
     /// A reference so small that sets drawn from it resemble it too much.
     SmallReference {
@@ -534,6 +536,9 @@ pub enum Warning {
     },
 }
 
+/// From this rank correlation on, two sets of values order rows nearly alike.
+const SAME_ORDER: f64 = 0.98;
+
 impl Warning {
     /// The warning with features called by `name`. It makes no suggestions: front ends know
     /// what can be changed, and how to spell it.
@@ -597,9 +602,10 @@ impl Warning {
                     "the bound is infinite, because it says nothing about sets this small (q below {first})"
                 )
             }
-            Warning::NotGaussian { share } => format!(
-                "the inputs are not Gaussian: calibrated values differ by {:.0} % of the spread of values, more than \
-                 their standard errors",
+            Warning::NotGaussian { share, ranks } => format!(
+                "the inputs are not Gaussian: calibrated values order rows {} (rank correlation {ranks:.3}) and differ \
+                 by {:.0} % of the spread of values, more than their standard errors",
+                if *ranks < SAME_ORDER { "differently" } else { "nearly alike" },
                 100.0 * share
             ),
             Warning::BoundWithRidge => {

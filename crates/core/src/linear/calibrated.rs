@@ -213,7 +213,24 @@ pub(crate) fn doubt(plain: &Values, calibrated: &Values) -> Option<Warning> {
     let off = mean_square(&known(&off));
     let errors = mean_square(&known(plain.std_error.as_deref().unwrap_or_default()));
     let share = (off / spread).sqrt();
-    (off > errors && share > SHARE_TO_DOUBT).then_some(Warning::NotGaussian { share })
+    let ranks = || spearman(&plain.value, &calibrated.value);
+    (off > errors && share > SHARE_TO_DOUBT).then(|| Warning::NotGaussian { share, ranks: ranks() })
+}
+
+/// Spearman's correlation of the finite values; ties are broken by position, which values
+/// of different rows hardly have.
+fn spearman(one: &[f64], other: &[f64]) -> f64 {
+    let known: Vec<usize> = (0..one.len()).filter(|&i| one[i].is_finite() && other[i].is_finite()).collect();
+    let ranks = |values: &[f64]| {
+        let mut order: Vec<usize> = (0..known.len()).collect();
+        order.sort_by(|&a, &b| values[known[a]].total_cmp(&values[known[b]]));
+        let mut ranks = vec![0.0; known.len()];
+        order.into_iter().enumerate().for_each(|(rank, row)| ranks[row] = rank as f64);
+        ranks
+    };
+    let n = known.len() as f64;
+    let gaps = ranks(one).iter().zip(ranks(other)).map(|(a, b)| (a - b).powi(2)).sum::<f64>();
+    1.0 - 6.0 * gaps / (n * (n * n - 1.0))
 }
 
 #[cfg(test)]
@@ -234,6 +251,13 @@ mod tests {
             let Factors { rho, omega } = calibration.factors(s);
             assert!((rho - 1.0).abs() < 1e-4 && (omega - 1.0).abs() < 1e-4, "s = {s}: {rho}, {omega}");
         }
+    }
+
+    #[test]
+    fn ranks_are_compared() {
+        assert_eq!(spearman(&[1.0, 2.0, 9.0, f64::NAN], &[-3.0, 0.0, 0.1, 5.0]), 1.0);
+        assert_eq!(spearman(&[1.0, 2.0, 9.0], &[3.0, 2.0, 1.0]), -1.0);
+        assert!((spearman(&[1.0, 2.0, 3.0, 4.0], &[1.0, 3.0, 2.0, 4.0]) - 0.8).abs() < 1e-15);
     }
 
     /// Equal distances have a solution in closed form: `θ = 1/(s − p)`.

@@ -261,8 +261,8 @@ fn errors_hold_for_rare_labels() {
     let fit = LogisticFit::of(reference.rows(), LogisticOptions::default()).unwrap();
     let core = ClassificationValuer::new(fit, Sizes::new(13, n), ClassificationMethod::default()).unwrap();
     let exact = core.with_std_error(reference.rows()).unwrap().values(points.rows()).unwrap();
-    let against = Asked::new("y").against(&[folder.name("reference.csv")]);
-    let (rows, summary) = folder.value("points.csv", against);
+    let plain = Asked::new("y").set(&RIDGE, 0.0).set(&Q, 13_usize);
+    let (rows, summary) = folder.value("points.csv", plain.against(&[folder.name("reference.csv")]));
     let errors = exact.std_error.unwrap();
     let mut ratios: Vec<f64> =
         column(&rows, "stderr").iter().zip(&errors).map(|(found, exact)| found / exact).collect();
@@ -314,6 +314,15 @@ fn labels_of_few_rows_and_fits_that_are_sure_are_doubted() {
     let far = (0..300).max_by(|&i, &j| sure.x[(i, 0)].total_cmp(&sure.x[(j, 0)])).unwrap();
     let _ = writeln!(csv, "{},0,no", sure.x[(far, 0)] / 20.0);
     folder.write("sure.csv", &csv);
-    let doubts = doubts("sure.csv");
-    assert!(doubts.iter().any(|doubt| matches!(doubt, Warning::SureFit { .. })), "{doubts:?}");
+    let is_sure = |doubts: &[Warning]| doubts.iter().any(|doubt| matches!(doubt, Warning::SureFit { .. }));
+    let usual = folder.value("sure.csv", Asked::new("y").set(&RIDGE, 0.0).set(&Q, 13_usize)).1.warnings;
+    assert!(is_sure(&usual), "{usual:?}");
+    // By default sets are large enough.
+    let (_, summary) = folder.value("sure.csv", Asked::new("y").set(&RIDGE, 0.0));
+    assert!(
+        summary.facts.q > 13 && !is_sure(&summary.warnings),
+        "{}: {:?}",
+        summary.facts.q,
+        summary.warnings
+    );
 }

@@ -106,7 +106,7 @@ fn warnings() -> Vec<Warning> {
         Warning::TooFar { n_rows: 2, min: 20 },
         Warning::SilentBound { first: 45 },
         Warning::BoundWithRidge,
-        Warning::NotGaussian { share: 0.25 },
+        Warning::NotGaussian { share: 0.25, ranks: 0.9 },
         Warning::SmallReference { dim: 3, n_rows: 100 },
         Warning::ConstantColumns { columns: vec![1] },
         Warning::ConstantColumns { columns: vec![0, 1] },
@@ -194,7 +194,7 @@ fn columns_and_labels_are_called_by_name() {
     assert_eq!(
         core_hint(&inner, &names(), &Angled).as_deref(),
         Some(
-            "<ridge is 1> (or another penalty) keeps the coefficients finite; if a feature repeats the target, <leave \
+            "<ridge is auto> keeps the coefficients finite; if a feature repeats the target, <leave \
              out height>"
         )
     );
