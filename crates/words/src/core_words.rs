@@ -36,7 +36,7 @@ pub fn core_error(error: &Error, names: &Names, speech: &dyn Speech) -> String {
         Error::NotAmong { column: None } => "the rows to forget would leave no reference".into(),
         Error::TooLarge => "some numbers are too large to square (above about 1e150)".into(),
         Error::TooSmall { column } => format!(
-            "column `{}` varies by less than 1e-146, and the squares of such numbers vanish",
+            "column `{}` varies by less than about 1e-150, and the squares of such numbers vanish",
             names.column(*column)
         ),
         Error::NoRows => "no reference row has a positive weight".into(),
