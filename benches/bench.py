@@ -146,7 +146,7 @@ PARTS = {
     "in-memory": of_module("limits", "regression"),
     "growth": of_module("limits", "growth"),
     "methods": methods,
-    "files": of_module("files", "both_ways"),
+    "files": of_module("files", "files"),
     "streaming": of_module("files", "streaming"),
     "csv": of_module("files", "csv"),
     "sizes": sizes,

@@ -11,7 +11,13 @@ import pyarrow.csv
 import pyarrow.parquet as pq
 
 from openblas import products
+from polluted import polluted
 from timing import DSHAP, ROUNDS, THREADS, best, grouped, run_with_peak
+
+
+def files():
+    both_ways()
+    polluted()
 
 
 def both_ways():

@@ -3,9 +3,6 @@
 use crate::speech::CommandLine;
 use std::io::{self, Write};
 
-/// Exit code after Ctrl-C, as shells count: 128 + SIGINT.
-pub(crate) const INTERRUPTED: i32 = 130;
-
 /// Why the program ends early.
 #[derive(Debug)]
 pub(crate) enum Failure {

@@ -5,6 +5,7 @@ mod args;
 mod commands;
 mod failure;
 mod progress;
+mod signals;
 mod speech;
 mod table;
 #[cfg(feature = "experiments")]
@@ -22,12 +23,7 @@ pub fn run(words: impl IntoIterator<Item = OsString>) -> u8 {
     if typed.memory().is_some() {
         restart_with_tame_allocator();
     }
-    // Destructors do not run on exit, so unfinished files are removed by hand.
-    // If the handler cannot be installed, an interrupt still ends the program.
-    let _ = ctrlc::set_handler(|| {
-        dshap_io::remove_unfinished_files();
-        std::process::exit(failure::INTERRUPTED);
-    });
+    signals::end_on_signals();
     silence_decoders();
     match std::panic::catch_unwind(|| commands::run(typed)) {
         Ok(Ok(())) => 0,

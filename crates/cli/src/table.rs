@@ -87,9 +87,14 @@ fn shorten(text: &str) -> String {
 
 /// The text with control characters escaped, except line ends.
 pub(crate) fn visible(text: &str) -> String {
-    text.chars()
-        .flat_map(|c| if c.is_control() && c != '\n' { c.escape_default().collect() } else { vec![c] })
-        .collect()
+    let is_hidden = |c: char| c.is_control() && c != '\n' || turns_text(c);
+    text.chars().flat_map(|c| if is_hidden(c) { c.escape_default().collect() } else { vec![c] }).collect()
+}
+
+/// Whether a character changes the direction of the text around it, so that a name
+/// can look like another one.
+fn turns_text(c: char) -> bool {
+    matches!(c, '\u{61c}' | '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
 }
 
 /// Cells in columns, the first to the left and the others to the right.

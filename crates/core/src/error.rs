@@ -86,6 +86,13 @@ pub enum Error {
     #[error("some numbers are too large to square (above about 1e150)")]
     TooLarge,
 
+    /// A column that varies by so little that its squares vanish.
+    #[error("column {column} varies by less than about 1e-150, and its squares vanish")]
+    TooSmall {
+        /// The column; the target is the last.
+        column: usize,
+    },
+
     /// No reference rows.
     #[error("the reference has no rows")]
     NoRows,

@@ -1,19 +1,24 @@
 //! Files that appear whole or not at all.
 
-use std::fs::{self, File, OpenOptions};
+use std::fs::{self, File, Metadata, OpenOptions};
 use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
+use std::time::Duration;
 
 use tempfile::NamedTempFile;
 
 use crate::error::Error;
+use crate::stamp::Stamp;
 
 /// A file being written. It appears at [`commit`](AtomicFile::commit); until then an
 /// older file of that name stays as it is, and dropping this leaves nothing behind.
 ///
 /// Links are followed. Anything but an ordinary file, such as `/dev/stdout` or a
 /// named pipe, cannot be replaced and is written to directly.
+///
+/// The new file has the mode of the one it replaces and, where the system allows it,
+/// the owner. Other hard links to the old file keep the old contents.
 #[derive(Debug)]
 pub struct AtomicFile {
     name: String,
@@ -22,12 +27,35 @@ pub struct AtomicFile {
 
 #[derive(Debug)]
 enum Output {
-    Replacing { file: BufWriter<NamedTempFile>, target: PathBuf, unfinished: Unfinished },
+    Replacing {
+        file: BufWriter<NamedTempFile>,
+        target: PathBuf,
+        unfinished: Unfinished,
+        guard: Option<Guard>,
+    },
     Direct(BufWriter<File>),
 }
 
 /// Writes this large cost nothing extra and keep few bytes waiting.
 const BUFFER_BYTES: usize = 64 << 10;
+
+/// The state of a file, so that a later commit replaces this state and no other.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Guard(Option<Stamp>);
+
+impl Guard {
+    /// The file at `path` as it is now, or that there is none.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Write`] if that cannot be told.
+    pub fn of(path: &Path) -> Result<Guard, Error> {
+        let failed = |reason| Error::write(&path.display().to_string(), reason);
+        let target = follow(path).map_err(failed)?;
+        let existing = existing(&target).map_err(failed)?;
+        Ok(Guard(existing.filter(Metadata::is_file).map(|metadata| Stamp::of(&metadata))))
+    }
+}
 
 impl AtomicFile {
     /// Starts a file that will be called `path`.
@@ -35,19 +63,7 @@ impl AtomicFile {
         let name = path.display().to_string();
         let failed = |reason| Error::write(&name, reason);
         let target = follow(path).map_err(failed)?;
-        let existing = match fs::metadata(&target) {
-            Ok(metadata) => Some(metadata),
-            Err(error) if error.kind() == io::ErrorKind::NotFound => None,
-            Err(error) => return Err(failed(error)),
-        };
-        let folder = match target.parent() {
-            Some(folder) if !folder.as_os_str().is_empty() => folder,
-            _ => Path::new("."),
-        };
-        if existing.is_none() && !folder.is_dir() {
-            return Err(Error::NoFolder { file: name, folder: folder.display().to_string() });
-        }
-
+        let existing = existing(&target).map_err(failed)?;
         if let Some(metadata) = &existing {
             // Renaming would replace even a file that is protected from writing.
             // Opening it checks the permission that is needed.
@@ -59,20 +75,40 @@ impl AtomicFile {
                 });
             }
         }
+        AtomicFile::beside(name, target, existing)
+    }
 
+    /// Starts a file that will be called `path`, where a link is replaced and not
+    /// followed.
+    pub fn in_place_of(path: &Path) -> Result<AtomicFile, Error> {
+        AtomicFile::beside(path.display().to_string(), path.to_owned(), None)
+    }
+
+    fn beside(name: String, target: PathBuf, existing: Option<Metadata>) -> Result<AtomicFile, Error> {
+        let failed = |reason| Error::write(&name, reason);
+        let folder = folder_of(&target);
+        if existing.is_none() && !folder.is_dir() {
+            return Err(Error::NoFolder { folder: folder.display().to_string(), file: name });
+        }
+        remove_abandoned(folder);
         let file = temporary(folder, &target).map_err(failed)?;
         let unfinished = Unfinished::new(file.path());
         if let Some(metadata) = existing {
+            keep_owner(file.as_file(), &metadata);
             file.as_file().set_permissions(metadata.permissions()).map_err(failed)?;
         }
-        Ok(AtomicFile {
-            output: Output::Replacing {
-                file: BufWriter::with_capacity(BUFFER_BYTES, file),
-                target,
-                unfinished,
-            },
-            name,
-        })
+        let file = BufWriter::with_capacity(BUFFER_BYTES, file);
+        Ok(AtomicFile { output: Output::Replacing { file, target, unfinished, guard: None }, name })
+    }
+
+    /// Makes [`commit`](AtomicFile::commit) fail if the file is not as it was when
+    /// `guard` was made.
+    #[must_use]
+    pub fn unless_changed_since(mut self, since: Guard) -> AtomicFile {
+        if let Output::Replacing { guard, .. } = &mut self.output {
+            *guard = Some(since);
+        }
+        self
     }
 
     /// Makes the file appear, with all that was written.
@@ -81,12 +117,33 @@ impl AtomicFile {
         let failed = |reason| Error::write(&name, reason);
         match self.output {
             Output::Direct(mut file) => file.flush().map_err(failed),
-            Output::Replacing { file, target, unfinished } => {
+            Output::Replacing { file, target, unfinished, guard } => {
                 let file = file.into_inner().map_err(|error| failed(error.into_error()))?;
                 // Without this, a crash could leave the new name with no contents.
                 file.as_file().sync_all().map_err(failed)?;
-                file.persist(target).map_err(|error| failed(error.error))?;
+                let changed = || Error::Replaced { file: name.clone() };
+                match guard {
+                    None => file.persist(&target).map(drop).map_err(|error| failed(error.error))?,
+                    Some(Guard(None)) => match file.persist_noclobber(&target) {
+                        Ok(_) => {}
+                        Err(error) if error.error.kind() == io::ErrorKind::AlreadyExists => {
+                            return Err(changed());
+                        }
+                        Err(error) => return Err(failed(error.error)),
+                    },
+                    Some(Guard(Some(stamp))) => {
+                        // Whoever replaces the file holds its lock until it is replaced.
+                        let old = File::open(&target).map_err(failed)?;
+                        old.lock().map_err(failed)?;
+                        let now = existing(&target).map_err(failed)?;
+                        if now.map(|metadata| Stamp::of(&metadata)) != Some(stamp) {
+                            return Err(changed());
+                        }
+                        file.persist(&target).map_err(|error| failed(error.error))?;
+                    }
+                }
                 drop(unfinished);
+                sync_folder(folder_of(&target));
                 Ok(())
             }
         }
@@ -147,13 +204,85 @@ impl Drop for Unfinished {
     }
 }
 
-/// A temporary file beside the target, so that it can be renamed.
+fn existing(target: &Path) -> io::Result<Option<Metadata>> {
+    match fs::metadata(target) {
+        Ok(metadata) => Ok(Some(metadata)),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
+        Err(error) => Err(error),
+    }
+}
+
+fn folder_of(target: &Path) -> &Path {
+    match target.parent() {
+        Some(folder) if !folder.as_os_str().is_empty() => folder,
+        _ => Path::new("."),
+    }
+}
+
+/// Without this, a crash could lose the new name. Some systems cannot do it, and the
+/// file has appeared by now, so failing is not reported.
+fn sync_folder(folder: &Path) {
+    #[cfg(unix)]
+    if let Ok(folder) = File::open(folder) {
+        let _ = folder.sync_all();
+    }
+    #[cfg(not(unix))]
+    let _ = folder;
+}
+
+/// Gives a new file the owner of the old one. Only a privileged user can; for others
+/// the new file is their own.
+#[cfg(unix)]
+fn keep_owner(file: &File, old: &Metadata) {
+    use std::os::unix::fs::{MetadataExt, fchown};
+    if let Ok(new) = file.metadata()
+        && (new.uid(), new.gid()) != (old.uid(), old.gid())
+        && fchown(file, Some(old.uid()), Some(old.gid())).is_err()
+    {
+        let _ = fchown(file, None, Some(old.gid()));
+    }
+}
+
+#[cfg(not(unix))]
+fn keep_owner(_file: &File, _old: &Metadata) {}
+
+/// Removes the temporary files of runs that were killed. A run holds the lock of each
+/// of its own, and one that is younger than [`MIN_AGE`] may not have got it yet.
+fn remove_abandoned(folder: &Path) {
+    /// A folder may hold millions of files, which nobody wants to wait for.
+    const MAX_ENTRIES: usize = 10_000;
+    let Ok(entries) = fs::read_dir(folder) else { return };
+    for entry in entries.take(MAX_ENTRIES).flatten() {
+        let name = entry.file_name();
+        let is_ours =
+            name.as_encoded_bytes().starts_with(b".") && name.as_encoded_bytes().ends_with(SUFFIX.as_bytes());
+        // A link is not followed, here or by removing it.
+        if !is_ours || !entry.file_type().is_ok_and(|kind| kind.is_file()) {
+            continue;
+        }
+        let is_old = || entry.metadata().ok()?.modified().ok()?.elapsed().ok().map(|age| age >= MIN_AGE);
+        let is_free =
+            || OpenOptions::new().write(true).open(entry.path()).is_ok_and(|f| f.try_lock().is_ok());
+        if is_old() == Some(true) && is_free() {
+            let _ = fs::remove_file(entry.path());
+        }
+    }
+}
+
+/// Between the moments a temporary file appears and is locked, much less time passes.
+const MIN_AGE: Duration = Duration::from_secs(2);
+
+/// How the names of temporary files end. No other program's do.
+const SUFFIX: &str = ".dshap-part";
+
+/// A temporary file beside the target, so that it can be renamed. It is new, whatever
+/// else has such a name, and locked while it is written.
 fn temporary(folder: &Path, target: &Path) -> io::Result<NamedTempFile> {
     let mut prefix = std::ffi::OsString::from(".");
     prefix.push(target.file_name().unwrap_or_default());
     prefix.push(".");
     let mut builder = tempfile::Builder::new();
-    builder.prefix(&prefix).suffix(".part");
+    builder.prefix(&prefix).suffix(SUFFIX);
     #[cfg(unix)]
     {
         use std::os::unix::fs::PermissionsExt;
@@ -161,7 +290,10 @@ fn temporary(folder: &Path, target: &Path) -> io::Result<NamedTempFile> {
         // leaves it to the user's mask, as for any new file.
         builder.permissions(fs::Permissions::from_mode(0o666));
     }
-    builder.tempfile_in(folder)
+    let file = builder.tempfile_in(folder)?;
+    // A file system without locks leaves what a killed run wrote; that is all.
+    let _ = file.as_file().try_lock();
+    Ok(file)
 }
 
 /// The file behind a link, which need not exist yet.

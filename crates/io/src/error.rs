@@ -39,6 +39,13 @@ pub enum Error {
         reason: io::Error,
     },
 
+    /// Another run replaced an output file meanwhile.
+    #[error("cannot write `{file}`: another run has written it meanwhile")]
+    Replaced {
+        /// The file.
+        file: String,
+    },
+
     /// The folder of an output file does not exist.
     #[error("cannot write `{file}`: folder `{folder}` does not exist")]
     NoFolder {
@@ -166,6 +173,15 @@ pub enum Error {
         what: &'static str,
     },
 
+    /// A file has more columns than any table.
+    #[error("`{file}` has more than {limit} columns")]
+    TooManyColumns {
+        /// The file.
+        file: String,
+        /// The most columns allowed.
+        limit: usize,
+    },
+
     /// Two columns share a name.
     #[error("column `{name}` occurs more than once in `{file}`")]
     DuplicateColumn {
@@ -225,6 +241,28 @@ pub enum Error {
     UnclosedQuote {
         /// The line of the opening quote.
         at: Location,
+    },
+
+    /// Text follows the quote that closes a cell.
+    #[error("{at}, column `{column}` holds `{text}`, where text follows the closing quote")]
+    AfterQuote {
+        /// The record.
+        at: Location,
+        /// The column.
+        column: String,
+        /// What the cell holds, quotes included.
+        text: String,
+    },
+
+    /// An unquoted cell of a numeric column holds a quote.
+    #[error("{at}, column `{column}` holds `{text}`, a quote among numbers")]
+    StrayQuote {
+        /// The record.
+        at: Location,
+        /// The column.
+        column: String,
+        /// What the cell holds.
+        text: String,
     },
 
     /// A record is too long to be one.

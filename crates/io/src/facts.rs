@@ -161,8 +161,6 @@ impl fmt::Display for JsonFault {
 pub enum NoRowsIn {
     /// A file with column names only.
     Header,
-    /// A text file whose lines end in carriage returns alone, which are not read.
-    CarriageReturns,
     /// A table in memory.
     Memory,
 }

@@ -124,6 +124,14 @@ impl Input {
         }
     }
 
+    /// What numbers the file apart from its names, where there is such a number.
+    pub(crate) fn file_number(&self) -> Option<(u64, u64)> {
+        match &self.store {
+            Store::Path { stamp, .. } => stamp.file_number(),
+            Store::Spool(_) | Store::Memory { .. } => None,
+        }
+    }
+
     /// The extension in lower case, not counting that of a compression.
     pub(crate) fn extension(&self) -> String {
         fn of(path: &Path) -> String {
@@ -145,6 +153,38 @@ impl Input {
             _ => (0, 0),
         };
         FileStamp { name: self.name.clone(), bytes: self.n_bytes(), modified_ns, changed_ns }
+    }
+
+    /// Whether two inputs hold the same rows: by one name, as one file with two names,
+    /// or as a copy. Files that cannot be read, or pipes that have not ended, are taken
+    /// to differ.
+    pub(crate) fn is_same(&self, other: &Input) -> bool {
+        if self.name == other.name {
+            return true;
+        }
+        let place = |input: &Input| input.path().and_then(|path| path.canonicalize().ok());
+        if self.file_number().is_some() && self.file_number() == other.file_number()
+            || place(self).is_some() && place(self) == place(other)
+        {
+            return true;
+        }
+        let n_bytes = |input: &Input| input.n_bytes_known().filter(|_| !input.is_memory());
+        n_bytes(self).is_some() && n_bytes(self) == n_bytes(other) && self.has_bytes_of(other)
+    }
+
+    /// Compares all bytes and stops at the first difference. That is as certain as
+    /// comparing digests, and mostly faster.
+    fn has_bytes_of(&self, other: &Input) -> bool {
+        const STEP_BYTES: u64 = 1 << 20;
+        let (Ok(one), Ok(two)) = (self.open(), other.open()) else { return false };
+        let n_bytes = one.n_bytes();
+        (0..n_bytes).step_by(STEP_BYTES as usize).all(|start| {
+            let length = STEP_BYTES.min(n_bytes - start) as usize;
+            match (InputReader::bytes(&one, start, length), InputReader::bytes(&two, start, length)) {
+                (Ok(one), Ok(two)) => one == two,
+                _ => false,
+            }
+        })
     }
 
     /// Refuses a file that has changed since it was first opened. What several passes

@@ -49,15 +49,21 @@
 //! # What a CSV file may look like
 //!
 //! - The first record is the header. The delimiter is detected: comma, semicolon, tab
-//!   or bar. Lines end in `\n` or `\r\n`; blank lines are skipped.
-//! - A quote opens a quoted cell only at the beginning of a cell. Within one,
-//!   delimiters and line ends are text and `""` is a quote.
+//!   or bar, and in a text without any of these also a blank, `~`, `^`, `:` or U+001F.
+//!   Lines end in `\n`, `\r\n`, or `\r` alone; blank lines are skipped.
+//! - A quote opens a quoted cell only at the beginning of a cell, after blanks at most.
+//!   Within one, delimiters and line ends are text and `""` is a quote. Only blanks may
+//!   follow the closing quote. Where no `"` occurs, cells may be quoted by `'`; where `""`
+//!   makes no sense, `\"` is a quote.
+//! - Lines before the header and after the last row, and a header of two or three
+//!   records, are recognised where nothing else makes sense of the file. Each of these is
+//!   a [`Note`].
 //! - An empty cell is missing, and so is one that holds `NA`, `N/A`, `#N/A`, `NaN`,
 //!   `NULL`, `None` or `?`, in capitals or not. Quoted text never means a missing
 //!   cell.
 //! - Blanks around numbers, names and unquoted text are ignored.
-//! - A delimiter at the end of every line, including the header, does not make a
-//!   column.
+//! - A delimiter at the end of every line, or of every row, or of the header, does not
+//!   make a column.
 //!
 //! # What an NDJSON file may look like
 //!
@@ -105,7 +111,7 @@ mod spool;
 mod stamp;
 mod text;
 
-pub use atomic::{AtomicFile, remove_unfinished_files};
+pub use atomic::{AtomicFile, Guard, remove_unfinished_files};
 pub use container::{Container, ContainerError};
 pub use digest::FileDigest;
 pub use error::Error;

@@ -98,7 +98,7 @@ impl BatchTable {
         let columns = columns::raw_columns(&schema);
         let input = Input::in_memory(name, n_bytes);
         let part = Box::new(BatchTable { input, schema, batches: batches.into(), ends: ends.into(), n_rows });
-        Opened { part, columns, has_rows: n_rows > 0, bare_carriage_returns: false }
+        Opened { part, columns, has_rows: n_rows > 0 }
     }
 }
 
@@ -120,7 +120,6 @@ impl NumberTable {
             columns: columns::raw_columns(&schema),
             has_rows: numbers.n_rows() > 0,
             part: Box::new(NumberTable { input: Input::in_memory(name, n_bytes), schema, numbers }),
-            bare_carriage_returns: false,
         }
     }
 }

@@ -4,13 +4,16 @@
 //! decodes the next share. All shares cover the same rows, so rows stay in order, and
 //! no more of them are in memory than with one thread.
 
+use std::cmp::Ordering;
+
 use arrow_array::{ArrayRef, RecordBatch};
-use arrow_schema::{Schema, SchemaRef};
+use arrow_schema::{DataType, Schema, SchemaRef};
 use dshap_table::Wanted;
 use parquet::arrow::ProjectionMask;
 use parquet::arrow::arrow_reader::{
     ArrowReaderMetadata, ArrowReaderOptions, ParquetRecordBatchReader, ParquetRecordBatchReaderBuilder,
 };
+use parquet::file::statistics::Statistics;
 use rayon::prelude::*;
 
 use crate::columns::{self, Selection, guarded};
@@ -18,6 +21,7 @@ use crate::error::Error;
 use crate::input::Input;
 use crate::input_reader::InputReader;
 use crate::location::{Location, Place};
+use crate::note::Note;
 use crate::part::{Begun, Opened, Part, PartScan, Piece, Request};
 
 /// The first and the last bytes of every Parquet file.
@@ -39,7 +43,7 @@ pub(crate) struct ParquetFile {
 }
 
 impl ParquetFile {
-    pub(crate) fn open(input: Input) -> Result<Opened, Error> {
+    pub(crate) fn open(input: Input, notes: &mut Vec<Note>) -> Result<Opened, Error> {
         if input.n_bytes() == 0 {
             return Err(Error::EmptyFile { file: input.name().to_owned() });
         }
@@ -49,11 +53,14 @@ impl ParquetFile {
             guarded(|| ArrowReaderMetadata::load(&reader, ArrowReaderOptions::new())).map_err(failed)?;
         let n_rows = metadata.metadata().file_metadata().num_rows();
         let n_rows = u64::try_from(n_rows).map_err(|_| failed(format!("it claims to have {n_rows} rows")))?;
+        check_counts(&metadata, n_rows).map_err(failed)?;
+        for column in columns_of_large_integers(&metadata) {
+            notes.push(Note::LargeIntegers { file: input.name().to_owned(), column });
+        }
         Ok(Opened {
             columns: columns::raw_columns(metadata.schema()),
             part: Box::new(ParquetFile { input, metadata, n_rows }),
             has_rows: n_rows > 0,
-            bare_carriage_returns: false,
         })
     }
 
@@ -189,6 +196,61 @@ impl Part for ParquetFile {
     }
 }
 
+/// Refuses a footer whose counts of rows contradict each other. Rows would be lost, or
+/// cells of different rows read as one.
+fn check_counts(metadata: &ArrowReaderMetadata, n_rows: u64) -> Result<(), String> {
+    let groups = metadata.metadata().row_groups();
+    let mut n_in_groups: u64 = 0;
+    for (number, group) in groups.iter().enumerate() {
+        let n = group.num_rows();
+        let Some(sum) = u64::try_from(n).ok().and_then(|n| n_in_groups.checked_add(n)) else {
+            return Err(format!("its row group {number} claims to have {n} rows"));
+        };
+        n_in_groups = sum;
+        for column in group.columns() {
+            // A column of lists has a value for each item, not for each row.
+            let is_flat = column.column_descr().max_rep_level() == 0;
+            if is_flat && column.num_values() != n {
+                let path = column.column_path();
+                let n_values = column.num_values();
+                return Err(format!(
+                    "its row group {number} has {n} rows, but {n_values} values of `{path}`"
+                ));
+            }
+        }
+    }
+    if n_in_groups != n_rows {
+        return Err(format!("it announces {n_rows} rows, but its row groups have {n_in_groups}"));
+    }
+    Ok(())
+}
+
+/// Columns of whole numbers that doubles round, by what the file says of their range.
+fn columns_of_large_integers(metadata: &ArrowReaderMetadata) -> Vec<String> {
+    const MOST: u64 = 1 << 53;
+    let is_large = |n_column: usize| {
+        metadata.metadata().row_groups().iter().any(|group| {
+            let column = group.columns().get(n_column);
+            match column.and_then(|column| column.statistics()) {
+                Some(Statistics::Int64(range)) => [range.min_opt(), range.max_opt()]
+                    .into_iter()
+                    .flatten()
+                    .any(|end| end.unsigned_abs() > MOST),
+                _ => false,
+            }
+        })
+    };
+    let fields = metadata.schema().fields().iter();
+    // Only in a flat table is the number of a leaf that of its column.
+    let is_flat = metadata.parquet_schema().num_columns() == fields.len();
+    let is_integer = |kind: &DataType| matches!(kind, DataType::Int64 | DataType::UInt64);
+    fields
+        .enumerate()
+        .filter(|(number, field)| is_flat && is_integer(field.data_type()) && is_large(*number))
+        .map(|(_, field)| field.name().clone())
+        .collect()
+}
+
 /// Some columns that are decoded together.
 struct Share {
     fields: Vec<usize>,
@@ -216,7 +278,12 @@ impl PartScan for ParquetScan {
             return Err(self.file.failed("its columns are not equally long".to_owned()));
         }
         if n_rows == 0 {
-            return Ok(None);
+            return match self.n_rows.cmp(&self.file.n_rows) {
+                Ordering::Equal => Ok(None),
+                _ => Err(self
+                    .file
+                    .failed(format!("it has {} rows instead of {}", self.n_rows, self.file.n_rows))),
+            };
         }
         let n_rows = usize::try_from(max_rows).map_or(n_rows, |n| n.min(n_rows));
 

@@ -86,7 +86,6 @@ pub(crate) struct Opened {
     pub(crate) part: Box<dyn Part>,
     pub(crate) columns: Vec<RawColumn>,
     pub(crate) has_rows: bool,
-    pub(crate) bare_carriage_returns: bool,
 }
 
 /// Opens a file in the format that its first bytes indicate, or its name if those are
@@ -97,7 +96,7 @@ pub(crate) fn open(input: Input, notes: &mut Vec<Note>) -> Result<Opened, Error>
     input.open()?.take(16).read_to_end(&mut start).map_err(failed)?;
     let extension = input.extension();
     if start.starts_with(parquet::MAGIC) || extension == "parquet" {
-        return ParquetFile::open(input);
+        return ParquetFile::open(input, notes);
     }
     if start.starts_with(npy::MAGIC) || extension == "npy" {
         return NpyFile::open(input, notes);
@@ -106,7 +105,7 @@ pub(crate) fn open(input: Input, notes: &mut Vec<Note>) -> Result<Opened, Error>
         return IpcFile::open(input, notes);
     }
     if ndjson::is_json(&input, &extension)? {
-        return NdjsonFile::open(input);
+        return NdjsonFile::open(input, notes);
     }
     CsvFile::open(input, notes)
 }

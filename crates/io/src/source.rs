@@ -88,14 +88,12 @@ impl Source {
         let mut notes = repeated(&inputs);
         let mut parts: Vec<Box<dyn Part>> = Vec::with_capacity(inputs.len());
         let mut schema: Option<(RawSchema, bool)> = None;
-        let mut bare_carriage_returns = false;
         let n_inputs = inputs.len();
         for input in inputs {
             let opened = part::open(input, &mut notes)?;
             let (part, columns) = (opened.part, opened.columns);
             let name = part.input().name();
             refuse_duplicates(name, &columns)?;
-            bare_carriage_returns |= opened.bare_carriage_returns;
             if !opened.has_rows && n_inputs > 1 {
                 notes.push(Note::NoRowsInPart { file: name.to_owned() });
             }
@@ -120,8 +118,7 @@ impl Source {
         match schema {
             Some((schema, true)) => Ok(Source { parts: parts.into(), schema, notes }),
             Some((_, false)) => {
-                let within = if bare_carriage_returns { NoRowsIn::CarriageReturns } else { NoRowsIn::Header };
-                Err(Error::NoRows { file: name_of_first(&parts).to_owned(), within })
+                Err(Error::NoRows { file: name_of_first(&parts).to_owned(), within: NoRowsIn::Header })
             }
             None => Err(Error::NoInput),
         }
@@ -140,6 +137,13 @@ impl Source {
     /// The files as the user named them; standard input is `standard input`.
     pub fn files(&self) -> impl Iterator<Item = &str> {
         self.parts.iter().map(|part| part.input().name())
+    }
+
+    /// The first file that `other` reads too: by the same name, by another name, or as
+    /// a copy with the same bytes.
+    pub fn shared_file(&self, other: &Source) -> Option<&str> {
+        let is_shared = |input: &&Input| other.parts.iter().any(|part| input.is_same(part.input()));
+        self.parts.iter().map(|part| part.input()).find(is_shared).map(Input::name)
     }
 
     /// Total size on disk, to compare [`Batch::bytes_read`](crate::Batch) with. Waits
@@ -261,11 +265,13 @@ fn name_of_first(parts: &[Box<dyn Part>]) -> &str {
 
 fn repeated(inputs: &[Input]) -> Vec<Note> {
     let mut seen = HashSet::new();
+    let mut numbers = HashSet::new();
     let mut notes = Vec::new();
     for input in inputs {
+        // Links and other spellings are the same file, too.
         if let Some(path) = input.path()
             && let Ok(path) = path.canonicalize()
-            && !seen.insert(path)
+            && (!seen.insert(path) | input.file_number().is_some_and(|number| !numbers.insert(number)))
         {
             notes.push(Note::RepeatedFile { file: input.name().to_owned() });
         }
@@ -348,9 +354,9 @@ mod tests {
         prop_oneof![
             200 => prop::sample::select(vec![
                 "x", "\"x,y\"", "\"x\ny\"", "\"say \"\"hi\"\"\"", "5\" pipe", "\"\"\"\"",
-                "\"\r\n\r\n\"", "é", " ", "\"a\"b", "\"NA\"", "?", "\"\"\"\n\"",
+                "\"\r\n\r\n\"", "é", " ", " \"a\" ", "\"NA\"", "?", "\"\"\"\n\"",
             ]),
-            1 => prop::sample::select(vec!["x,y", "\"open", "\"a\"\"", "\n"]),
+            1 => prop::sample::select(vec!["x,y", "\"open", "\"a\"\"", "\"a\"b", "\n"]),
         ]
     }
 

@@ -53,6 +53,17 @@ impl Stamp {
         self.modified_ns
     }
 
+    /// Device and inode: equal only for one file, whatever its names.
+    #[cfg(unix)]
+    pub(crate) fn file_number(&self) -> Option<(u64, u64)> {
+        Some((self.identity.0, self.identity.1))
+    }
+
+    #[cfg(not(unix))]
+    pub(crate) fn file_number(&self) -> Option<(u64, u64)> {
+        None
+    }
+
     #[cfg(unix)]
     pub(crate) fn changed_ns(&self) -> i128 {
         self.identity.2

@@ -8,13 +8,11 @@ use crate::request::CheckpointFile;
 use dshap::{BuilderParts, MomentsBuilder, MomentsForm, MomentsParts};
 use dshap_catalogue::options::{self, DEPENDENT, NO_INTERCEPT, TASK};
 use dshap_catalogue::{Given, Group, OptionEntry, Task};
-use dshap_io::{Container, Source};
+use dshap_io::{AtomicFile, Container, Source};
 use dshap_models::linear::{FormWord, Keeper, Progress};
 use dshap_models::{CheckpointDifference, Error, ExtraPass, RowCounts, RowSample, SampleCounts};
 use dshap_table::{Design, DesignParts};
 use serde::{Deserialize, Serialize};
-use std::fs::{self, File};
-use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
@@ -231,30 +229,22 @@ impl Checkpoint {
         };
         let document = serde_json::to_string(&document).expect("a checkpoint has nothing JSON cannot hold");
         let container = Container { kind: KIND.into(), version: VERSION, document, arrays };
-        // A name of its own instead of an unnamed file: what a killed run leaves
-        // behind is overwritten by the next one.
-        let partial = self.partial();
-        let write = || {
-            let mut file = File::create(&partial)?;
-            container.write(&mut file)?;
-            file.flush()?;
-            file.sync_all()?;
-            fs::rename(&partial, &self.path)
+        let name = self.path.display().to_string();
+        let failed = |reason| Error::Checkpoint { file: name.clone(), reason };
+        // Not through a link: whoever may write to the folder could have put one there.
+        let unwritten = |error| match error {
+            dshap_io::Error::Write { reason, .. } => failed(reason),
+            other => other.into(),
         };
-        write().map_err(|reason| Error::Checkpoint { file: self.path.display().to_string(), reason })
+        let mut file = AtomicFile::in_place_of(&self.path).map_err(unwritten)?;
+        container.write(&mut file).map_err(failed)?;
+        file.commit().map_err(unwritten)
     }
 
     /// Removes the file: the result is safe.
     pub(crate) fn remove(&self) {
         // A file that cannot be removed is recognised by the job in it.
-        let _ = fs::remove_file(self.partial());
-        let _ = fs::remove_file(&self.path);
-    }
-
-    fn partial(&self) -> PathBuf {
-        let mut name = self.path.clone().into_os_string();
-        name.push(".partial");
-        name.into()
+        let _ = std::fs::remove_file(&self.path);
     }
 }
 

@@ -12,16 +12,15 @@ pub(crate) fn of_sources(points: &Source, reference: Option<&Source>) -> Vec<War
     let sources = reference.into_iter().chain([points]);
     let mut warnings: Vec<Warning> =
         sources.flat_map(|source| source.notes()).cloned().map(Warning::Reader).collect();
-    let shared = reference.and_then(|reference| shared_name(points, reference));
+    let shared = reference.and_then(|reference| shared_file(points, reference));
     warnings.extend(shared.map(|file| Warning::PointsAreReference { file }));
     warnings
 }
 
-/// Test rows that are also reference rows or points, by the names of their files;
-/// tables in memory have none.
+/// Test rows that are also reference rows or points, because they share a file.
 pub(crate) fn of_tests(tests: &Source, points: &Source, reference: Option<&Source>) -> Option<Warning> {
     of_tests_in_reference(reference.unwrap_or(points), tests).or_else(|| {
-        let file = shared_name(points, tests)?;
+        let file = shared_file(points, tests)?;
         Some(Warning::PointsAreTests { file, valuer: None })
     })
 }
@@ -31,12 +30,12 @@ pub(crate) fn of_tests_in_reference(reference: &Source, tests: &Source) -> Optio
     if tests.is_in_memory() {
         return None;
     }
-    shared_name(reference, tests).map(|file| Warning::TestsAreReference { file })
+    shared_file(reference, tests).map(|file| Warning::TestsAreReference { file })
 }
 
-/// The first file that two tables share by name.
-fn shared_name(one: &Source, other: &Source) -> Option<String> {
-    one.files().find(|file| other.files().any(|name| name == *file)).map(String::from)
+/// The first file that two tables share, whatever it is called.
+fn shared_file(one: &Source, other: &Source) -> Option<String> {
+    one.shared_file(other).map(String::from)
 }
 
 /// Points that a saved valuer was fitted to.

@@ -6,7 +6,7 @@ use crate::slices::value_in_slices;
 use crate::summary::Tally;
 use crate::table::rows_of;
 use crate::value::Job;
-use dshap::{Place, Rows, Values};
+use dshap::{Part, Place, Rows, Values};
 use dshap_io::ScanOptions;
 use dshap_models::{Error, HeldRows, Observer, RowValuer, WantsRows, slice_of};
 use dshap_table::Design;
@@ -129,6 +129,7 @@ impl<'a> Queue<'a> {
                 (self.values(rows, first_row, bytes_read)?, None)
             }
         };
+        refuse_infinite(&values, self.design)?;
         self.bytes_before = bytes_read;
         let mut start = 0;
         let is_whole = places.len() == 1;
@@ -186,5 +187,24 @@ impl<'a> Queue<'a> {
                 Ok(values)
             }
         }
+    }
+}
+
+/// Refuses values and standard errors that are infinite because numbers are too large, and values that are
+/// missing without a note. A bound may be infinite where it says nothing, which is warned of.
+fn refuse_infinite(values: &Values, design: &Design) -> Result<(), Error> {
+    /// The squares of larger residuals are near the end of what a double holds.
+    const LARGE: f64 = 1e250;
+    let residuals = values.part(Part::ResidSq);
+    let is_large = |row: usize| residuals.is_none_or(|residuals| !(residuals[row] < LARGE));
+    let is_explained = |row: usize| values.notes.iter().any(|&(noted, _)| noted == row);
+    let is_refused = |(row, value): (usize, &f64)| {
+        value.is_infinite() && is_large(row) || value.is_nan() && !is_explained(row)
+    };
+    let is_refused_error = |(row, error): (usize, &f64)| error.is_infinite() && values.value[row].is_finite();
+    let errors = values.std_error.as_deref().unwrap_or_default();
+    match values.value.iter().enumerate().any(is_refused) || errors.iter().enumerate().any(is_refused_error) {
+        true => Err(Error::core(dshap::Error::TooLarge, design)),
+        false => Ok(()),
     }
 }

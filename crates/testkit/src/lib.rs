@@ -2,12 +2,16 @@
 
 mod close;
 mod draws;
+mod fuzz;
+mod polluted;
 mod real_data;
 mod reference;
 mod statistics;
 
 pub use close::{assert_close, assert_same_bits, relative_error};
 pub use draws::{Draws, Sample};
+pub use fuzz::{Attack, fuzz};
+pub use polluted::{Meant, Polluted, polluted};
 pub use real_data::{real_data, skip};
 pub use reference::{Case, cases, cases_under};
 pub use statistics::{MAX_ABS_Z, MeanEstimate, seeds};

@@ -28,11 +28,16 @@ pub(crate) fn hand_over(curves: &[Curve], whole: f64, receiver: &mut dyn Receive
         ("order", words(|curve| curve.order.word())),
         ("n_rows", Arc::new(n_rows)),
         ("utility", numbers(&|is_found, height| (!is_found).then_some(height))),
-        ("relative", numbers(&|is_found, height| (!is_found).then_some(height / whole))),
+        ("relative", numbers(&|is_found, height| share_of(whole, height).filter(|_| !is_found))),
         ("found", numbers(&|is_found, height| is_found.then_some(height))),
     ];
     let nullable = columns.map(|(name, array)| (name, array, true));
     let batch = RecordBatch::try_from_iter_with_nullable(nullable).expect("all columns are as long");
     receiver.begin(&batch.schema())?;
     receiver.rows(batch)
+}
+
+/// Nothing is a share of no utility at all.
+fn share_of(whole: f64, height: f64) -> Option<f64> {
+    Some(height / whole).filter(|share| share.is_finite())
 }

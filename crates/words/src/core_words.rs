@@ -35,6 +35,10 @@ pub fn core_error(error: &Error, names: &Names, speech: &dyn Speech) -> String {
         ),
         Error::NotAmong { column: None } => "the rows to forget would leave no reference".into(),
         Error::TooLarge => "some numbers are too large to square (above about 1e150)".into(),
+        Error::TooSmall { column } => format!(
+            "column `{}` varies by less than about 1e-150, and the squares of such numbers vanish",
+            names.column(*column)
+        ),
         Error::NoRows => "no reference row has a positive weight".into(),
         Error::NoFeatures { .. } => "no usable feature is left: none varies in the reference".into(),
         Error::TooFewRows { n_rows, dim, .. } => format!(
@@ -172,6 +176,7 @@ pub fn core_hint(error: &Error, names: &Names, speech: &dyn Speech) -> Option<St
             "only rows that were fitted or added can be forgotten, and not all of them".into()
         }
         Error::TooLarge => "rescale their columns".into(),
+        Error::TooSmall { .. } => "write the column in a smaller unit, so that its numbers are larger".into(),
         Error::NoFeatures { .. } => speech.check_features(),
         Error::TooFewRows { needed, .. } => {
             format!("give at least {needed} rows, or use {}", speech.fewer_columns())

@@ -5,7 +5,7 @@ mod neighbour_sizes;
 mod warnings;
 
 pub use misuse::misuse;
-pub use warnings::warning;
+pub(crate) use warnings::warning;
 
 use crate::{
     Speech, container_error, container_hint, core_error, core_hint, io_error, io_hint, table_error,
@@ -20,7 +20,7 @@ use dshap_table::{Difference, Names};
 use neighbour_sizes::{neighbour_sizes, neighbour_sizes_hint};
 
 /// What went wrong.
-pub fn error(error: &Error, speech: &dyn Speech) -> String {
+pub(crate) fn error(error: &Error, speech: &dyn Speech) -> String {
     let option = |name: &str| speech.option(name);
     match error {
         Error::Io(error) => io_error(error, speech),
@@ -139,7 +139,7 @@ pub fn error(error: &Error, speech: &dyn Speech) -> String {
 }
 
 /// What to do about it.
-pub fn hint(error: &Error, speech: &dyn Speech) -> Option<String> {
+pub(crate) fn hint(error: &Error, speech: &dyn Speech) -> Option<String> {
     let option = |name: &str| speech.option(name);
     Some(match error {
         Error::Io(error) => io_hint(error, speech)?,

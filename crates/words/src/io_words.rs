@@ -27,6 +27,12 @@ pub fn io_error(error: &Error, speech: &dyn Speech) -> String {
         Error::NotFinite { at, column, text } => {
             format!("{} holds `{text}`, which is not finite", cell(at, column))
         }
+        Error::AfterQuote { at, column, text } => {
+            format!("{} holds `{text}`, where text follows the closing quote", cell(at, column))
+        }
+        Error::StrayQuote { at, column, text } => {
+            format!("{} holds `{text}`, a quote among numbers", cell(at, column))
+        }
         // The others name no cell and nothing that front ends spell differently.
         other => other.to_string(),
     }
@@ -43,16 +49,13 @@ pub fn io_hint(error: &Error, speech: &dyn Speech) -> Option<String> {
             _ => return None,
         },
         Error::Changed { .. } => "wait until it is complete, or read a copy that nothing writes to".into(),
+        Error::Replaced { .. } => "run it again; it then starts from the file as it is now".into(),
         Error::NoFolder { folder, .. } => format!("make it with {}", speech.make_folder(folder)),
         Error::NoMatch { .. } => format!("check the pattern, and {}", speech.working_folder()),
         Error::EmptyFile { .. } => "a table begins with a line of column names".into(),
-        Error::NoRows { within, .. } => match within {
-            NoRowsIn::CarriageReturns => {
-                "its lines end in carriage returns alone; save it with Unix or Windows line ends".into()
-            }
-            NoRowsIn::Header => "there is a header but nothing below it; was the file cut short?".into(),
-            _ => return None,
-        },
+        Error::NoRows { within: NoRowsIn::Header, .. } => {
+            "there is a header but nothing below it; was the file cut short?".into()
+        }
         Error::NotText { looks_like: Some(LooksLike::Utf16), .. } => {
             "save the file as UTF-8, for example with `iconv -f utf-16 -t utf-8`".into()
         }
@@ -75,6 +78,14 @@ pub fn io_hint(error: &Error, speech: &dyn Speech) -> Option<String> {
         }
         Error::RepeatedKey { .. } => "keep one of them".into(),
         Error::NotAValue { column, .. } => speech.leave_out(column),
+        Error::TooManyColumns { .. } => {
+            "are rows and columns exchanged, or keys names of their own in each record? wide tables of numbers \
+             can be read from Parquet or NPY"
+                .into()
+        }
+        Error::DuplicateColumn { name, .. } if name.parse::<f64>().is_ok() => {
+            "names are numbers; if the header is missing, add a line of column names".into()
+        }
         Error::DuplicateColumn { .. } => "give each column a different name".into(),
         Error::ColumnsDiffer { .. } => {
             "all files of one table need the same column names, in any order".into()
@@ -91,6 +102,12 @@ pub fn io_hint(error: &Error, speech: &dyn Speech) -> Option<String> {
             "name the column in the header, or remove the delimiter at the end of each line".into()
         }
         Error::UnclosedQuote { .. } => "close the quote, or remove it if it is part of the text".into(),
+        Error::AfterQuote { .. } => {
+            "remove the quotes, or double those that are part of the text, as in \"5\"\" pipe\"".into()
+        }
+        Error::StrayQuote { .. } => {
+            "remove the quote, or look for a delimiter that is missing before it".into()
+        }
         Error::LongRecord { .. } => "look for a quote that is never closed".into(),
         Error::NotUtf8 { .. } => AS_UTF_8.into(),
         Error::NotANumber { column, text, .. } => number_hint(column, text, speech),
@@ -226,12 +243,12 @@ mod tests {
             write(io::ErrorKind::IsADirectory),
             write(io::ErrorKind::PermissionDenied),
             write(io::ErrorKind::StorageFull),
+            Error::Replaced { file: file() },
             Error::NoFolder { file: file(), folder: "out".into() },
             Error::NoMatch { pattern: "wine.csv*".into() },
             Error::Pattern { pattern: "wine.csv[".into(), reason: "it is open".into() },
             Error::EmptyFile { file: file() },
             no_rows(NoRowsIn::Header),
-            no_rows(NoRowsIn::CarriageReturns),
             no_rows(NoRowsIn::Memory),
             not_text(None),
             not_text(Some(LooksLike::Utf16)),
@@ -256,6 +273,7 @@ mod tests {
             Error::UnknownKey { at: at(), key: column(), n_known: 10 },
             Error::RepeatedKey { at: at(), key: column() },
             Error::NotAValue { at: at(), column: column(), what: "a list" },
+            Error::TooManyColumns { file: file(), limit: 200_000 },
             Error::DuplicateColumn { file: file(), name: column() },
             Error::ColumnsDiffer { file: file(), other: "more.csv".into(), column: column() },
             Error::NoSuchColumn { file: file(), name: column(), available: vec![], suggestion: None },
@@ -263,6 +281,8 @@ mod tests {
             Error::Ragged { at: at(), expected: 2, found: 3 },
             Error::UnnamedCell { at: at(), text: "x".into() },
             Error::UnclosedQuote { at: at() },
+            Error::AfterQuote { at: at(), column: column(), text: "\"5\"6".into() },
+            Error::StrayQuote { at: at(), column: column(), text: "5\"6".into() },
             Error::LongRecord { at: at(), limit: 64 },
             Error::NotUtf8 { at: at(), column: column() },
             not_a_number("1,5"),

@@ -18,15 +18,34 @@ mod engine_words;
 mod experiment_words;
 mod io_words;
 mod listing;
+mod shortened;
 mod speech;
 mod table_words;
 #[cfg(test)]
 mod test_speech;
 
 pub use core_words::{core_error, core_hint, core_warning};
-pub use engine_words::{error, hint, misuse, warning};
+pub use engine_words::misuse;
 #[cfg(feature = "experiments")]
 pub use experiment_words::{experiment_error, experiment_hint};
 pub use io_words::{container_error, container_hint, io_error, io_hint, io_note};
 pub use speech::Speech;
 pub use table_words::{table_error, table_error_at, table_hint};
+
+use dshap_models::{Error, Warning};
+use shortened::shortened;
+
+/// What is wrong with a run.
+pub fn error(error: &Error, speech: &dyn Speech) -> String {
+    shortened(engine_words::error(error, speech))
+}
+
+/// What to do about it.
+pub fn hint(error: &Error, speech: &dyn Speech) -> Option<String> {
+    engine_words::hint(error, speech).map(shortened)
+}
+
+/// What is doubtful about a result that was computed all the same.
+pub fn warning(warning: &Warning, speech: &dyn Speech) -> String {
+    shortened(engine_words::warning(warning, speech))
+}

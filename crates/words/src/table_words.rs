@@ -56,7 +56,13 @@ pub fn table_hint(error: &Error, speech: &dyn Speech) -> Option<String> {
             format!("did you mean `{suggestion}`?")
         }
         Error::TwoRoles { name, .. } => format!("name `{name}` only once"),
-        Error::NoTarget { .. } => format!("{}; {} needs none", speech.name_target(), speech.task("density")),
+        // Most methods for a target refuse a density, so its own method is named, too.
+        Error::NoTarget { .. } => format!(
+            "{}; {} with {} needs none",
+            speech.name_target(),
+            speech.task("density"),
+            speech.method("closed")
+        ),
         Error::NoFeatures { .. } => speech.check_features(),
         Error::TargetKind { kind: Kind::Text, .. } => {
             format!("use {} for text, or {}", speech.task("classification"), speech.numeric_target())

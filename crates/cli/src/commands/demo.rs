@@ -28,6 +28,8 @@ const CORRUPTION: f64 = 5.0;
 /// Width of the longest bar of the histogram.
 const BAR: usize = 40;
 const BINS: usize = 12;
+/// What is tried when the data are written.
+const WRITING: &str = "cannot write the demonstration data";
 
 pub(crate) fn run() -> Result<(), Failure> {
     let path = write_data()?;
@@ -109,18 +111,23 @@ fn write_data() -> Result<PathBuf, Failure> {
         }
         let _ = writeln!(csv, "{y:.6},{}", u8::from(corrupted));
     }
-    let path = std::env::temp_dir().join("dshap-demo.csv");
-    // Another user of this machine may own that name.
-    write_file(&path, &csv).map(|()| path).or_else(|_| {
-        let folder =
-            tempfile::Builder::new().prefix("dshap-demo-").tempdir().map_err(Failure::output)?.keep();
-        let path = folder.join("dshap-demo.csv");
-        write_file(&path, &csv).map(|()| path)
-    })
+    // A fresh folder that only this user can write to: where everybody can, another
+    // user may have put a link in the place of any name that can be guessed.
+    let mut builder = tempfile::Builder::new();
+    #[cfg(unix)]
+    builder.permissions(std::os::unix::fs::PermissionsExt::from_mode(0o700));
+    let folder = builder.prefix("dshap-demo-").tempdir().map_err(not_written)?.keep();
+    let path = folder.join("demo.csv");
+    write_file(&path, &csv).map(|()| path)
+}
+
+fn not_written(reason: std::io::Error) -> Failure {
+    let file = std::env::temp_dir().display().to_string();
+    Failure::file(WRITING, dshap_io::Error::Write { file, reason })
 }
 
 fn write_file(path: &Path, text: &str) -> Result<(), Failure> {
-    let failed = |error| Failure::file("cannot write the demonstration data", error);
+    let failed = |error| Failure::file(WRITING, error);
     let mut file = AtomicFile::create(path).map_err(failed)?;
     file.write_all(text.as_bytes()).map_err(Failure::output)?;
     file.commit().map_err(failed)

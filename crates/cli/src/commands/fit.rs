@@ -10,7 +10,7 @@ use crate::speech::CommandLine;
 use crate::table::{self, counted, grouped, significant};
 use dshap_catalogue::Given;
 use dshap_catalogue::options::{CHECKPOINT, M, Q};
-use dshap_io::AtomicFile;
+use dshap_io::{AtomicFile, Guard};
 use dshap_run::{FitSummary, Fitted, MergeRequest, Resources, SizeChoice, UpdateRequest};
 use std::path::{Path, PathBuf};
 
@@ -90,6 +90,7 @@ impl Saving<'_> {
         let failed = |error: dshap_run::Error| Failure::run(doing.clone(), &error, CommandLine::default());
         // A folder that cannot be written to is noticed before the work. The file itself is begun after it, so
         // that a killed run leaves no unfinished file.
+        let guard = Guard::of(output).map_err(|error| failed(error.into()))?;
         for path in [Some(*output), self.checkpoint].into_iter().flatten() {
             AtomicFile::create(path).map_err(|error| failed(error.into()))?;
         }
@@ -99,7 +100,11 @@ impl Saving<'_> {
             let summary = &fitted.summary;
             let recorded = Recorded::new(summary, &summary.warnings, CommandLine::default());
             conclude(&recorded, record, run, doing, || {
-                let file = AtomicFile::create(output).map_err(|error| failed(error.into()))?;
+                let mut file = AtomicFile::create(output).map_err(|error| failed(error.into()))?;
+                if !self.inputs.is_empty() {
+                    // A change that another run made meanwhile would be lost.
+                    file = file.unless_changed_since(guard);
+                }
                 let length = fitted.valuer.save(file).map_err(failed)?;
                 let saved = format!("saved to `{}` ({})\n", output.display(), table::size(length));
                 Ok(describe(summary) + &saved)

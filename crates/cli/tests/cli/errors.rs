@@ -281,7 +281,7 @@ fn no_target_is_refused_with_the_columns_there_are() {
         error: cannot value `goods.csv`
           caused by: no target column was named; the columns are `size`, `age`, `price`
 
-        hint: name the column to predict with `--target`; `--task density` needs none
+        hint: name the column to predict with `--target`; `--task density` with `--method closed` needs none
         ");
 }
 

@@ -18,5 +18,6 @@ mod pages;
 mod same_values;
 mod second_order;
 mod terminal;
+mod trust;
 mod value;
 mod valuers;

@@ -67,6 +67,9 @@ impl DensityFit {
         let columns: Vec<ColumnScale> = columns.unwrap_or_else(|| {
             (0..n_features).into_par_iter().map(|column| ColumnScale::of(&tiles, column)).collect()
         });
+        if let Some(column) = columns.iter().position(ColumnScale::is_too_small) {
+            return Err(Error::TooSmall { column });
+        }
         let kept: Vec<usize> = (0..n_features).filter(|&column| !columns[column].is_constant()).collect();
         if kept.is_empty() {
             return Err(Error::NoFeatures { n_features });

@@ -111,7 +111,7 @@ impl LinearFit {
     /// # Errors
     ///
     /// [`Error::NoFeatures`], [`Error::TooFewRows`], [`Error::ConstantTarget`],
-    /// [`Error::NoNoise`], [`Error::TooLarge`] when an uncentred square
+    /// [`Error::NoNoise`], [`Error::TooSmall`], [`Error::TooLarge`] when an uncentred square
     /// overflows, and [`Error::Dependent`] if that is not allowed.
     pub fn new(moments: &Moments, options: FitOptions) -> Result<Self, Error> {
         let p_all = moments.n_features();
@@ -124,6 +124,9 @@ impl LinearFit {
         let fewest = 3 + usize::from(options.intercept);
         if n < fewest {
             return Err(Error::TooFewRows { n_rows: n, dim: p_all, needed: p_all + fewest - 1 });
+        }
+        if let Some(column) = (0..=p_all).find(|&column| view.is_too_small(column)) {
+            return Err(Error::TooSmall { column });
         }
         let total = view.product(p_all, p_all);
         if options.intercept && !view.varies(p_all) {

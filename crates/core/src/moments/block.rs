@@ -18,9 +18,29 @@ pub const fn panel_rows(n_columns: usize) -> usize {
 impl Moments {
     /// Moments of at most [`BLOCK_ROWS`](super::BLOCK_ROWS) rows, on one thread.
     pub(super) fn of_block(rows: Rows<'_>, form: MomentsForm) -> Self {
-        match form {
+        let mut moments = match form {
             MomentsForm::Products => Self::products_of_block(rows),
             MomentsForm::Triangle => Self::triangle_of_block(rows),
+        };
+        moments.mark_vanished_squares(rows);
+        moments
+    }
+
+    /// A column that varies has a sum of squares that is not zero, even if its squares
+    /// vanish. [`View`](super::View) finds it by that.
+    fn mark_vanished_squares(&mut self, rows: Rows<'_>) {
+        let mark = match self.form {
+            MomentsForm::Products => f64::MIN_POSITIVE,
+            // Its square is that number.
+            MomentsForm::Triangle => f64::MIN_POSITIVE.sqrt(),
+        };
+        for column in 0..=self.n_features() {
+            if self.centred(column, column) < f64::MIN_POSITIVE
+                && self.n_rows > 0
+                && has_two_values(rows, column)
+            {
+                self.lower[(column, column)] = mark;
+            }
         }
     }
 
@@ -120,6 +140,18 @@ impl Counts {
         let Self { n_rows, weight, weight_sq } = self;
         Moments { n_rows, weight, weight_sq, shift, offset, form, lower, peak: None }
     }
+}
+
+/// Whether the cells of a column differ, in rows that count.
+fn has_two_values(rows: Rows<'_>, column: usize) -> bool {
+    let cell = |row: usize| match column == rows.n_features() {
+        true => rows.y()[row],
+        false => rows.x()[(row, column)],
+    };
+    let counts = |row: &usize| rows.weights().is_none_or(|weights| weights[*row] > 0.0);
+    let mut cells = (0..rows.len()).filter(counts).map(cell);
+    let first = cells.next();
+    cells.any(|cell| Some(cell) != first)
 }
 
 /// A first estimate of the means, to be subtracted from every cell. Its error is

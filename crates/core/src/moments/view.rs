@@ -45,6 +45,16 @@ impl<'a> View<'a> {
         self.product(column, column) > self.moments.n_rows() as f64 * noise * noise
     }
 
+    /// Whether a column has more than one value, but its squares have lost digits, or
+    /// vanish.
+    pub(crate) fn is_too_small(&self, column: usize) -> bool {
+        let square = self.product(column, column);
+        let has_vanished = square == 0.0 && !self.intercept && self.moments.mean(column) != 0.0;
+        // Squares below this on average are no normal numbers.
+        let least = 4.0 * self.moments.n_rows() as f64 * f64::MIN_POSITIVE;
+        square < least && (has_vanished || square > 0.0 && self.varies(column))
+    }
+
     /// Whether a column can be part of a fit.
     pub(crate) fn is_usable(&self, column: usize) -> bool {
         self.product(column, column) > 0.0 && (!self.intercept || self.varies(column))

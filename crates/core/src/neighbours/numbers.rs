@@ -47,6 +47,12 @@ impl Numbers {
         Self { u: y.iter().map(|y| y - centre).collect(), centre, k: k as f64 }
     }
 
+    /// Whether the targets differ, but their squares vanish.
+    pub(super) fn are_too_small(&self) -> bool {
+        let largest = self.u.iter().fold(0.0_f64, |largest, u| largest.max(u.abs()));
+        largest > 0.0 && largest < 1e-150
+    }
+
     /// Values of the reference rows, each against the others: the list without it.
     /// `table` is for one row fewer than the list has.
     ///

@@ -118,7 +118,13 @@ impl<'a> NeighbourValuer<'a> {
             NeighbourTask::Classification { .. } => {
                 Utility::Labels(Labels { y: reference.y(), k: options.k as f64 })
             }
-            NeighbourTask::Regression => Utility::Numbers(Numbers::new(reference.y(), options.k)),
+            NeighbourTask::Regression => {
+                let numbers = Numbers::new(reference.y(), options.k);
+                if numbers.are_too_small() {
+                    return Err(Error::TooSmall { column: reference.n_features() });
+                }
+                Utility::Numbers(numbers)
+            }
         };
         let way = Way::of(&space);
         Ok(Self {

@@ -3,13 +3,16 @@
 use crate::Error;
 use std::io::{Cursor, ErrorKind, Read};
 use std::path::Path;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 /// No dataset here is larger than this.
 const MOST_BYTES: u64 = 256 << 20;
 
 /// Servers of universities can be slow, but not silent.
 pub(super) const PATIENCE: Duration = Duration::from_secs(60);
+
+/// A server that sends less for longer than its patience is given up, too.
+const LEAST_BYTES_PER_SECOND: f64 = 1024.0;
 
 /// Bytes read at a time.
 const CHUNK: usize = 1 << 16;
@@ -25,7 +28,7 @@ pub(super) fn local(address: &str) -> Option<&Path> {
 pub(super) fn fetch(address: &str, patience: Duration) -> Result<Vec<u8>, Error> {
     let because = |reason: String| Error::Download { address: address.into(), reason };
     if let Some(path) = local(address) {
-        return std::fs::read(path).map_err(|error| {
+        return read(path).map_err(|error| {
             because(match error.kind() {
                 _ if address.contains("://") => "only http://, https:// and files can be read".into(),
                 ErrorKind::NotFound => "there is no such file".into(),
@@ -60,10 +63,17 @@ pub(super) fn fetch(address: &str, patience: Duration) -> Result<Vec<u8>, Error>
         }
     });
     let mut bytes = Vec::new();
+    let began = Instant::now();
     loop {
         match receive.recv_timeout(patience) {
             Ok(Ok(chunk)) if chunk.is_empty() => return Ok(bytes),
-            Ok(Ok(chunk)) => bytes.extend(chunk),
+            Ok(Ok(chunk)) => {
+                bytes.extend(chunk);
+                let seconds = began.elapsed().as_secs_f64();
+                if began.elapsed() > patience && (bytes.len() as f64) < seconds * LEAST_BYTES_PER_SECOND {
+                    return Err(because(format!("only {} bytes arrived in {seconds:.1} s", bytes.len())));
+                }
+            }
             Ok(Err(error)) => return Err(because(error.to_string())),
             Err(_) => {
                 let n = bytes.len();
@@ -74,6 +84,16 @@ pub(super) fn fetch(address: &str, patience: Duration) -> Result<Vec<u8>, Error>
             }
         }
     }
+}
+
+/// The bytes of a file, which may be a device that never ends.
+fn read(path: &Path) -> std::io::Result<Vec<u8>> {
+    let mut bytes = Vec::new();
+    let read = std::fs::File::open(path)?.take(MOST_BYTES + 1).read_to_end(&mut bytes)?;
+    if read as u64 > MOST_BYTES {
+        return Err(std::io::Error::other(format!("it is longer than {} MiB", MOST_BYTES >> 20)));
+    }
+    Ok(bytes)
 }
 
 /// The text of a download, or of a member if it is an archive.
@@ -102,6 +122,32 @@ fn unpacked(bytes: &[u8], member: &str) -> Result<Vec<u8>, String> {
 mod tests {
     use super::*;
     use std::io::Write;
+
+    #[test]
+    fn a_server_that_drips_is_given_up() {
+        let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+        let address = format!("http://{}/a", listener.local_addr().unwrap());
+        std::thread::spawn(move || {
+            let (mut connection, _) = listener.accept().unwrap();
+            let _ = connection.read(&mut [0; 1024]).unwrap();
+            connection.write_all(b"HTTP/1.1 200 OK\r\ncontent-length: 1000000\r\n\r\n").unwrap();
+            // Until the other side has gone away.
+            while connection.write_all(b"a").is_ok() {
+                std::thread::sleep(Duration::from_millis(20));
+            }
+        });
+        let began = Instant::now();
+        let refused = fetch(&address, Duration::from_millis(300)).unwrap_err();
+        assert!(refused.to_string().contains(" bytes arrived in 0."), "{refused}");
+        assert!(began.elapsed() < Duration::from_secs(30));
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn a_device_without_an_end_is_refused() {
+        let refused = fetch("/dev/zero", Duration::from_secs(1)).unwrap_err();
+        assert!(refused.to_string().contains("it is longer than 256 MiB"), "{refused}");
+    }
 
     #[test]
     fn a_server_that_falls_silent_is_given_up() {

@@ -41,6 +41,17 @@ pub(crate) fn number(cell: &[u8]) -> Number {
     }
 }
 
+/// Whether a cell is a whole number that was rounded to `value`.
+#[inline]
+pub(crate) fn is_rounded(cell: &[u8], value: f64) -> bool {
+    /// Doubles hold every whole number up to this one.
+    const MOST: f64 = (1_u64 << 53) as f64;
+    value.abs() >= MOST && {
+        let text = std::str::from_utf8(cell.trim_ascii()).unwrap_or_default();
+        text.parse::<i128>().is_ok_and(|exact| exact != value as i128)
+    }
+}
+
 /// Reads true and false, in capitals or not, and 1 and 0.
 pub(crate) fn boolean(cell: &[u8]) -> Boolean {
     let cell = cell.trim_ascii();

@@ -3,14 +3,14 @@
 use dshap_table::{ReadAs, spelled};
 
 use super::cell::{self, Boolean, Number};
-use super::split::{Bounds, Records, unquoted};
-use crate::text::{CellFault, ColumnBuilder, Columns, Decode, Fault, Problem};
+use super::split::{Bounds, Records, has_stray_quote, unquoted};
+use crate::text::{CellFault, ColumnBuilder, Columns, Decode, Dialect, Fault, Problem, excerpt};
 
 /// Which cells of a record are read, and how.
 #[derive(Debug)]
 pub(super) struct Plan {
-    pub(super) delimiter: u8,
-    /// Fields of the header, and so of every record.
+    pub(super) dialect: Dialect,
+    /// Fields of every record.
     pub(super) n_fields: usize,
     /// Whether the last of them belongs to no column and must be empty.
     pub(super) ends_in_delimiter: bool,
@@ -37,11 +37,16 @@ impl Decode for Plan {
 
 /// Reads at most `max_rows` records.
 fn decode(text: &[u8], plan: &Plan, max_rows: usize) -> Result<Columns, Fault<What>> {
-    let mut records = Records::new(text, plan.delimiter);
+    let mut records = Records::new(text, plan.dialect);
     let mut cells: Vec<Bounds> = Vec::with_capacity(plan.n_fields);
     let mut builders: Vec<ColumnBuilder> = Vec::new();
     let mut n_rows = 0;
     while n_rows < max_rows && records.next(&mut cells).is_some() {
+        if let Some(field) = records.after_quote() {
+            let (start, end) = cells[field];
+            let fault = CellFault { field, text: excerpt(&text[start..end]), problem: Problem::AfterQuote };
+            return Err(Fault { record: n_rows, what: What::Cell(fault) });
+        }
         if cells.len() != plan.n_fields {
             return Err(Fault { record: n_rows, what: What::FieldCount(cells.len()) });
         }
@@ -49,7 +54,7 @@ fn decode(text: &[u8], plan: &Plan, max_rows: usize) -> Result<Columns, Fault<Wh
             && let Some(&(start, end)) = cells.last()
             && start < end
         {
-            let text = String::from_utf8_lossy(&unquoted(&text[start..end]).0).trim().to_owned();
+            let text = excerpt(&unquoted(&text[start..end], plan.dialect).0);
             return Err(Fault { record: n_rows, what: What::AfterLastColumn(text) });
         }
         if n_rows == 0 {
@@ -64,15 +69,8 @@ fn decode(text: &[u8], plan: &Plan, max_rows: usize) -> Result<Columns, Fault<Wh
         for (builder, &(field, _)) in builders.iter_mut().zip(&plan.columns) {
             let (start, end) = cells[field];
             let cell = &text[start..end];
-            if let Err(problem) = builder.push_cell(cell) {
-                return Err(Fault {
-                    record: n_rows,
-                    what: What::Cell(CellFault {
-                        field,
-                        text: String::from_utf8_lossy(&unquoted(cell).0).trim().to_owned(),
-                        problem,
-                    }),
-                });
+            if let Err(problem) = builder.push_cell(cell, plan.dialect) {
+                return Err(Fault { record: n_rows, what: What::Cell(blame(field, cell, problem, plan)) });
             }
         }
         n_rows += 1;
@@ -83,15 +81,25 @@ fn decode(text: &[u8], plan: &Plan, max_rows: usize) -> Result<Columns, Fault<Wh
     Ok(Columns { arrays: builders.into_iter().map(ColumnBuilder::finish).collect(), n_rows })
 }
 
+fn blame(field: usize, cell: &[u8], problem: Problem, plan: &Plan) -> CellFault {
+    match problem {
+        // The quote is what keeps it from being one.
+        Problem::NotANumber | Problem::NotABoolean if has_stray_quote(cell, plan.dialect) => {
+            CellFault { field, text: excerpt(cell), problem: Problem::StrayQuote }
+        }
+        _ => CellFault { field, text: excerpt(&unquoted(cell, plan.dialect).0), problem },
+    }
+}
+
 impl ColumnBuilder {
     #[inline]
-    fn push_cell(&mut self, cell: &[u8]) -> Result<(), Problem> {
+    fn push_cell(&mut self, cell: &[u8], dialect: Dialect) -> Result<(), Problem> {
         match self {
             ColumnBuilder::Number(values) => {
                 // A cell with quotes is not a number as it is. Only then is it worth
                 // looking for them.
                 let number = match cell::number(cell) {
-                    Number::Other => cell::number(&unquoted(cell).0),
+                    Number::Other => cell::number(&unquoted(cell, dialect).0),
                     number => number,
                 };
                 match number {
@@ -101,13 +109,13 @@ impl ColumnBuilder {
                     Number::Other => return Err(Problem::NotANumber),
                 }
             }
-            ColumnBuilder::Boolean(values) => match cell::boolean(&unquoted(cell).0) {
+            ColumnBuilder::Boolean(values) => match cell::boolean(&unquoted(cell, dialect).0) {
                 Boolean::Value(value) => values.append_value(f64::from(u8::from(value))),
                 Boolean::Missing => values.append_null(),
                 Boolean::Other => return Err(Problem::NotABoolean),
             },
             ColumnBuilder::Text(texts) => {
-                let (text, is_quoted) = unquoted(cell);
+                let (text, is_quoted) = unquoted(cell, dialect);
                 // Quoted text is meant literally: the country code `"NA"` is not a
                 // missing value. An empty cell always is.
                 let text = if is_quoted { &text } else { text.trim_ascii() };
@@ -118,7 +126,7 @@ impl ColumnBuilder {
                 }
             }
             ColumnBuilder::AsIs(texts) => {
-                let (text, _) = unquoted(cell);
+                let (text, _) = unquoted(cell, dialect);
                 texts.append_value(std::str::from_utf8(&text).map_err(|_| Problem::NotUtf8)?);
             }
         }
@@ -133,7 +141,8 @@ mod tests {
     use arrow_array::types::Float64Type;
 
     fn plan(columns: &[(usize, ReadAs)]) -> Plan {
-        Plan { delimiter: b',', n_fields: 2, ends_in_delimiter: false, columns: columns.to_vec() }
+        let dialect = Dialect::delimited_by(b',');
+        Plan { dialect, n_fields: 2, ends_in_delimiter: false, columns: columns.to_vec() }
     }
 
     #[test]

@@ -33,6 +33,13 @@ impl Guess {
         self.date = self.date && cell::is_date(cell);
     }
 
+    /// As [`see`](Guess::see) does for a cell that was read as this number.
+    #[inline]
+    pub(super) fn see_number(&mut self, value: f64) {
+        self.boolean = self.boolean && (value == 0.0 || value == 1.0);
+        self.date = false;
+    }
+
     /// A column whose cells are all missing counts as numeric.
     pub(super) fn kind(self) -> Kind {
         if self.number {

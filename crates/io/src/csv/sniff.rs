@@ -1,10 +1,16 @@
-//! Which byte separates the cells.
+//! How a text is written: what separates cells, what quotes them, where they begin.
 
-use crate::text::QUOTE;
+use super::cell::{self, Number};
+use super::split::{Records, is_quoted, unquoted};
+use crate::text::{Dialect, Layout, RecordEnds};
+use memchr::{memchr, memmem};
 
 /// In order of preference. Tabs, semicolons and bars hardly ever occur equally
 /// often in every record by accident; commas do, as decimal commas.
-const CANDIDATES: [u8; 4] = [b'\t', b';', b'|', b','];
+const USUAL: [u8; 4] = [b'\t', b';', b'|', b','];
+
+/// Looked for in a text without any of the usual ones.
+const UNUSUAL: [u8; 5] = [0x1f, b'~', b'^', b':', b' '];
 
 /// This many bytes are looked at.
 pub(super) const SNIFF_BYTES: usize = 256 << 10;
@@ -12,71 +18,249 @@ pub(super) const SNIFF_BYTES: usize = 256 << 10;
 /// This many records are looked at.
 const SNIFF_RECORDS: usize = 200;
 
-/// The delimiter of a text of which `head` is the beginning, or the whole.
-pub(super) fn delimiter(head: &[u8]) -> u8 {
-    let records = count(head);
-    // A record cut by the end of the sample says nothing.
-    let is_cut = head.len() >= SNIFF_BYTES && records.len() < SNIFF_RECORDS;
-    let records = &records[..records.len() - usize::from(is_cut && records.len() > 1)];
+/// More records before a header are taken for a table that is faulty.
+const MAX_PREAMBLE: usize = 50;
+
+/// What the beginning of a text says about the rest.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Sniffed {
+    pub(super) dialect: Dialect,
+    /// Bytes before the header.
+    pub(super) preamble: usize,
+}
+
+impl Sniffed {
+    /// Whether the delimiter is one that few programs write.
+    pub(super) fn is_unusual(self) -> bool {
+        UNUSUAL.contains(&self.dialect.delimiter)
+    }
+}
+
+/// How a text is written of which `head` is the beginning, or the whole.
+pub(super) fn sniff(head: &[u8]) -> Sniffed {
+    let plain = Dialect::delimited_by(b',');
+    let usual = with_quoting(head, plain);
+    let has_quotes = memchr(plain.quote, head).is_some();
+    for quote in [b'\'', b'`'] {
+        if !has_quotes && memchr(quote, head).is_some() {
+            let other = with_quoting(head, Dialect { quote, ..plain });
+            if n_quoted(head, other) >= 2 && !is_faulty(head, other) {
+                return other;
+            }
+        }
+    }
+    if memmem::find(head, br#"\""#).is_some() && is_faulty(head, usual) {
+        let escaped = with_quoting(head, Dialect { escape: Some(b'\\'), ..plain });
+        if !is_faulty(head, escaped) {
+            return escaped;
+        }
+    }
+    usual
+}
+
+/// The delimiter and the preamble, given how cells are quoted.
+fn with_quoting(head: &[u8], quoting: Dialect) -> Sniffed {
+    let records = whole_records(head, count(head, quoting, USUAL));
+    let sniffed = |delimiter, preamble| Sniffed { dialect: Dialect { delimiter, ..quoting }, preamble };
     let Some((header, rows)) = records.split_first() else {
-        return b',';
+        return sniffed(b',', 0);
     };
     let agreement = |candidate: usize| {
-        let n_agreeing = rows.iter().filter(|row| row[candidate] == header[candidate]).count();
-        if header[candidate] > 0 { 1 + n_agreeing } else { 0 }
+        let wanted = header.counts[candidate];
+        let n_agreeing = rows.iter().filter(|row| row.counts[candidate] == wanted).count();
+        if wanted > 0 { 1 + n_agreeing } else { 0 }
     };
 
-    for (candidate, &byte) in CANDIDATES.iter().enumerate() {
+    for (candidate, &byte) in USUAL.iter().enumerate() {
         if agreement(candidate) == records.len() {
-            return byte;
+            return sniffed(byte, 0);
         }
+    }
+    if let Some((delimiter, preamble)) = after_preamble(head, &records, quoting) {
+        return sniffed(delimiter, preamble);
+    }
+    if header.counts == [0; 4]
+        && let Some(delimiter) = unusual(head, quoting)
+    {
+        return sniffed(delimiter, 0);
     }
 
     // Some record is faulty, or there is one column. Guess what was meant, so
     // that a fault can be reported where it is.
     let mut best = (b',', 0);
-    for (candidate, &byte) in CANDIDATES.iter().enumerate().rev() {
+    for (candidate, &byte) in USUAL.iter().enumerate().rev() {
         if agreement(candidate) > best.1 {
             best = (byte, agreement(candidate));
         }
     }
-    best.0
+    sniffed(best.0, 0)
 }
 
-/// How often each candidate occurs in each record, outside of quotes.
+/// A delimiter and where the header begins, if lines that are not part of a table
+/// precede one.
+fn after_preamble(head: &[u8], records: &[Counted<4>], quoting: Dialect) -> Option<(u8, usize)> {
+    let is_whole = head.len() < SNIFF_BYTES && records.len() < SNIFF_RECORDS;
+    let found = USUAL.iter().enumerate().filter_map(|(candidate, &delimiter)| {
+        let counts = || records.iter().map(|record| record.counts[candidate]);
+        let wanted = counts().max().filter(|&most| most > 0)?;
+        let first = counts().position(|count| count == wanted)?;
+        let last = counts().rposition(|count| count == wanted)?;
+        let n_alike = counts().filter(|&count| count == wanted).count();
+        // Lines may also follow the table; whether they do, its reader finds out.
+        let ends_well = is_whole || last + 1 == records.len();
+        let is_table = n_alike == last - first + 1 && n_alike >= 3 && ends_well;
+        let start = records[first].start;
+        let dialect = Dialect { delimiter, ..quoting };
+        (0 < first && first <= MAX_PREAMBLE && is_table && is_table_with_header(&head[start..], dialect))
+            .then_some((n_alike, wanted, delimiter, start))
+    });
+    found.max().map(|(_, _, delimiter, start)| (delimiter, start))
+}
+
+/// A delimiter that separates as many cells in every record, if that makes a table.
+fn unusual(head: &[u8], quoting: Dialect) -> Option<u8> {
+    let records = whole_records(head, count(head, quoting, UNUSUAL));
+    let (header, rows) = records.split_first()?;
+    let agrees = |candidate: usize| {
+        let wanted = header.counts[candidate];
+        wanted > 0 && rows.iter().all(|row| row.counts[candidate] == wanted)
+    };
+    let mut candidates = UNUSUAL.iter().enumerate();
+    let (_, &delimiter) = candidates.find(|&(candidate, &delimiter)| {
+        agrees(candidate) && is_table_with_header(head, Dialect { delimiter, ..quoting })
+    })?;
+    Some(delimiter)
+}
+
+/// Whether a text begins with names, each of its own, above a column of numbers.
+fn is_table_with_header(text: &[u8], dialect: Dialect) -> bool {
+    let mut records = Records::new(text, dialect);
+    let mut cells = Vec::new();
+    if records.next(&mut cells).is_none() {
+        return false;
+    }
+    let texts = |cells: &[(usize, usize)]| -> Vec<Vec<u8>> {
+        let text =
+            |&(start, end): &(usize, usize)| unquoted(&text[start..end], dialect).0.trim_ascii().to_vec();
+        cells.iter().map(text).collect()
+    };
+    let mut names = texts(&cells);
+    let n_fields = names.len();
+    if names.iter().any(|name| cell::number(name) != Number::Other) {
+        return false;
+    }
+    names.sort_unstable();
+    names.dedup();
+    if names.len() < n_fields {
+        return false;
+    }
+    let mut n_numbers = vec![0; n_fields];
+    let mut is_numeric = vec![true; n_fields];
+    for _ in 0..SNIFF_RECORDS {
+        if records.next(&mut cells).is_none() || cells.len() != n_fields {
+            break;
+        }
+        for (field, cell) in texts(&cells).iter().enumerate() {
+            match cell::number(cell) {
+                Number::Value(_) | Number::NotFinite => n_numbers[field] += 1,
+                Number::Missing => {}
+                Number::Other => is_numeric[field] = false,
+            }
+        }
+    }
+    n_numbers.iter().zip(is_numeric).any(|(&n, is_numeric)| is_numeric && n >= 2)
+}
+
+/// Whether text follows a closing quote, or a quote is never closed.
+fn is_faulty(head: &[u8], sniffed: Sniffed) -> bool {
+    let text = &head[sniffed.preamble..];
+    let mut ends = RecordEnds::new(Layout::Csv(sniffed.dialect));
+    ends.scan(text);
+    let is_cut = head.len() >= SNIFF_BYTES;
+    if ends.open_quote().is_some() && (!is_cut || ends.last_end() == 0) {
+        return true;
+    }
+    let whole = if is_cut { &text[..ends.last_end()] } else { text };
+    let mut records = Records::new(whole, sniffed.dialect);
+    let mut cells = Vec::new();
+    while records.next(&mut cells).is_some() {
+        if records.after_quote().is_some() {
+            return true;
+        }
+    }
+    false
+}
+
+/// How many cells are quoted.
+fn n_quoted(head: &[u8], sniffed: Sniffed) -> usize {
+    let text = &head[sniffed.preamble..];
+    let mut records = Records::new(text, sniffed.dialect);
+    let (mut cells, mut n_quoted) = (Vec::new(), 0);
+    while records.next(&mut cells).is_some() {
+        n_quoted +=
+            cells.iter().filter(|&&(start, end)| is_quoted(&text[start..end], sniffed.dialect)).count();
+    }
+    n_quoted
+}
+
+/// How often each candidate occurs in a record, outside of quotes.
+struct Counted<const N: usize> {
+    /// Where the record begins.
+    start: usize,
+    counts: [usize; N],
+}
+
+/// A record cut by the end of the sample says nothing.
+fn whole_records<const N: usize>(head: &[u8], mut records: Vec<Counted<N>>) -> Vec<Counted<N>> {
+    if head.len() >= SNIFF_BYTES && records.len() < SNIFF_RECORDS && records.len() > 1 {
+        records.pop();
+    }
+    records
+}
+
+/// Counts candidates in each of the first records.
 ///
 /// The delimiter is not known yet, so a quote opens a cell after any of them.
-fn count(head: &[u8]) -> Vec<[usize; 4]> {
+fn count<const N: usize>(head: &[u8], quoting: Dialect, candidates: [u8; N]) -> Vec<Counted<N>> {
     let mut records = Vec::new();
-    let mut counts = [0; 4];
+    let mut counted = Counted { start: 0, counts: [0; N] };
     let mut is_blank = true;
     let mut is_quoted = false;
+    let mut is_escaped = false;
     let mut closed_before = usize::MAX;
     let mut before = b'\n';
     for (i, &byte) in head.iter().enumerate() {
-        if byte == QUOTE {
+        if is_escaped {
+            is_escaped = false;
+        } else if is_quoted && Some(byte) == quoting.escape {
+            is_escaped = true;
+        } else if byte == quoting.quote {
             if is_quoted {
                 is_quoted = false;
                 closed_before = i + 1;
-            } else if closed_before == i || before == b'\n' || CANDIDATES.contains(&before) {
+            } else if closed_before == i || before == b'\n' || candidates.contains(&before) {
                 is_quoted = true;
             }
         } else if !is_quoted && byte == b'\n' {
-            if !is_blank {
-                records.push(counts);
+            let counts = std::mem::replace(&mut counted.counts, [0; N]);
+            let start = std::mem::replace(&mut counted.start, i + 1);
+            if !std::mem::replace(&mut is_blank, true) {
+                records.push(Counted { start, counts });
                 if records.len() == SNIFF_RECORDS {
                     return records;
                 }
             }
-            (counts, is_blank) = ([0; 4], true);
-        } else if !is_quoted && let Some(candidate) = CANDIDATES.iter().position(|&other| other == byte) {
-            counts[candidate] += 1;
+        } else if !is_quoted && let Some(candidate) = candidates.iter().position(|&other| other == byte) {
+            counted.counts[candidate] += 1;
         }
         is_blank = is_blank && byte.is_ascii_whitespace() && byte != b'\t';
-        before = byte;
+        // Blanks may stand before a quote.
+        if byte != b' ' || candidates.contains(&byte) {
+            before = byte;
+        }
     }
     if !is_blank {
-        records.push(counts);
+        records.push(counted);
     }
     records
 }
@@ -84,6 +268,10 @@ fn count(head: &[u8]) -> Vec<[usize; 4]> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    fn delimiter(head: &[u8]) -> u8 {
+        sniff(head).dialect.delimiter
+    }
 
     #[test]
     fn the_delimiter_is_the_one_that_is_consistent() {
@@ -116,5 +304,49 @@ mod tests {
         let mut text = "a;b\n1;2\n".to_owned();
         text.push_str(&format!("{};3", "x".repeat(SNIFF_BYTES)));
         assert_eq!(delimiter(&text.as_bytes()[..SNIFF_BYTES]), b';');
+    }
+
+    #[test]
+    fn lines_before_the_header_are_found_when_a_table_follows() {
+        for (text, preamble) in [
+            ("My data\n\na,b\n1,2\n3,4\n", 9),
+            ("# made by, x\n# on Monday\na,b,c\n1,2,3\n4,5,6\n", 25),
+            ("title;\nx;y;z\n1;2;3\n4;5;6\nTotal\n", 7),
+            // A row name without a header is not a preamble.
+            ("a,b\n1,2,3\n4,5,6\n7,8,9\n", 0),
+            // A header that lacks a delimiter is not one.
+            ("ab,c\n1,2,3\n4,5,6\n7,8,9\n", 0),
+            // One row is too little evidence.
+            ("My data\na,b\n1,2\n", 0),
+            ("a,b\n1,2\n3,4\n", 0),
+        ] {
+            assert_eq!(sniff(text.as_bytes()).preamble, preamble, "{text:?}");
+        }
+    }
+
+    #[test]
+    fn unusual_delimiters_are_found_when_they_make_a_table() {
+        for (text, expected) in [
+            ("a b\n1 2\n3 4\n", b' '),
+            ("a~b\nx~2\ny~4\n", b'~'),
+            ("a\u{1f}b\n1\u{1f}2\n3\u{1f}4\n", 0x1f),
+            ("full name\nAda Lovelace\nAlan Turing\n", b','),
+            ("time\n10:00\n11:00\n", b','),
+        ] {
+            assert_eq!(delimiter(text.as_bytes()) as char, expected as char, "{text:?}");
+        }
+    }
+
+    #[test]
+    fn quotes_and_escapes_are_those_that_leave_no_fault() {
+        let quoting = |text: &str| {
+            let dialect = sniff(text.as_bytes()).dialect;
+            (dialect.quote, dialect.escape)
+        };
+        assert_eq!(quoting("a,b\n'x, y',1\n'z',2\n"), (b'\'', None));
+        assert_eq!(quoting("a,b\n`x, y`,1\n`z`,2\n"), (b'`', None));
+        assert_eq!(quoting("a,b\n'tis,1\nit's,2\n"), (b'"', None));
+        assert_eq!(quoting("a,b\n\"say \\\"x\\\", y\",1\n"), (b'"', Some(b'\\')));
+        assert_eq!(quoting("a,b\n\"c:\\\",1\n\"d:\\\",2\n"), (b'"', None));
     }
 }

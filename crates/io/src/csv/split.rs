@@ -1,15 +1,15 @@
 //! Cutting text into records and records into cells.
 //!
-//! A quote opens a quoted cell only as the first byte of a cell. Anywhere else
-//! it is an ordinary character, so that `5" pipe` keeps its meaning and does
-//! not swallow the lines up to the next quote. Python's `csv`, pandas and
-//! Arrow read files in the same way.
+//! A quote opens a quoted cell only at the beginning of a cell, after blanks at
+//! most. Anywhere else it is an ordinary character, so that `5" pipe` keeps its
+//! meaning and does not swallow the lines up to the next quote. After the quote that
+//! closes a cell only blanks may follow: `"5"6` could mean anything.
 
 use std::borrow::Cow;
 
 use memchr::{memchr, memchr2_iter, memchr3_iter};
 
-use crate::text::{QUOTE, Quotes};
+use crate::text::{Dialect, Quotes, is_blank};
 
 /// Bounds of one cell within the text, quotes included.
 pub(super) type Bounds = (usize, usize);
@@ -17,10 +17,12 @@ pub(super) type Bounds = (usize, usize);
 /// Walks over the records of a text that begins with a record.
 pub(super) struct Records<'a> {
     text: &'a [u8],
-    delimiter: u8,
+    dialect: Dialect,
     hits: Hits<'a>,
     /// Where the next record begins.
     next: usize,
+    /// The first cell of the last record in which text follows the closing quote.
+    after_quote: Option<usize>,
 }
 
 /// Positions at which something may happen. Most files of numbers hold no
@@ -43,13 +45,13 @@ impl Iterator for Hits<'_> {
 }
 
 impl<'a> Records<'a> {
-    pub(super) fn new(text: &'a [u8], delimiter: u8) -> Records<'a> {
-        let hits = if memchr(QUOTE, text).is_some() {
-            Hits::Quoted(memchr3_iter(delimiter, b'\n', QUOTE, text))
+    pub(super) fn new(text: &'a [u8], dialect: Dialect) -> Records<'a> {
+        let hits = if memchr(dialect.quote, text).is_some() {
+            Hits::Quoted(memchr3_iter(dialect.delimiter, b'\n', dialect.quote, text))
         } else {
-            Hits::Plain(memchr2_iter(delimiter, b'\n', text))
+            Hits::Plain(memchr2_iter(dialect.delimiter, b'\n', text))
         };
-        Records { text, delimiter, hits, next: 0 }
+        Records { text, dialect, hits, next: 0, after_quote: None }
     }
 
     /// Puts the cells of the next record that is not blank into `cells` and
@@ -68,6 +70,16 @@ impl<'a> Records<'a> {
         }
     }
 
+    /// The first cell of the last record in which text follows the closing quote.
+    pub(super) fn after_quote(&self) -> Option<usize> {
+        self.after_quote
+    }
+
+    /// Whether the text holds any quote.
+    pub(super) fn has_quotes(&self) -> bool {
+        matches!(self.hits, Hits::Quoted(_))
+    }
+
     /// Where the record after the last one returned begins.
     pub(super) fn position(&self) -> usize {
         self.next
@@ -76,31 +88,45 @@ impl<'a> Records<'a> {
     #[inline]
     fn read(&mut self, cells: &mut Vec<Bounds>) {
         cells.clear();
+        self.after_quote = None;
+        let (text, dialect) = (self.text, self.dialect);
         let mut cell_start = self.next;
         let mut quotes = Quotes::new();
+        let mut check_after_quote = |closed: usize, end: usize, field: usize| {
+            let is_nothing = |&byte: &u8| is_blank(byte) || byte == b'\r';
+            if self.after_quote.is_none() && !text[closed..end].iter().all(is_nothing) {
+                self.after_quote = Some(field);
+            }
+        };
         for hit in &mut self.hits {
-            let byte = self.text[hit];
-            if byte == QUOTE {
-                quotes.see(hit, hit == cell_start);
+            let byte = text[hit];
+            if byte == dialect.quote {
+                let is_escaped = quotes.open && dialect.is_escaped(text, hit);
+                let starts_cell = text[cell_start..hit].iter().all(|&byte| is_blank(byte));
+                quotes.see(hit, starts_cell, is_escaped);
+                continue;
             } else if quotes.open {
                 continue;
-            } else if byte == self.delimiter {
+            }
+            // Only a quoted cell was closed after it began.
+            if quotes.closed_before > cell_start {
+                check_after_quote(quotes.closed_before, hit, cells.len());
+            }
+            if byte == dialect.delimiter {
                 cells.push((cell_start, hit));
                 cell_start = hit + 1;
             } else {
-                cells.push((cell_start, self.without_return(cell_start, hit)));
+                cells.push((cell_start, without_return(text, cell_start, hit)));
                 self.next = hit + 1;
                 return;
             }
         }
-        let end = self.text.len();
-        cells.push((cell_start, self.without_return(cell_start, end)));
+        let end = text.len();
+        if !quotes.open && quotes.closed_before > cell_start {
+            check_after_quote(quotes.closed_before, end, cells.len());
+        }
+        cells.push((cell_start, without_return(text, cell_start, end)));
         self.next = end;
-    }
-
-    #[inline]
-    fn without_return(&self, start: usize, end: usize) -> usize {
-        if end > start && self.text[end - 1] == b'\r' { end - 1 } else { end }
     }
 
     #[inline]
@@ -112,46 +138,83 @@ impl<'a> Records<'a> {
     }
 }
 
+#[inline]
+fn without_return(text: &[u8], start: usize, end: usize) -> usize {
+    if end > start && text[end - 1] == b'\r' { end - 1 } else { end }
+}
+
 /// The text of a cell without its quotes, and whether it had any.
-pub(super) fn unquoted(cell: &[u8]) -> (Cow<'_, [u8]>, bool) {
-    let Some((&QUOTE, inside)) = cell.split_first() else {
+pub(super) fn unquoted(cell: &[u8], dialect: Dialect) -> (Cow<'_, [u8]>, bool) {
+    let Some(inside) = after_opening_quote(cell, dialect) else {
         return (Cow::Borrowed(cell), false);
     };
-    match memchr(QUOTE, inside) {
-        Some(end) if end + 1 == inside.len() => (Cow::Borrowed(&inside[..end]), true),
-        _ => (Cow::Owned(unescaped(inside)), true),
+    match memchr(dialect.quote, inside) {
+        Some(end) if end + 1 == inside.len() && !dialect.escapes(inside) => {
+            (Cow::Borrowed(&inside[..end]), true)
+        }
+        _ => (Cow::Owned(unescaped(inside, dialect)), true),
     }
 }
 
-/// Doubled quotes become single ones. What follows the closing quote, as in `"a"b`,
-/// is kept as it is.
-fn unescaped(mut inside: &[u8]) -> Vec<u8> {
-    let mut text = Vec::with_capacity(inside.len());
-    while let Some(quote) = memchr(QUOTE, inside) {
-        text.extend_from_slice(&inside[..quote]);
-        inside = &inside[quote + 1..];
-        match inside.split_first() {
-            Some((&QUOTE, rest)) => {
-                text.push(QUOTE);
-                inside = rest;
-            }
-            _ => break,
-        }
+/// Whether a cell begins with a quote.
+pub(super) fn is_quoted(cell: &[u8], dialect: Dialect) -> bool {
+    after_opening_quote(cell, dialect).is_some()
+}
+
+/// Whether a cell holds a quote but does not begin with one.
+pub(super) fn has_stray_quote(cell: &[u8], dialect: Dialect) -> bool {
+    memchr(dialect.quote, cell).is_some() && !is_quoted(cell, dialect)
+}
+
+#[inline]
+fn after_opening_quote(cell: &[u8], dialect: Dialect) -> Option<&[u8]> {
+    let n_blanks = cell.iter().take_while(|&&byte| is_blank(byte)).count();
+    match cell[n_blanks..].split_first() {
+        Some((&first, inside)) if first == dialect.quote => Some(inside),
+        _ => None,
     }
-    text.extend_from_slice(inside);
+}
+
+/// Doubled and escaped quotes become single ones. The closing quote ends the text;
+/// only blanks may follow it.
+fn unescaped(inside: &[u8], dialect: Dialect) -> Vec<u8> {
+    let mut text = Vec::with_capacity(inside.len());
+    let mut bytes = inside.iter().copied().peekable();
+    while let Some(byte) = bytes.next() {
+        if byte == dialect.quote {
+            if bytes.next_if_eq(&dialect.quote).is_none() {
+                break;
+            }
+        } else if Some(byte) == dialect.escape
+            && let Some(escaped) = bytes.next_if(|&next| next == dialect.quote || next == byte)
+        {
+            text.push(escaped);
+            continue;
+        }
+        text.push(byte);
+    }
     text
+}
+
+impl Dialect {
+    fn escapes(self, inside: &[u8]) -> bool {
+        self.escape.is_some_and(|escape| memchr(escape, inside).is_some())
+    }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    fn records(text: &str) -> Vec<Vec<String>> {
-        let mut records = Records::new(text.as_bytes(), b',');
+    const CSV: Dialect = Dialect::delimited_by(b',');
+
+    fn records(text: &str, dialect: Dialect) -> Vec<Vec<String>> {
+        let mut records = Records::new(text.as_bytes(), dialect);
         let (mut cells, mut all) = (Vec::new(), Vec::new());
         while records.next(&mut cells).is_some() {
+            assert_eq!(records.after_quote(), None, "{text:?}");
             let decode = |&(start, end): &Bounds| {
-                let (cell, _) = unquoted(&text.as_bytes()[start..end]);
+                let (cell, _) = unquoted(&text.as_bytes()[start..end], dialect);
                 String::from_utf8(cell.into_owned()).expect("is text")
             };
             all.push(cells.iter().map(decode).collect());
@@ -160,7 +223,7 @@ mod tests {
     }
 
     #[test]
-    fn records_are_split_as_python_splits_them() {
+    fn records_are_split_as_rfc_4180_has_it() {
         for (text, expected) in [
             ("a,b\n1,2\n", vec![vec!["a", "b"], vec!["1", "2"]]),
             ("a,b\r\n1,2", vec![vec!["a", "b"], vec!["1", "2"]]),
@@ -171,12 +234,46 @@ mod tests {
             ("\"a \"\"b\"\" c\",d", vec![vec!["a \"b\" c", "d"]]),
             ("\"\"\"\",\"\"\n", vec![vec!["\"", ""]]),
             ("5\" pipe,1\n6\" pipe,2\n", vec![vec!["5\" pipe", "1"], vec!["6\" pipe", "2"]]),
-            ("\"a\"b,c", vec![vec!["ab", "c"]]),
-            ("\"a\"b\"c,d", vec![vec!["ab\"c", "d"]]),
             ("\"\"\n\"x\"\n", vec![vec![""], vec!["x"]]),
-            ("a, \"b\"\n", vec![vec!["a", " \"b\""]]),
+            ("a, \"b, c\" \n", vec![vec!["a", "b, c"]]),
+            ("\"a\" ,\t\"b\"\r\n", vec![vec!["a", "b"]]),
         ] {
-            assert_eq!(records(text), expected, "{text:?}");
+            assert_eq!(records(text, CSV), expected, "{text:?}");
         }
+    }
+
+    #[test]
+    fn quotes_may_be_single_or_escaped_by_backslashes() {
+        let single = Dialect { quote: b'\'', ..CSV };
+        assert_eq!(records("'a,\"b',c\n'it''s',d", single), [["a,\"b", "c"], ["it's", "d"]]);
+        let escaped = Dialect { escape: Some(b'\\'), ..CSV };
+        let text = r#""a \"b\", c",1
+"d\\",2
+"e\n",3
+"f ""g""",4"#;
+        let expected = [[r#"a "b", c"#, "1"], [r"d\", "2"], [r"e\n", "3"], [r#"f "g""#, "4"]];
+        assert_eq!(records(text, escaped), expected);
+    }
+
+    #[test]
+    fn text_after_a_closing_quote_is_found_in_the_first_cell_that_has_it() {
+        for (text, expected) in [
+            ("15,\"5\"6,10\n", Some(1)),
+            ("\"\"5,1\n", Some(0)),
+            ("1,\"a\"b", Some(1)),
+            ("\"a\" \"b\",1\r\n", Some(0)),
+            ("\"a\"b\"c,d\n", Some(0)),
+            ("1,\"a\" \r\n", None),
+            ("5\" pipe,\"a\"\n", None),
+            ("\"\"\"\",\"\"", None),
+        ] {
+            let mut records = Records::new(text.as_bytes(), CSV);
+            records.next(&mut Vec::new());
+            assert_eq!(records.after_quote(), expected, "{text:?}");
+        }
+        let mut records = Records::new(b"\"a\"b,1\nc,2\n", CSV);
+        let mut cells = Vec::new();
+        let found = [0, 1].map(|_| records.next(&mut cells).map(|_| records.after_quote()));
+        assert_eq!(found, [Some(Some(0)), Some(None)]);
     }
 }

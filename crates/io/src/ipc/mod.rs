@@ -74,7 +74,6 @@ impl IpcFile {
             columns: columns::raw_columns(&contents.schema),
             part: Box::new(IpcFile { input, contents: Arc::new(contents), n_rows }),
             has_rows: n_rows > 0,
-            bare_carriage_returns: false,
         })
     }
 }

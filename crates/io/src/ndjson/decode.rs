@@ -9,7 +9,7 @@ use memchr::memchr_iter;
 
 use super::record::{self, Value};
 use crate::facts::JsonFault;
-use crate::text::{CellFault, ColumnBuilder, Columns, Decode, Fault, Problem};
+use crate::text::{CellFault, ColumnBuilder, Columns, Decode, Fault, Problem, excerpt};
 
 /// Columns start with room for this many rows.
 const ROWS_AT_FIRST: usize = 1024;
@@ -31,6 +31,7 @@ pub(super) enum What {
     UnknownKey(String),
     RepeatedKey(String),
     Cell(CellFault),
+    TooManyKeys,
 }
 
 /// All lines that are not blank.
@@ -77,13 +78,13 @@ impl Plan {
                 Some(name) if *name == key => expected,
                 _ => match self.positions.get(key.as_ref()) {
                     Some(&position) => position,
-                    None => return Err(What::UnknownKey(key.into_owned())),
+                    None => return Err(What::UnknownKey(excerpt(key.as_bytes()))),
                 },
             };
             expected = position + 1;
             match cells[position].replace(value) {
                 None => Ok(()),
-                Some(_) => Err(What::RepeatedKey(key.into_owned())),
+                Some(_) => Err(What::RepeatedKey(excerpt(key.as_bytes()))),
             }
         })?;
         for (builder, &(field, _)) in builders.iter_mut().zip(&self.columns) {
@@ -95,7 +96,8 @@ impl Plan {
 
 impl ColumnBuilder {
     fn push_value(&mut self, value: Value<'_>, field: usize) -> Result<(), What> {
-        let fault = |text: &str, problem| What::Cell(CellFault { field, text: text.to_owned(), problem });
+        let fault =
+            |text: &str, problem| What::Cell(CellFault { field, text: excerpt(text.as_bytes()), problem });
         if !matches!(self, ColumnBuilder::AsIs(_)) {
             match value {
                 Value::List(text) => return Err(fault(text, Problem::Nested("a list"))),

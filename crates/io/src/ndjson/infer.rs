@@ -3,7 +3,7 @@
 use dshap_table::Kind;
 
 use super::record::{Value, text};
-use crate::csv::is_date;
+use crate::csv::{is_date, is_rounded};
 
 /// What has been seen in a column so far.
 #[derive(Debug, Clone, Default)]
@@ -13,6 +13,8 @@ pub(super) struct Seen {
     date: bool,
     text: bool,
     nested: Option<&'static str>,
+    /// Whether a whole number was rounded.
+    rounded: bool,
     last_record: Option<u64>,
 }
 
@@ -22,7 +24,11 @@ impl Seen {
         match value {
             Value::Null => {}
             Value::Boolean(_) => self.boolean = true,
-            Value::Number(_) => self.number = true,
+            Value::Number(text) => {
+                self.number = true;
+                self.rounded = self.rounded
+                    || text.len() > 15 && text.parse().is_ok_and(|value| is_rounded(text.as_bytes(), value));
+            }
             Value::Text(quoted) => {
                 let is_date = text(quoted).is_ok_and(|text| is_date(text.as_bytes()));
                 self.date |= is_date;
@@ -32,6 +38,11 @@ impl Seen {
             Value::Object(_) => self.nested = self.nested.or(Some("object")),
         }
         self.last_record.replace(record) != Some(record)
+    }
+
+    /// Whether it is a column of numbers some of which were rounded.
+    pub(super) fn is_rounded(&self) -> bool {
+        self.rounded && self.kind() == Kind::Number
     }
 
     /// A column whose values are all missing counts as numeric.

@@ -17,8 +17,10 @@ use crate::error::Error;
 use crate::facts::Unsupported;
 use crate::input::Input;
 use crate::location::Location;
+use crate::names::MAX_TEXT_COLUMNS;
+use crate::note::Note;
 use crate::part::{Begun, Opened, Part, Request};
-use crate::text::{self, CHUNK_BYTES, ChunkReader, FileScan, Layout, Text};
+use crate::text::{self, Body, CHUNK_BYTES, ChunkReader, FileScan, Layout, Text};
 
 use decode::{Plan, What, lines};
 use infer::Seen;
@@ -44,6 +46,11 @@ pub(crate) fn is_json(input: &Input, extension: &str) -> Result<bool, Error> {
     }
 }
 
+/// All lines of a file belong to the table.
+fn body() -> Body {
+    Body::whole(Layout::Lines)
+}
+
 /// A file of JSON objects whose first records have been read.
 #[derive(Debug, Clone)]
 pub(crate) struct NdjsonFile {
@@ -55,21 +62,22 @@ pub(crate) struct NdjsonFile {
 }
 
 impl NdjsonFile {
-    pub(crate) fn open(input: Input) -> Result<Opened, Error> {
+    pub(crate) fn open(input: Input, notes: &mut Vec<Note>) -> Result<Opened, Error> {
         let mut file =
             NdjsonFile { input, names: Arc::new([]), positions: Arc::new(HashMap::new()), n_known: 0 };
-        let columns = file.learn()?;
-        Ok(Opened { part: Box::new(file), columns, has_rows: true, bare_carriage_returns: false })
+        let columns = file.learn(notes)?;
+        Ok(Opened { part: Box::new(file), columns, has_rows: true })
     }
 
     /// Names and kinds from the first records.
-    fn learn(&mut self) -> Result<Vec<RawColumn>, Error> {
+    fn learn(&mut self, notes: &mut Vec<Note>) -> Result<Vec<RawColumn>, Error> {
         let mut chunks = ChunkReader::new(Text::open(&self.input)?, Layout::Lines, CHUNK_BYTES);
         let mut columns: Vec<(String, Seen)> = Vec::new();
         let mut positions: HashMap<String, usize> = HashMap::new();
         let mut n_records = 0;
         while n_records < INFER_RECORDS {
-            let Some(chunk) = chunks.next().map_err(|error| text::explain(&self.input, error))? else {
+            let Some(chunk) = chunks.next().map_err(|error| text::explain(&self.input, &body(), error))?
+            else {
                 break;
             };
             for line in lines(&chunk.text) {
@@ -81,6 +89,9 @@ impl NdjsonFile {
                         columns.push((key.clone(), Seen::default()));
                         columns.len() - 1
                     });
+                    if columns.len() > MAX_TEXT_COLUMNS {
+                        return Err(What::TooManyKeys);
+                    }
                     let (name, seen) = &mut columns[position];
                     if !seen.see(n_records, value) {
                         return Err(What::RepeatedKey(name.clone()));
@@ -94,6 +105,9 @@ impl NdjsonFile {
         if columns.is_empty() {
             return Err(Error::EmptyFile { file: self.input.name().to_owned() });
         }
+        for (column, _) in columns.iter().filter(|(_, seen)| seen.is_rounded()) {
+            notes.push(Note::LargeIntegers { file: self.input.name().to_owned(), column: column.clone() });
+        }
         self.names = columns.iter().map(|(name, _)| name.clone()).collect();
         self.positions = Arc::new(positions);
         self.n_known = n_records;
@@ -102,7 +116,7 @@ impl NdjsonFile {
 
     /// What is wrong with a record, in terms of lines and columns.
     fn blame(&self, record: u64, what: What) -> Error {
-        let at = match text::at_record(&self.input, Layout::Lines, record) {
+        let at = match text::at_record(&self.input, &body(), record) {
             Ok(at) => at,
             Err(error) => return error,
         };
@@ -111,6 +125,7 @@ impl NdjsonFile {
             What::UnknownKey(key) => Error::UnknownKey { at, key, n_known: self.n_known },
             What::RepeatedKey(key) => Error::RepeatedKey { at, key },
             What::Cell(fault) => fault.into_error(at, &self.names),
+            What::TooManyKeys => Error::TooManyColumns { file: at.file, limit: MAX_TEXT_COLUMNS },
         }
     }
 }
@@ -121,7 +136,7 @@ impl Part for NdjsonFile {
     }
 
     fn locate(&self, row: u64) -> Result<Result<Location, u64>, Error> {
-        text::locate(&self.input, Layout::Lines, row)
+        text::locate(&self.input, &body(), row)
     }
 
     fn scan(&self, request: &Request<'_>) -> Result<Begun, Error> {
@@ -131,7 +146,7 @@ impl Part for NdjsonFile {
         let file = self.clone();
         let scan = FileScan::begin(
             &self.input,
-            Layout::Lines,
+            &body(),
             plan,
             request.chunk_bytes,
             request.skip_rows,

@@ -65,7 +65,6 @@ impl NpyFile {
             columns: columns::raw_columns(&schema),
             has_rows: header.n_rows > 0,
             part: Box::new(NpyFile { input, schema, header: Arc::new(header) }),
-            bare_carriage_returns: false,
         })
     }
 }

@@ -26,18 +26,40 @@ pub(crate) enum Problem {
     NotFinite,
     NotUtf8,
     Nested(&'static str),
+    /// Text follows the closing quote.
+    AfterQuote,
+    /// An unquoted cell holds a quote.
+    StrayQuote,
+}
+
+/// The beginning of a cell, for a message: a cell may hold megabytes.
+pub(crate) fn excerpt(cell: &[u8]) -> String {
+    const MAX_CHARS: usize = 60;
+    // No character takes more than four bytes.
+    let start = &cell[..cell.len().min(4 * MAX_CHARS + 4)];
+    let text = String::from_utf8_lossy(start);
+    let text = text.trim();
+    match text.char_indices().nth(MAX_CHARS) {
+        Some((end, _)) => format!("{}…", &text[..end]),
+        None if start.len() < cell.len() => format!("{text}…"),
+        None => text.to_owned(),
+    }
 }
 
 impl CellFault {
     /// The error for a cell of the record at `at`, in a file with these columns.
     pub(crate) fn into_error(self, at: Location, names: &[String]) -> Error {
-        let (column, text) = (names[self.field].clone(), self.text);
+        // A record with too many cells has some that no name belongs to.
+        let name = names.get(self.field).cloned();
+        let (column, text) = (name.unwrap_or_else(|| format!("column_{}", self.field + 1)), self.text);
         match self.problem {
             Problem::NotANumber => Error::NotANumber { at, column, text },
             Problem::NotABoolean => Error::NotABoolean { at, column, text },
             Problem::NotFinite => Error::NotFinite { at, column, text },
             Problem::NotUtf8 => Error::NotUtf8 { at, column },
             Problem::Nested(what) => Error::NotAValue { at, column, what },
+            Problem::AfterQuote => Error::AfterQuote { at, column, text },
+            Problem::StrayQuote => Error::StrayQuote { at, column, text },
         }
     }
 }

@@ -16,6 +16,8 @@ pub(crate) const MAX_RECORD_MIB: usize = 256;
 #[derive(Debug)]
 pub(crate) struct Chunk {
     pub(crate) text: Vec<u8>,
+    /// Where it begins in the table.
+    pub(crate) start: u64,
     /// How much of the file on disk has been read so far.
     pub(crate) disk_position: u64,
 }
@@ -109,8 +111,9 @@ impl ChunkReader {
     }
 
     fn chunk(&mut self, text: Vec<u8>) -> Chunk {
+        let start = self.offset;
         self.offset += text.len() as u64;
-        Chunk { text, disk_position: self.text.disk_position() }
+        Chunk { text, start, disk_position: self.text.disk_position() }
     }
 }
 
@@ -118,12 +121,13 @@ impl ChunkReader {
 mod tests {
     use super::*;
     use crate::input::Input;
+    use crate::text::Dialect;
 
     fn chunks(text: &str, chunk_bytes: usize, max_record: usize) -> (Vec<String>, Option<ChunkError>) {
         let input = Input::holding("a text", text);
         let text = Text::open(&input).expect("opens");
-        let mut reader =
-            ChunkReader::new(text, Layout::Csv { delimiter: b',' }, chunk_bytes).with_max_record(max_record);
+        let mut reader = ChunkReader::new(text, Layout::Csv(Dialect::delimited_by(b',')), chunk_bytes)
+            .with_max_record(max_record);
         let mut chunks = Vec::new();
         loop {
             match reader.next() {

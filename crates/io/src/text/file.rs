@@ -2,7 +2,7 @@
 
 use dshap_table::{ReadAs, Wanted};
 
-use super::{ChunkError, ChunkReader, Decode, Layout, MAX_RECORD_MIB, Text, TextScan, Trouble};
+use super::{Body, ChunkError, ChunkReader, Decode, MAX_RECORD_MIB, TextScan, Trouble};
 use super::{Found, find, line_of_offset};
 use crate::error::Error;
 use crate::input::Input;
@@ -29,16 +29,16 @@ pub(crate) fn fields(
 }
 
 /// Where a record is, or the number of records if there are fewer.
-pub(crate) fn locate(input: &Input, layout: Layout, record: u64) -> Result<Result<Location, u64>, Error> {
-    Ok(match find(input, layout, record)? {
+pub(crate) fn locate(input: &Input, body: &Body, record: u64) -> Result<Result<Location, u64>, Error> {
+    Ok(match find(input, body, record)? {
         Found::Line(line) => Ok(at_line(input, line)),
         Found::Beyond { n_records, .. } => Err(n_records),
     })
 }
 
 /// Where a record is that has just been read.
-pub(crate) fn at_record(input: &Input, layout: Layout, record: u64) -> Result<Location, Error> {
-    let (Found::Line(line) | Found::Beyond { last_line: line, .. }) = find(input, layout, record)?;
+pub(crate) fn at_record(input: &Input, body: &Body, record: u64) -> Result<Location, Error> {
+    let (Found::Line(line) | Found::Beyond { last_line: line, .. }) = find(input, body, record)?;
     Ok(at_line(input, line))
 }
 
@@ -47,8 +47,8 @@ fn at_line(input: &Input, line: u64) -> Location {
 }
 
 /// Why a text could not be cut into records.
-pub(crate) fn explain(input: &Input, error: ChunkError) -> Error {
-    let at = |offset| line_of_offset(input, offset).map(|line| at_line(input, line));
+pub(crate) fn explain(input: &Input, body: &Body, error: ChunkError) -> Error {
+    let at = |offset| line_of_offset(input, body, offset).map(|line| at_line(input, line));
     let found = match error {
         ChunkError::Read(reason) => return Error::read(input.name(), reason),
         ChunkError::UnclosedQuote { offset } => at(offset).map(|at| Error::UnclosedQuote { at }),
@@ -62,6 +62,7 @@ pub(crate) fn explain(input: &Input, error: ChunkError) -> Error {
 /// One pass over a text file. `blame` turns a faulty record into an error.
 pub(crate) struct FileScan<D: Decode, F> {
     input: Input,
+    body: Body,
     text: TextScan<D>,
     blame: F,
 }
@@ -70,15 +71,15 @@ impl<D: Decode, F: Fn(u64, D::What) -> Error> FileScan<D, F> {
     /// Begins after `n_skipped` records, or at the end if there are fewer.
     pub(crate) fn begin(
         input: &Input,
-        layout: Layout,
+        body: &Body,
         decoder: D,
         chunk_bytes: usize,
         n_skipped: u64,
         blame: F,
     ) -> Result<Self, Error> {
-        let chunks = ChunkReader::new(Text::open(input)?, layout, chunk_bytes);
-        let text = TextScan::new(decoder, layout, chunks, n_skipped);
-        Ok(Self { input: input.clone(), text, blame })
+        let chunks = ChunkReader::new(body.open(input)?, body.layout, chunk_bytes);
+        let text = TextScan::new(decoder, body.layout, chunks, n_skipped);
+        Ok(Self { input: input.clone(), body: *body, text, blame })
     }
 
     /// Records that are skipped or handed over so far.
@@ -90,7 +91,7 @@ impl<D: Decode, F: Fn(u64, D::What) -> Error> FileScan<D, F> {
 impl<D: Decode, F: Fn(u64, D::What) -> Error + Send> PartScan for FileScan<D, F> {
     fn next(&mut self, max_rows: u64) -> Result<Option<Piece>, Error> {
         self.text.next(max_rows).map_err(|trouble| match trouble {
-            Trouble::Chunk(error) => explain(&self.input, error),
+            Trouble::Chunk(error) => explain(&self.input, &self.body, error),
             Trouble::Record { record, what } => (self.blame)(record, what),
         })
     }

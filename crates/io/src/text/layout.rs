@@ -3,15 +3,54 @@
 use memchr::{memchr, memchr_iter, memchr2_iter, memrchr};
 use rayon::iter::Either;
 
-pub(crate) const QUOTE: u8 = b'"';
-
 /// What makes a record.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Layout {
     /// A line, unless its end is within a quoted cell.
-    Csv { delimiter: u8 },
+    Csv(Dialect),
     /// A line.
     Lines,
+}
+
+/// How cells are told apart.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Dialect {
+    pub(crate) delimiter: u8,
+    pub(crate) quote: u8,
+    /// What makes a quote part of the text, besides doubling it.
+    pub(crate) escape: Option<u8>,
+}
+
+impl Dialect {
+    /// Cells as RFC 4180 has them, but for the delimiter.
+    pub(crate) const fn delimited_by(delimiter: u8) -> Dialect {
+        Dialect { delimiter, quote: b'"', escape: None }
+    }
+
+    /// Whether only blanks lie between `position` and the beginning of its cell.
+    fn starts_cell(self, text: &[u8], position: usize) -> bool {
+        for &byte in text[..position].iter().rev() {
+            if byte == self.delimiter || byte == b'\n' {
+                return true;
+            }
+            if !is_blank(byte) {
+                return false;
+            }
+        }
+        true
+    }
+
+    /// Whether the quote at `position` is escaped: an odd number of escapes precede it.
+    #[inline]
+    pub(crate) fn is_escaped(self, text: &[u8], position: usize) -> bool {
+        let Some(escape) = self.escape else { return false };
+        text[..position].iter().rev().take_while(|&&byte| byte == escape).count() % 2 == 1
+    }
+}
+
+/// What may stand between a delimiter and a quote.
+pub(crate) fn is_blank(byte: u8) -> bool {
+    byte == b' ' || byte == b'\t'
 }
 
 impl Layout {
@@ -35,11 +74,11 @@ impl Layout {
     /// Line ends that also end a record.
     fn line_ends(self, text: &[u8]) -> impl Iterator<Item = usize> {
         match self {
-            Layout::Csv { delimiter } if memchr(QUOTE, text).is_some() => {
+            Layout::Csv(dialect) if memchr(dialect.quote, text).is_some() => {
                 let mut quotes = Quotes::new();
-                Either::Left(memchr2_iter(QUOTE, b'\n', text).filter(move |&hit| {
-                    if text[hit] == QUOTE {
-                        quotes.see(hit, starts_cell(text, hit, delimiter));
+                Either::Left(memchr2_iter(dialect.quote, b'\n', text).filter(move |&hit| {
+                    if text[hit] == dialect.quote {
+                        quotes.see_in(text, hit, dialect);
                         return false;
                     }
                     !quotes.open
@@ -53,16 +92,9 @@ impl Layout {
         record.trim_ascii().is_empty()
             && match self {
                 // A tab is a blank and may be a delimiter between empty cells.
-                Layout::Csv { delimiter } => memchr(delimiter, record).is_none(),
+                Layout::Csv(dialect) => memchr(dialect.delimiter, record).is_none(),
                 Layout::Lines => true,
             }
-    }
-}
-
-fn starts_cell(text: &[u8], position: usize, delimiter: u8) -> bool {
-    match position.checked_sub(1) {
-        Some(before) => text[before] == delimiter || text[before] == b'\n',
-        None => true,
     }
 }
 
@@ -84,17 +116,17 @@ impl RecordEnds {
     /// with a record.
     pub(crate) fn scan(&mut self, text: &[u8]) {
         let added = &text[self.scanned..];
-        let delimiter = match self.layout {
-            Layout::Csv { delimiter } if self.quotes.open || memchr(QUOTE, added).is_some() => {
-                Some(delimiter)
+        let quoted = match self.layout {
+            Layout::Csv(dialect) if self.quotes.open || memchr(dialect.quote, added).is_some() => {
+                Some(dialect)
             }
             _ => None,
         };
-        if let Some(delimiter) = delimiter {
-            for offset in memchr2_iter(QUOTE, b'\n', added) {
+        if let Some(dialect) = quoted {
+            for offset in memchr2_iter(dialect.quote, b'\n', added) {
                 let hit = self.scanned + offset;
-                if text[hit] == QUOTE {
-                    self.quotes.see(hit, starts_cell(text, hit, delimiter));
+                if text[hit] == dialect.quote {
+                    self.quotes.see_in(text, hit, dialect);
                 } else if !self.quotes.open {
                     self.last_end = hit + 1;
                 }
@@ -122,7 +154,7 @@ pub(crate) struct Quotes {
     pub(crate) open: bool,
     opened_at: usize,
     /// Position after the last quote that closed a cell, 0 if there is none.
-    closed_before: usize,
+    pub(crate) closed_before: usize,
 }
 
 impl Quotes {
@@ -130,12 +162,32 @@ impl Quotes {
         Quotes { open: false, opened_at: 0, closed_before: 0 }
     }
 
-    #[inline]
-    pub(crate) fn see(&mut self, position: usize, starts_cell: bool) {
+    /// A quote at `position` of a text that begins with a record.
+    fn see_in(&mut self, text: &[u8], position: usize, dialect: Dialect) {
         if self.open {
+            self.see(position, false, dialect.is_escaped(text, position));
+        } else if self.is_doubled(position) {
+            self.see(position, false, false);
+        } else {
+            self.see(position, dialect.starts_cell(text, position), false);
+        }
+    }
+
+    fn is_doubled(&self, position: usize) -> bool {
+        self.closed_before == position && position > 0
+    }
+
+    /// A quote that is escaped, which matters within a quoted cell, or begins a cell,
+    /// which matters elsewhere.
+    #[inline]
+    pub(crate) fn see(&mut self, position: usize, starts_cell: bool, is_escaped: bool) {
+        if self.open {
+            if is_escaped {
+                return;
+            }
             self.open = false;
             self.closed_before = position + 1;
-        } else if self.closed_before == position && position > 0 {
+        } else if self.is_doubled(position) {
             // The second of a doubled quote: the cell was not closed after all.
             self.open = true;
         } else if starts_cell {
@@ -153,7 +205,7 @@ mod tests {
     fn record_ends_do_not_depend_on_how_the_text_arrives() {
         let text = b"a,\"x\ny\"\n\"\"\"\n\",5\"\n1,\"\n";
         for cut in 0..=text.len() {
-            let mut ends = RecordEnds::new(Layout::Csv { delimiter: b',' });
+            let mut ends = RecordEnds::new(Layout::Csv(Dialect::delimited_by(b',')));
             ends.scan(&text[..cut]);
             ends.scan(text);
             assert_eq!(ends.last_end(), 17, "cut at {cut}");
@@ -163,11 +215,11 @@ mod tests {
 
     #[test]
     fn records_are_counted_without_blank_lines_and_quoted_line_ends() {
-        let csv = Layout::Csv { delimiter: b',' };
+        let csv = Layout::Csv(Dialect::delimited_by(b','));
         for (layout, text, starts) in [
             (csv, &b"a,b\n\n  \r\n\"x\n\ny\",2\n3,4"[..], &[0, 9, 18][..]),
             (csv, b"\n5\" pipe\n\"\"\n", &[1, 9]),
-            (Layout::Csv { delimiter: b'\t' }, b"\t\n\n\t", &[0, 3]),
+            (Layout::Csv(Dialect::delimited_by(b'\t')), b"\t\n\n\t", &[0, 3]),
             (Layout::Lines, b"{\"a\":1}\n\t\n{\"\n", &[0, 10]),
             (Layout::Lines, b"", &[]),
         ] {

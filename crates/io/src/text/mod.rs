@@ -1,12 +1,14 @@
 //! What all text formats share.
 //!
-//! A text is decompressed ([`decompress`]) and read in chunks that end where a
+//! A text is decompressed ([`decompress`]), freed of what is not the table
+//! ([`mod@body`]) and read in chunks that end where a
 //! record ends ([`chunk`], [`layout`]). Chunks are turned into columns ([`cells`]) in
 //! parallel and handed over in order ([`scan`]). [`mod@file`] has what is the same for
 //! files of all formats.
 
 use dshap_table::{ReadAs, Wanted};
 
+mod body;
 mod cells;
 mod chunk;
 mod decompress;
@@ -15,15 +17,17 @@ mod layout;
 mod locate;
 mod scan;
 
-pub(crate) use cells::{CellFault, ColumnBuilder, Problem};
+pub(crate) use body::{Body, with_new_lines};
+pub(crate) use cells::{CellFault, ColumnBuilder, Problem, excerpt};
 pub(crate) use chunk::{CHUNK_BYTES, ChunkReader};
 pub(crate) use decompress::Text;
 pub(crate) use file::{FileScan, at_record, explain, fields, locate};
-pub(crate) use layout::{Layout, QUOTE, Quotes, RecordEnds};
+pub(crate) use layout::{Dialect, Layout, Quotes, RecordEnds, is_blank};
 pub(crate) use scan::{Columns, Decode, Fault};
 
 use chunk::{ChunkError, MAX_RECORD_MIB};
-use locate::{Found, find, line_of_offset};
+pub(crate) use locate::line_of_offset;
+use locate::{Found, find};
 use scan::{TextScan, Trouble};
 
 /// An upper estimate of the bytes that a pass over a text holds: for each

@@ -7,7 +7,7 @@ use std::os::unix::fs::{PermissionsExt, symlink};
 use std::path::Path;
 
 use crate::common::{folder, listing};
-use dshap_io::{AtomicFile, Error};
+use dshap_io::{AtomicFile, Error, Guard};
 
 fn mode(path: &Path) -> u32 {
     fs::metadata(path).unwrap().permissions().mode() & 0o777
@@ -104,4 +104,74 @@ fn a_full_device_says_so_at_commit() {
     file.write_all(b"too much").unwrap();
     let error = file.commit().unwrap_err();
     assert_eq!(error.to_string(), "cannot write `/dev/full`: no space left on device");
+}
+
+#[test]
+fn what_a_killed_run_left_is_removed_and_what_a_live_one_writes_is_not() {
+    let folder = folder();
+    let live_path = folder.path().join("live.csv");
+    let mut live = AtomicFile::create(&live_path).unwrap();
+    live.write_all(b"being written").unwrap();
+    live.flush().unwrap();
+    let hour_ago = std::time::SystemTime::now() - std::time::Duration::from_secs(3600);
+    let make_old = |path: &Path| {
+        fs::File::options().write(true).open(path).unwrap().set_modified(hour_ago).unwrap();
+    };
+    for name in listing(folder.path()) {
+        make_old(&folder.path().join(name));
+    }
+    for name in [".old.csv.abc.dshap-part", ".young.csv.abc.dshap-part", ".film.part", "old.dshap-part"] {
+        fs::write(folder.path().join(name), "half").unwrap();
+        if !name.contains("young") {
+            make_old(&folder.path().join(name));
+        }
+    }
+    AtomicFile::create(&folder.path().join("out.csv")).unwrap().commit().unwrap();
+    let left = listing(folder.path());
+    assert!(!left.contains(&".old.csv.abc.dshap-part".to_owned()), "{left:?}");
+    for name in [".young.csv.abc.dshap-part", ".film.part", "old.dshap-part", "out.csv"] {
+        assert!(left.contains(&name.to_owned()), "{name} is gone: {left:?}");
+    }
+    live.commit().unwrap();
+    assert_eq!(fs::read(live_path).unwrap(), b"being written");
+}
+
+#[test]
+fn a_file_that_changed_since_is_not_replaced() {
+    let folder = folder();
+    let path = folder.path().join("v.dshap");
+    let write = |guard: Option<Guard>, text: &str| {
+        let mut file = AtomicFile::create(&path).unwrap();
+        if let Some(guard) = guard {
+            file = file.unless_changed_since(guard);
+        }
+        file.write_all(text.as_bytes()).unwrap();
+        file.commit()
+    };
+    let none = Guard::of(&path).unwrap();
+    write(Some(none), "one").unwrap();
+    let error = write(Some(none), "two").unwrap_err();
+    assert!(matches!(error, Error::Replaced { .. }), "{error}");
+    let one = Guard::of(&path).unwrap();
+    write(None, "three").unwrap();
+    let error = write(Some(one), "four").unwrap_err();
+    assert!(matches!(error, Error::Replaced { .. }), "{error}");
+    let three = Guard::of(&path).unwrap();
+    write(Some(three), "five").unwrap();
+    assert_eq!(fs::read_to_string(&path).unwrap(), "five");
+    assert_eq!(listing(folder.path()), ["v.dshap"]);
+}
+
+#[test]
+fn a_link_is_replaced_where_it_must_not_be_followed() {
+    let folder = folder();
+    fs::write(folder.path().join("thesis.txt"), "old").unwrap();
+    let link = folder.path().join("state");
+    symlink("thesis.txt", &link).unwrap();
+    let mut file = AtomicFile::in_place_of(&link).unwrap();
+    file.write_all(b"new").unwrap();
+    file.commit().unwrap();
+    assert_eq!(fs::read_to_string(folder.path().join("thesis.txt")).unwrap(), "old");
+    assert_eq!(fs::read_to_string(&link).unwrap(), "new");
+    assert!(!fs::symlink_metadata(&link).unwrap().is_symlink());
 }

@@ -4,7 +4,7 @@ use crate::common;
 use std::io::Write;
 
 use crate::common::{file, folder, numbers, open, read, texts, words};
-use dshap_io::{Error, NoRowsIn, Note, ScanOptions, Source};
+use dshap_io::{Error, Note, ScanOptions, Source};
 use dshap_table::{Kind, ReadAs};
 
 fn kinds(source: &Source) -> Vec<(String, Kind)> {
@@ -101,7 +101,6 @@ fn faulty_files_are_refused_when_opened() {
         ("empty.csv", &b""[..], "`empty.csv` is empty"),
         ("blank.csv", b"\n\r\n\n", "`blank.csv` is empty"),
         ("header.csv", b"a,b\n", "`header.csv` has no rows"),
-        ("mac.csv", b"a,b\r1,2\r", "`mac.csv` has no rows"),
         ("double.csv", b"a,b,a\n1,2,3\n", "column `a` occurs more than once in `double.csv`"),
         ("zero.csv", b"a,b\n1,\x002\n", "`zero.csv` is not text"),
         (
@@ -121,8 +120,6 @@ fn faulty_files_are_refused_when_opened() {
         let error = open(&file(&folder, name, bytes)).unwrap_err();
         assert_eq!(words(&error, &folder), expected);
     }
-    let error = open(&file(&folder, "mac.csv", b"a,b\r1,2\r")).unwrap_err();
-    assert!(matches!(error, Error::NoRows { within: NoRowsIn::CarriageReturns, .. }));
 }
 
 #[test]
@@ -212,10 +209,17 @@ fn a_delimiter_at_the_end_of_every_line_makes_no_column() {
     let source = open(&file(&folder, "c.csv", "a,b\n1,\n")).unwrap();
     assert_eq!(source.schema().names().count(), 2);
 
-    // Lines that disagree about it are ragged, and what comes late is not lost.
+    // Rows or the header alone may end with one.
+    for text in ["a,b\n1,2,\n3,4,\n", "a,b,\n1,2\n3,4\n"] {
+        let source = open(&file(&folder, "d.csv", text)).unwrap();
+        assert_eq!(source.schema().names().collect::<Vec<_>>(), ["a", "b"], "{text:?}");
+        assert_eq!(numbers(&source, "b").unwrap(), [Some(2.0), Some(4.0)], "{text:?}");
+    }
+    // Rows that disagree about it are ragged, and what comes late is not lost.
     for (text, expected) in [
-        ("a,b\n1,2,\n", "`d.csv` line 2 has 3 fields, expected 2"),
-        ("a,b,\n1,2\n", "`d.csv` line 2 has 2 fields, expected 3"),
+        ("a,b\n1,2,\n3,4\n", "`d.csv` line 2 has 3 fields, expected 2"),
+        ("a,b\n1,2,\n3,4,5\n", "`d.csv` line 2 has 3 fields, expected 2"),
+        ("a,b,\n1,2\n3,4,\n", "`d.csv` line 3 has 3 fields, expected 2"),
     ] {
         let error = open(&file(&folder, "d.csv", text)).unwrap_err();
         assert_eq!(words(&error, &folder), expected);
@@ -227,6 +231,144 @@ fn a_delimiter_at_the_end_of_every_line_makes_no_column() {
         words(&error, &folder),
         "`e.csv` line 10002 holds `late` after its last column, where earlier lines hold nothing"
     );
+}
+
+/// Reads what the table says, and what is noted about the file.
+fn noted(text: &str) -> (Vec<String>, Vec<Option<f64>>, String) {
+    let folder = folder();
+    let source = open(&file(&folder, "a.csv", text)).unwrap();
+    let names: Vec<String> = source.schema().names().map(str::to_owned).collect();
+    let last = numbers(&source, names.last().unwrap()).unwrap();
+    let notes: Vec<String> = source.notes().iter().map(ToString::to_string).collect();
+    let prefix = format!("{}/", folder.path().display());
+    (names, last, notes.join("; ").replace(&prefix, ""))
+}
+
+#[test]
+fn ways_of_writing_a_table_are_recognised_and_stated() {
+    for (text, names, note) in [
+        ("a,b\rx,1\ry,2\r", ["a", "b"], "the lines of `a.csv` end in carriage returns alone"),
+        (
+            "Report\n\na,b\nx,1\ny,2\n",
+            ["a", "b"],
+            "the first 2 lines of `a.csv` are not part of the table and are skipped",
+        ),
+        (
+            "a,b\nx,1\ny,2\n\nTotal 3\n",
+            ["a", "b"],
+            "`a.csv` from line 5 on is not part of the table and is skipped",
+        ),
+        (
+            "a,b\n'x, y',1\n'z',2\n",
+            ["a", "b"],
+            "cells of `a.csv` are quoted by '; these quotes are not part of the text",
+        ),
+        (
+            "a,b\n\"x \\\"y\\\", z\",1\n\"z\",2\n",
+            ["a", "b"],
+            "quotes within cells of `a.csv` are escaped by \\, which is not part of the text",
+        ),
+        ("a b\nx 1\ny 2\n", ["a", "b"], "cells of `a.csv` are taken to be separated by blanks"),
+        (
+            "a,b\nx\"y,1\nz,2\n",
+            ["a", "b"],
+            "`a.csv` line 2, column `a` holds `x\"y`, where the quote is read as part of the text",
+        ),
+        ("a,b\n \"x, y\" , 1\nz,2\n", ["a", "b"], ""),
+    ] {
+        let (found, last, notes) = noted(text);
+        assert_eq!(
+            (found, last),
+            (names.map(str::to_owned).to_vec(), vec![Some(1.0), Some(2.0)]),
+            "{text:?}"
+        );
+        assert_eq!(notes, note, "{text:?}");
+    }
+    let (names, last, notes) = noted("a,b\ncm,kg\n1,4\n2,5\n3,6\n");
+    assert_eq!((names, last), (vec!["a cm".into(), "b kg".into()], vec![Some(4.0), Some(5.0), Some(6.0)]));
+    assert!(notes.starts_with("the header of `a.csv` has 2 lines, which are joined"), "{notes}");
+}
+
+#[test]
+fn a_footer_is_found_at_the_end_of_a_long_file() {
+    let text = format!("a,b,c\n{}\nTotal: many\n", "1,2,3\n".repeat(30_000));
+    let (_, last, notes) = noted(&text);
+    assert_eq!(last.len(), 30_000);
+    assert_eq!(notes, "`a.csv` from line 30003 on is not part of the table and is skipped");
+    // In the middle it is a fault, wherever that is.
+    for n in [20, 20_000] {
+        let folder = folder();
+        let text = format!("a,b,c\n{}Total: many\n{}", "1,2,3\n".repeat(n), "1,2,3\n".repeat(30));
+        let found = open(&file(&folder, "a.csv", text)).and_then(|source| numbers(&source, "a"));
+        let expected = format!("`a.csv` line {} has 1 field, expected 3", n + 2);
+        assert_eq!(words(&found.unwrap_err(), &folder), expected);
+    }
+}
+
+#[test]
+fn quotes_that_make_no_sense_are_refused_with_line_and_column() {
+    let folder = folder();
+    for (text, expected) in [
+        (
+            "a,b,c\n15,\"5\"6,10\n",
+            "`a.csv` line 2, column `b` holds `\"5\"6`, where text follows the closing quote",
+        ),
+        (
+            "a,b\n1,2\n\"\"5,1\n",
+            "`a.csv` line 3, column `a` holds `\"\"5`, where text follows the closing quote",
+        ),
+        (
+            "a,\"b\"c\n1,2\n",
+            "`a.csv` line 1, column `column_2` holds `\"b\"c`, where text follows the closing quote",
+        ),
+        ("a,b\n1,x\n5\"6,y\n", "`a.csv` line 3, column `a` holds `5\"6`, a quote among numbers"),
+    ] {
+        let error = open(&file(&folder, "a.csv", text)).unwrap_err();
+        assert_eq!(words(&error, &folder), expected);
+    }
+    // Also after the records that settle the columns, and in columns that nobody asks for.
+    for (row, expected) in [
+        ("1,\"x\"y", "`a.csv` line 12002, column `b` holds `\"x\"y`, where text follows the closing quote"),
+        ("5\"6,x", "`a.csv` line 12002, column `a` holds `5\"6`, a quote among numbers"),
+    ] {
+        let text = format!("a,b\n{}{row}\n", "1,x\n".repeat(12_000));
+        let source = open(&file(&folder, "a.csv", text)).unwrap();
+        let error = numbers(&source, "a").unwrap_err();
+        assert_eq!(words(&error, &folder), expected);
+    }
+}
+
+#[test]
+fn doubtful_numbers_are_noted() {
+    let (_, _, notes) = noted(&format!("a,b\n{}3x,1\n", "1,2\n".repeat(20)));
+    assert_eq!(
+        notes,
+        "`a.csv` line 22, column `a` holds `3x`; other cells are numbers, but the column is read as text"
+    );
+    let (_, _, notes) = noted("a,b\n9007199254740993,1\n2,3\n");
+    assert!(notes.starts_with("column `a` of `a.csv` holds whole numbers above 2^53"), "{notes}");
+    let (_, _, notes) = noted("a,b\n9007199254740992,1\n2,3\n");
+    assert_eq!(notes, "");
+    // A header that is missing, and one of years.
+    let (_, _, notes) = noted("red,1.5,7\nblue,2.5,8\ngreen,3.5,9\n");
+    assert!(notes.contains("if the header is missing"), "{notes}");
+    let (_, _, notes) = noted("country,2019,2020\nx,2.5,8\ny,3.5,9\n");
+    assert_eq!(notes, "");
+}
+
+#[test]
+fn messages_stay_short_and_tables_narrow() {
+    let folder = folder();
+    let text = format!("a,b\n{}{},2\n", "1,2\n".repeat(12_000), "x".repeat(1 << 20));
+    let source = open(&file(&folder, "a.csv", text)).unwrap();
+    let error = numbers(&source, "a").unwrap_err().to_string();
+    assert!(error.len() < 400 && error.contains("xxx…`"), "{error}");
+    let wide = (0..200_001).map(|i| format!("c{i}")).collect::<Vec<_>>().join(",");
+    let error = open(&file(&folder, "wide.csv", format!("{wide}\n1\n"))).unwrap_err();
+    assert_eq!(words(&error, &folder), "`wide.csv` has more than 200000 columns");
+    let keys = (0..200_001).map(|i| format!("\"c{i}\":1")).collect::<Vec<_>>().join(",");
+    let error = open(&file(&folder, "wide.ndjson", format!("{{{keys}}}\n"))).unwrap_err();
+    assert_eq!(words(&error, &folder), "`wide.ndjson` has more than 200000 columns");
 }
 
 #[test]

@@ -243,3 +243,41 @@ fn the_number_of_threads_does_not_change_what_is_read() {
     }
     assert!(seen.windows(2).all(|pair| pair[0] == pair[1]));
 }
+
+/// The footer counts rows for the file, for each row group and for each column of it. A
+/// file in which one of these counts is wrong would lose rows, or mix them up.
+#[test]
+fn counts_of_rows_that_contradict_each_other_are_refused() {
+    let folder = folder();
+    let values: Vec<f64> = (0..200).map(|i| f64::from(i) * 0.1).collect();
+    let names: Vec<String> = (0..200).map(|i| format!("name {}", i % 7)).collect();
+    let whole = bytes(vec![("a", array(Float64Array::from(values))), ("b", array(StringArray::from(names)))]);
+    let read_all = |bytes: &[u8]| -> Result<Vec<RecordBatch>, Error> {
+        let source = open(&file(&folder, "a.parquet", bytes))?;
+        read(&source, &[("a", ReadAs::Number), ("b", ReadAs::Text)])
+    };
+    let expected = read_all(&whole).unwrap();
+    let length = u32::from_le_bytes(whole[whole.len() - 8..whole.len() - 4].try_into().unwrap());
+    let footer = whole.len() - 8 - length as usize;
+    // 200 in the encoding of the footer: 7 bits at a time, doubled because it has a sign.
+    let (count, fewer, zero) = ([0x90, 0x03], [0x8e, 0x03], [0x80, 0x00]);
+    let places: Vec<usize> =
+        (footer..whole.len() - 8).filter(|&at| whole[at..].starts_with(&count)).collect();
+    let mut n_refused = 0;
+    for &at in &places {
+        for wrong in [fewer, zero] {
+            let mut changed = whole.clone();
+            changed[at..at + 2].copy_from_slice(&wrong);
+            match read_all(&changed) {
+                Ok(rows) => assert_eq!(rows, expected, "the count at {at} is believed"),
+                Err(error) => {
+                    let words = words(&error, &folder);
+                    assert!(words.starts_with("`a.parquet` is not a readable Parquet file: it"), "{words}");
+                    n_refused += usize::from(words.contains("rows"));
+                }
+            }
+        }
+    }
+    // The file, its one row group, and two columns.
+    assert!(n_refused >= 8, "{n_refused} of {}", 2 * places.len());
+}

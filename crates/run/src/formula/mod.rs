@@ -40,8 +40,14 @@ fn count(name: &str, number: f64) -> Result<usize, String> {
 
 /// Refuses numbers that are negative or not finite.
 fn finite_from_zero(numbers: &[(&str, f64)]) -> Result<(), String> {
-    match numbers.iter().find(|(_, number)| !(0.0..f64::INFINITY).contains(number)) {
-        Some((name, number)) => Err(format!("{name} = {number} is not a finite number of at least 0")),
+    /// Products of two such numbers are finite.
+    const LARGEST: f64 = 1e150;
+    let found = |is_wrong: &dyn Fn(f64) -> bool| numbers.iter().find(|(_, number)| is_wrong(*number));
+    if let Some((name, number)) = found(&|number| !(0.0..f64::INFINITY).contains(&number)) {
+        return Err(format!("{name} = {number} is not a finite number of at least 0"));
+    }
+    match found(&|number| number > LARGEST) {
+        Some((name, number)) => Err(format!("{name} = {number:e} is too large; the limit is 1e150")),
         None => Ok(()),
     }
 }

@@ -8,6 +8,7 @@ mod components;
 mod density;
 mod density_sets;
 mod ending_early;
+mod fuzz;
 mod in_memory;
 mod neighbours;
 mod properties;

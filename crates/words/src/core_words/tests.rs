@@ -37,6 +37,7 @@ fn errors() -> Vec<Error> {
         Error::NotAmong { column: None },
         Error::Contradiction { what: "the columns of the fit contradict each other" },
         Error::TooLarge,
+        Error::TooSmall { column: 1 },
         Error::NoRows,
         Error::NoFeatures { n_features: 3 },
         Error::TooFewRows { n_rows: 1, dim: 3, needed: 6 },

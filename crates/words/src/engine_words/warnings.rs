@@ -7,7 +7,7 @@ use dshap_catalogue::Task;
 use dshap_models::{RowRole, Warning};
 
 /// What is doubtful about a result that was computed all the same.
-pub fn warning(warning: &Warning, speech: &dyn Speech) -> String {
+pub(crate) fn warning(warning: &Warning, speech: &dyn Speech) -> String {
     let option = |name: &str| speech.option(name);
     let set = |name: &str, value: usize| speech.set(name, &value.to_string());
     match warning {

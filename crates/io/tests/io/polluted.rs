@@ -1,0 +1,31 @@
+//! Hundreds of files with one thing wrong: none is read wrongly in silence.
+
+use std::collections::BTreeMap;
+
+use crate::common::{file, folder};
+use crate::judge::{Outcome, judge};
+
+#[test]
+fn no_polluted_file_is_read_wrongly_in_silence() {
+    let folder = folder();
+    let mut wrong = Vec::new();
+    let mut counts: BTreeMap<String, usize> = BTreeMap::new();
+    let files = dshap_testkit::polluted();
+    for polluted in &files {
+        let path = file(&folder, &format!("{}.csv", polluted.name), &polluted.bytes);
+        let (outcome, words) = judge(&path, &polluted.meant);
+        *counts.entry(format!("{outcome:?}")).or_default() += 1;
+        if std::env::var_os("DSHAP_SHOW").is_some() {
+            println!("{outcome:?} {} {words}", polluted.name);
+        }
+        if outcome == Outcome::Wrong {
+            wrong.push(format!("{}: {words}", polluted.name));
+        }
+    }
+    assert!(wrong.is_empty(), "{counts:?}, wrong:\n{}", wrong.join("\n"));
+    // Fewer means that a way of writing tables is no longer understood.
+    assert!(counts["Right"] >= N_RIGHT, "{counts:?} of {}", files.len());
+}
+
+/// Files that are read as they were meant.
+const N_RIGHT: usize = 100;
