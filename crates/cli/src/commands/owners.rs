@@ -35,7 +35,7 @@ pub(crate) fn run(args: &OwnersArgs) -> Result<(), Failure> {
     let doing = format!("cannot value the owners of `{}`", rows.join("`, `"));
     let failed = |error: Error| Failure::run(doing.clone(), &error, CommandLine::default());
     let receipt =
-        manifest.as_ref().map(AtomicFile::create).transpose().map_err(|error| failed(error.into()))?;
+        manifest.as_deref().map(AtomicFile::create).transpose().map_err(|error| failed(error.into()))?;
     let request = OwnersRequest {
         rows: rows.clone(),
         method: *method,

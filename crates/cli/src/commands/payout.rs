@@ -23,7 +23,7 @@ pub(crate) fn payout(args: &PayoutArgs) -> Result<(), Failure> {
     let doing = format!("cannot divide the budget by `{}`", table.join("`, `"));
     let failed = |error: Error| Failure::run(doing.clone(), &error, CommandLine::default());
     let receipt =
-        manifest.as_ref().map(AtomicFile::create).transpose().map_err(|error| failed(error.into()))?;
+        manifest.as_deref().map(AtomicFile::create).transpose().map_err(|error| failed(error.into()))?;
     let request = PayoutRequest {
         table: table.clone(),
         given: given.only(plan::is_of_owners),
