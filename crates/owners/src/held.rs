@@ -23,7 +23,6 @@ use faer::Mat;
 use std::collections::HashSet;
 
 /// Rows in memory.
-#[derive(Default)]
 struct Held {
     /// Row by row.
     cells: Vec<f64>,
@@ -38,6 +37,18 @@ struct Held {
 }
 
 impl Held {
+    fn new() -> Self {
+        Self {
+            cells: Vec::new(),
+            x: Mat::new(),
+            y: Vec::new(),
+            prints: Vec::new(),
+            owner: Vec::new(),
+            number: Vec::new(),
+            segment: Vec::new(),
+        }
+    }
+
     fn fold(&self) -> Vec<usize> {
         self.prints.iter().map(|print| print.fold(N_FOLDS)).collect()
     }
@@ -50,7 +61,7 @@ impl Held {
 /// Reads a table into memory; rows of nobody are left out where owners matter.
 fn hold(market: &Market<'_>, source: &Source, by: bool, segment: bool) -> Result<(Held, Roster), Error> {
     let p = market.design.n_columns();
-    let (mut held, mut roster) = (Held::default(), Roster::default());
+    let (mut held, mut roster) = (Held::new(), Roster::default());
     let mut columns: Vec<&str> = Vec::new();
     columns.extend(by.then_some(market.by));
     columns.extend(market.segment().filter(|_| segment));
@@ -200,11 +211,13 @@ fn family(market: &Market<'_>, held: &HeldMarket<'_>) -> Result<Family, dshap::E
         Task::Density => {
             let options = DensityOptions {
                 kernel: match given.word(&KERNEL) {
-                    Some(name) => Kernel::ALL.into_iter().find(|kernel| kernel.name() == name).unwrap_or_default(),
+                    Some(name) => {
+                        Kernel::ALL.into_iter().find(|kernel| kernel.name() == name).unwrap_or_default()
+                    }
                     None => Kernel::default(),
                 },
                 bandwidth: match (given.number(&BANDWIDTH), given.word(&BANDWIDTH)) {
-                    (Some(width), _) => Bandwidth::Fixed(width),
+                    (Some(width), _) => Bandwidth::Given(width),
                     (None, Some("scott")) => Bandwidth::Scott,
                     (None, Some("silverman")) => Bandwidth::Silverman,
                     (None, _) => Bandwidth::default(),

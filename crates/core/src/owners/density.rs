@@ -186,7 +186,8 @@ impl Game for DensityGame {
                 fold.places.iter().for_each(|&place| trace[place] = 0.0);
                 continue;
             }
-            let pairs: f64 = members.iter().flat_map(|&g| members.iter().map(move |&h| fold.pairs[(g, h)])).sum();
+            let pairs: f64 =
+                members.iter().flat_map(|&g| members.iter().map(move |&h| fold.pairs[(g, h)])).sum();
             let square = pairs / (count * count);
             for (sums, &place) in fold.at_tests.iter().zip(&fold.places) {
                 let density = members.iter().map(|&part| sums[part]).sum::<f64>() / count;

@@ -216,7 +216,9 @@ fn neighbours_of_coalitions_are_the_nearest_of_their_rows() {
                             order.iter().filter(|&&i| train.y[i] == y).count() as f64 / n
                         }
                         NeighbourTarget::Numbers if order.is_empty() => -(y - mean).powi(2),
-                        NeighbourTarget::Numbers => -(order.iter().map(|&i| train.y[i]).sum::<f64>() / n - y).powi(2),
+                        NeighbourTarget::Numbers => {
+                            -(order.iter().map(|&i| train.y[i]).sum::<f64>() / n - y).powi(2)
+                        }
                     }
                 })
             };
@@ -248,7 +250,7 @@ fn densities_of_coalitions_follow_from_sums_between_owners() {
     for (kernel, has_own, crossed) in [(Kernel::Gaussian, false, false), (Kernel::Epanechnikov, true, true)] {
         let options = DensityOptions {
             kernel,
-            bandwidth: Bandwidth::Fixed(0.7),
+            bandwidth: Bandwidth::Given(0.7),
             scaling: Scaling::None,
             ..DensityOptions::default()
         };
