@@ -157,6 +157,7 @@ PARTS = {
     "python": python,
     "density": of_module("density"),
     "neighbours": of_module("neighbours"),
+    "owners": of_module("owners"),
     "label-noise": of_module("label_noise"),
     "ridge": of_module("ridge"),
     "baselines": of_module("baselines"),

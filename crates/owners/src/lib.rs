@@ -1,0 +1,52 @@
+//! What each owner of rows is worth, and who is paid what.
+//!
+//! ```text
+//! OwnersRequest ──▶ Market: tables, design, owners ──▶ game of a family ──▶ Solved
+//!                                                        │                   │
+//!                   row values, duplicates ──▶ Report ◀──┴── contributions ◀─┘
+//!                                                │
+//!                               payout ◀── table or JSON ──▶ Manifest ──▶ verify
+//! ```
+//!
+//! | file | holds |
+//! |---|---|
+//! | `request.rs` | what is asked |
+//! | `report.rs`, `table.rs` | what was found, and as a table |
+//! | `run.rs` | the steps, in order |
+//! | `market.rs`, `roster.rs` | open tables and their design; owners and their names |
+//! | `sums.rs` | moments of owners, fold by fold |
+//! | `regression.rs` | the game of a regression: moments only |
+//! | `held.rs` | the games of classification, neighbours and densities: rows in memory |
+//! | `near.rs` | rows that are nearly the same |
+//! | `solve.rs` | a game solved, exactly or by random orders |
+//! | `explain.rs` | contributions to test rows on their way out |
+//! | `row_values.rs` | values of single rows, summed by owner |
+//! | `payout.rs`, `paid_for.rs`, `amount.rs` | a budget divided; what is paid for; exact amounts |
+//! | `manifest.rs` | receipts, and whether they are right |
+//!
+//! The arithmetic is in `dshap::owners`. Nothing here prints, and nothing knows how a
+//! front end spells an option.
+
+mod amount;
+mod explain;
+mod held;
+mod manifest;
+mod market;
+mod near;
+mod paid_for;
+mod payout;
+mod regression;
+mod report;
+mod request;
+mod roster;
+mod row_values;
+mod run;
+mod solve;
+mod sums;
+mod table;
+
+pub use manifest::Manifest;
+pub use payout::{Payout, PayoutLine, PayoutRequest, payout, payout_of};
+pub use report::{Interaction, Measured, OwnerLine, Report, SharedRows, Solving};
+pub use request::{OpenTables, OwnersRequest};
+pub use run::{owners, owners_of};
