@@ -31,6 +31,7 @@ mod neighbours_identities;
 mod neighbours_index;
 mod neighbours_inputs;
 mod neighbours_weights;
+mod nist;
 mod principal;
 mod refit_intercept;
 mod second_order_definition;
