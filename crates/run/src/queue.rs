@@ -196,7 +196,7 @@ fn refuse_infinite(values: &Values, design: &Design) -> Result<(), Error> {
     /// The squares of larger residuals are near the end of what a double holds.
     const LARGE: f64 = 1e250;
     let residuals = values.part(Part::ResidSq);
-    let is_large = |row: usize| residuals.is_none_or(|residuals| !(residuals[row] < LARGE));
+    let is_large = |row: usize| residuals.is_none_or(|residuals| residuals[row] >= LARGE);
     let is_explained = |row: usize| values.notes.iter().any(|&(noted, _)| noted == row);
     let is_refused = |(row, value): (usize, &f64)| {
         value.is_infinite() && is_large(row) || value.is_nan() && !is_explained(row)

@@ -31,6 +31,7 @@ mod neighbours_identities;
 mod neighbours_index;
 mod neighbours_inputs;
 mod neighbours_weights;
+mod nist;
 mod owners_enumeration;
 mod owners_families;
 mod owners_identities;

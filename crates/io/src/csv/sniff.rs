@@ -40,10 +40,11 @@ impl Sniffed {
 pub(super) fn sniff(head: &[u8]) -> Sniffed {
     let plain = Dialect::delimited_by(b',');
     let usual = with_quoting(head, plain);
-    let has_quotes = memchr(plain.quote, head).is_some();
-    for quote in [b'\'', b'`'] {
-        if !has_quotes && memchr(quote, head).is_some() {
-            let other = with_quoting(head, Dialect { quote, ..plain });
+    // Looked for only where no cell is quoted in the usual way.
+    for (quote, escape) in [(b'\'', None), (b'\'', Some(b'\\')), (b'`', None)] {
+        let occurs = |byte: u8| memchr(byte, head).is_some();
+        if occurs(quote) && escape.is_none_or(occurs) && n_quoted(head, usual) == 0 {
+            let other = with_quoting(head, Dialect { quote, escape, ..plain });
             if n_quoted(head, other) >= 2 && !is_faulty(head, other) {
                 return other;
             }

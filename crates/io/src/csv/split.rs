@@ -102,14 +102,16 @@ impl<'a> Records<'a> {
             let byte = text[hit];
             if byte == dialect.quote {
                 let is_escaped = quotes.open && dialect.is_escaped(text, hit);
-                let starts_cell = text[cell_start..hit].iter().all(|&byte| is_blank(byte));
+                // Mostly the first byte of the cell, so that is looked at first.
+                let starts_cell = hit == cell_start
+                    || !quotes.open && text[cell_start..hit].iter().all(|&byte| is_blank(byte));
                 quotes.see(hit, starts_cell, is_escaped);
                 continue;
             } else if quotes.open {
                 continue;
             }
-            // Only a quoted cell was closed after it began.
-            if quotes.closed_before > cell_start {
+            // Only a quoted cell was closed after it began, mostly just before.
+            if quotes.closed_before > cell_start && quotes.closed_before != hit {
                 check_after_quote(quotes.closed_before, hit, cells.len());
             }
             if byte == dialect.delimiter {
@@ -168,8 +170,15 @@ pub(super) fn has_stray_quote(cell: &[u8], dialect: Dialect) -> bool {
 
 #[inline]
 fn after_opening_quote(cell: &[u8], dialect: Dialect) -> Option<&[u8]> {
-    let n_blanks = cell.iter().take_while(|&&byte| is_blank(byte)).count();
-    match cell[n_blanks..].split_first() {
+    let (&first, inside) = cell.split_first()?;
+    if first == dialect.quote {
+        return Some(inside);
+    }
+    if !is_blank(first) {
+        return None;
+    }
+    let n_blanks = inside.iter().take_while(|&&byte| is_blank(byte)).count();
+    match inside[n_blanks..].split_first() {
         Some((&first, inside)) if first == dialect.quote => Some(inside),
         _ => None,
     }

@@ -28,6 +28,7 @@ impl Dialect {
     }
 
     /// Whether only blanks lie between `position` and the beginning of its cell.
+    #[inline]
     fn starts_cell(self, text: &[u8], position: usize) -> bool {
         for &byte in text[..position].iter().rev() {
             if byte == self.delimiter || byte == b'\n' {
@@ -163,6 +164,7 @@ impl Quotes {
     }
 
     /// A quote at `position` of a text that begins with a record.
+    #[inline]
     fn see_in(&mut self, text: &[u8], position: usize, dialect: Dialect) {
         if self.open {
             self.see(position, false, dialect.is_escaped(text, position));
