@@ -83,6 +83,10 @@ pub enum Group {
     Neighbours,
     /// Several methods on one table.
     Trial,
+    /// Owners of rows.
+    Owners,
+    /// What owners are paid.
+    Payout,
     /// What is written, and where.
     Output,
     /// Threads, memory, messages.
@@ -101,6 +105,8 @@ impl Group {
             Group::Density => "Density",
             Group::Neighbours => "Nearest neighbours",
             Group::Trial => "Trial",
+            Group::Owners => "Owners",
+            Group::Payout => "Payout",
             Group::Output => "Output",
             Group::Run => "Run",
         }

@@ -42,6 +42,7 @@ impl Observer for Progress {
             _ if !is_known => "{prefix:>10} {spinner} {binary_bytes_per_sec}  {msg}  {elapsed} elapsed",
             Stage::Draw => "{prefix:>10} [{bar:30}] {pos} of at most {len} rounds  {eta} left at most",
             Stage::Sets => "{prefix:>10} [{bar:30}] {pos} of {len} sets  {eta} left",
+            Stage::Coalitions => "{prefix:>10} [{bar:30}] {percent:>3} %  {eta} left",
             Stage::Bandwidth => "{prefix:>10} [{bar:30}] {percent:>3} %  {msg}  {eta} left",
             _ => "{prefix:>10} [{bar:30}] {percent:>3} %  {binary_bytes_per_sec}  {msg}  {eta} left",
         };

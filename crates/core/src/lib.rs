@@ -37,6 +37,7 @@
 //! | [`classification`] | logistic regression, and the same on its working variables | Corollary 4 |
 //! | [`density`] | the closed form for kernel density estimates, of rows and of sets | Theorem 5 |
 //! | [`neighbours`] | the closed form for nearest neighbours, and KNN-Shapley | not in it |
+//! | [`owners`] | the game between owners of rows: Shapley values, interactions, payouts | not in it |
 //! | [`second_order`] | the closed form for logistic models that are refitted on each set | not in it |
 //! | [`numeric`] | sums over set sizes of chi-squared expectations | its proof |
 //!
@@ -48,6 +49,7 @@ pub mod density;
 pub mod linear;
 pub mod neighbours;
 pub mod numeric;
+pub mod owners;
 pub mod second_order;
 
 mod blocks;

@@ -346,6 +346,10 @@ pub enum Error {
     #[error("`{}` cannot be written", .0.display())]
     BadOutput(PathBuf),
 
+    /// What is wrong with owners, payouts or receipts.
+    #[error("{0:?}")]
+    Owners(crate::OwnersFault),
+
     /// The observer asked to stop.
     #[error("interrupted")]
     Interrupted,
@@ -487,6 +491,9 @@ impl Error {
 
     /// Whether it is about what was asked rather than about data.
     pub fn is_usage(&self) -> bool {
+        if let Error::Owners(fault) = self {
+            return fault.is_usage();
+        }
         matches!(
             self,
             Error::Misuse(_)

@@ -48,6 +48,7 @@ mod levels;
 mod method;
 mod model;
 mod observer;
+mod owners_facts;
 mod reference;
 mod reservoir;
 mod row_valuer;
@@ -73,6 +74,7 @@ pub use method::{MakeLinear, MakeLogistic, MakeOfClass, MakeRows, MakeWhole, Mak
 pub use model::{Ask, Extras, Learned, Model};
 pub use neighbours::NeighbourFacts;
 pub use observer::{Observer, Quiet, Stage, Unwatched};
+pub use owners_facts::{Difference, OwnersFault, OwnersWarning};
 pub use reference::{EachRows, ExtraPass, Pass, Reference, RowCounts, Share, Sums};
 pub use reservoir::Reservoir;
 pub use row_valuer::{CoreRows, Iterations, Outcome, RowValuer, WantsRows};

@@ -25,6 +25,9 @@ pub enum Stage {
     Draw,
     /// Rows are read into memory.
     Read,
+    /// Coalitions of owners are tried; coalitions, or rounds of them, are counted instead
+    /// of bytes.
+    Coalitions,
 }
 
 impl Stage {
@@ -42,6 +45,7 @@ impl Stage {
             Stage::Sets => "valuing sets",
             Stage::Draw => "drawing sets",
             Stage::Read => "reading",
+            Stage::Coalitions => "owners",
         }
     }
 }

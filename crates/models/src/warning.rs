@@ -248,6 +248,9 @@ pub enum Warning {
     EqualTargets,
     /// All rows together are worth no more than no model.
     WorthlessWhole,
+
+    /// What is doubtful about owners or payouts.
+    Owners(crate::OwnersWarning),
 }
 
 /// What rows are for.

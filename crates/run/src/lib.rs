@@ -24,6 +24,7 @@
 //! | `sets.rs` | sets of rows instead of rows |
 //! | `output.rs`, `receiver.rs`, `summary.rs`, `run_warnings.rs`, `file_warnings.rs` | what comes out |
 //! | `ready_valuer.rs`, `held_table.rs` | valuers and tables in memory |
+//! | `named.rs` | rows beside the names of their owners |
 //! | `formula/` | the closed forms for given numbers |
 //!
 //! Nothing here prints, and nothing knows how a front end spells an option.
@@ -41,6 +42,7 @@ mod in_place;
 mod inputs;
 mod inspect;
 mod memory;
+mod named;
 mod output;
 mod points;
 mod prepare;
@@ -73,6 +75,7 @@ pub use held_table::{HeldPlace, HeldTable};
 pub use inputs::open;
 pub use inspect::{ColumnFacts, Inspection, inspect};
 pub use memory::held_bytes;
+pub use named::{NamedDesign, NamedRows, NamedTable, check_memory, value_open};
 pub use output::{NOTE, free_name, note_column};
 pub use ready_valuer::{ReadyValuer, Valued, Wanted, value_tables};
 pub use receiver::{Arrange, Collected, Receiver, Written};

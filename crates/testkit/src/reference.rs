@@ -47,6 +47,11 @@ impl Case {
         rows.iter().cloned().map(Case).collect()
     }
 
+    /// A field as it is in the file.
+    pub fn raw(&self, name: &str) -> &Value {
+        &self.0[name]
+    }
+
     /// A count.
     #[track_caller]
     pub fn count(&self, name: &str) -> usize {

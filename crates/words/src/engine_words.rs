@@ -7,6 +7,7 @@ mod warnings;
 pub use misuse::misuse;
 pub use warnings::warning;
 
+use crate::owners_words::{owners_error, owners_hint};
 use crate::{
     Speech, container_error, container_hint, core_error, core_hint, io_error, io_hint, table_error,
     table_error_at, table_hint,
@@ -24,6 +25,7 @@ pub fn error(error: &Error, speech: &dyn Speech) -> String {
     let option = |name: &str| speech.option(name);
     match error {
         Error::Io(error) => io_error(error, speech),
+        Error::Owners(fault) => owners_error(fault, speech),
         Error::Container(error) => container_error(error, speech),
         Error::BadContents { file, what } => format!("`{file}` is damaged: {what}"),
         Error::Misuse(fault) => misuse(fault, speech),
@@ -142,6 +144,7 @@ pub fn hint(error: &Error, speech: &dyn Speech) -> Option<String> {
     let option = |name: &str| speech.option(name);
     Some(match error {
         Error::Io(error) => io_hint(error, speech)?,
+        Error::Owners(fault) => owners_hint(fault, speech)?,
         Error::Container(error) => container_hint(error, speech)?,
         Error::BadContents { .. } => "copy the file again, or make it again".into(),
         Error::SettledByValuer { .. } => "leave it out, or fit another valuer".into(),

@@ -6,18 +6,20 @@
 mod columns;
 mod methods;
 mod output;
+mod owners;
 mod rows;
 
 pub use columns::*;
 pub use methods::*;
 pub use output::*;
+pub use owners::*;
 pub use rows::*;
 
 use crate::option::OptionEntry;
 
 /// All options, group by group, in the order of help.
 pub fn all() -> impl Iterator<Item = &'static OptionEntry> {
-    [rows::ALL, columns::ALL, methods::ALL, output::ALL].into_iter().flatten().copied()
+    [rows::ALL, columns::ALL, methods::ALL, owners::ALL, output::ALL].into_iter().flatten().copied()
 }
 
 /// The option of that name.

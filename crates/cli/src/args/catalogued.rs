@@ -113,16 +113,16 @@ impl TrialArgs {
     }
 }
 
-fn texts(matches: &ArgMatches, id: &str) -> Vec<String> {
+pub(super) fn texts(matches: &ArgMatches, id: &str) -> Vec<String> {
     matches.get_many(id).into_iter().flatten().cloned().collect()
 }
 
-fn required(matches: &ArgMatches, id: &str) -> PathBuf {
+pub(super) fn required(matches: &ArgMatches, id: &str) -> PathBuf {
     matches.get_one::<PathBuf>(id).expect("clap requires it").clone()
 }
 
 /// Files as arguments.
-fn files(id: &'static str, name: &'static str, help: &'static str) -> Arg {
+pub(super) fn files(id: &'static str, name: &'static str, help: &'static str) -> Arg {
     Arg::new(id).value_name(name).num_args(1..).value_hint(ValueHint::FilePath).help(help)
 }
 

@@ -9,6 +9,7 @@
 //! | `help.rs` | the help text of an option |
 //! | `verb.rs` | which command has which options, and flags beside them |
 //! | `catalogued.rs` | `value`, `fit`, `update`, `merge`, `evaluate`, `compare` |
+//! | `owners.rs` | `owners`, `payout`, `verify` |
 //! | `experiment.rs`, `formula.rs`, `other.rs` | the other commands |
 
 mod catalogued;
@@ -17,6 +18,7 @@ mod flags;
 mod formula;
 mod help;
 mod other;
+mod owners;
 mod verb;
 
 pub(crate) use catalogued::{FitArgs, MergeArgs, TrialArgs, UpdateArgs, ValueArgs};
@@ -30,6 +32,7 @@ pub(crate) use formula::{
 };
 pub(crate) use help::{default, only_tasks, spelled};
 pub(crate) use other::{InspectArgs, MethodsArgs, Other};
+pub(crate) use owners::{OwnersArgs, PayoutArgs, VerifyArgs};
 
 use clap::{ArgMatches, Args as _, Command, FromArgMatches as _, Subcommand as _};
 use dshap_catalogue::options::MEMORY;
@@ -52,6 +55,9 @@ pub(crate) fn command() -> Command {
         .subcommand(InspectArgs::augment_args(Command::new("inspect")))
         .subcommand(catalogued::evaluate())
         .subcommand(catalogued::compare())
+        .subcommand(owners::owners())
+        .subcommand(owners::payout())
+        .subcommand(VerifyArgs::augment_args(Command::new("verify")))
         .subcommand(MethodsArgs::augment_args(Command::new("methods")));
     Other::augment_subcommands(root)
 }
@@ -64,6 +70,7 @@ Examples:
   dshap fit old.csv --target price -o price.dshap         fit once ...
   dshap value new.csv --valuer price.dshap                ... value anything later
   dshap evaluate wine.csv --target quality        do high values help, do low ones reveal mistakes?
+  dshap owners rows.csv --by vendor --target y    what each vendor's rows bring, given the others
   dshap methods                                   the methods and their options
   dshap formula regression --p 10 --q 50 --m 1000 --d2 12 --e2 2 --sigma2 1";
 
@@ -79,6 +86,9 @@ pub(crate) enum Typed {
     Inspect(InspectArgs),
     Evaluate(TrialArgs),
     Compare(TrialArgs),
+    Owners(OwnersArgs),
+    Payout(PayoutArgs),
+    Verify(VerifyArgs),
     Methods(MethodsArgs),
     Other(Other),
 }
@@ -94,6 +104,9 @@ impl Typed {
             "merge" => Typed::Merge(MergeArgs::of(own)),
             "evaluate" => Typed::Evaluate(TrialArgs::of(own)),
             "compare" => Typed::Compare(TrialArgs::of(own)),
+            "owners" => Typed::Owners(OwnersArgs::of(own)),
+            "payout" => Typed::Payout(PayoutArgs::of(own)),
+            "verify" => Typed::Verify(VerifyArgs::from_arg_matches(own)?),
             "inspect" => Typed::Inspect(InspectArgs::from_arg_matches(own)?),
             "methods" => Typed::Methods(MethodsArgs::from_arg_matches(own)?),
             _ => Typed::Other(Other::from_arg_matches(matches)?),
@@ -106,6 +119,7 @@ impl Typed {
             Typed::Value(args) => &args.given,
             Typed::Fit(args) => &args.given,
             Typed::Update(args) => &args.given,
+            Typed::Owners(args) => &args.given,
             Typed::Evaluate(args) | Typed::Compare(args) => &args.given,
             _ => return None,
         };

@@ -4,8 +4,9 @@ use super::flags::flag;
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use clap::{Arg, ArgAction, ValueHint, value_parser};
 use dshap_catalogue::options::{
-    BOTTOM, BY, CHECKPOINT, CHECKPOINT_EVERY, FIGURE, FORMAT, ID, KEEP, M, MEMORY, Q, REFERENCE, SETS,
-    STDERR, SYNERGY, TASK, TEST, TOP,
+    BANDWIDTH, BOTTOM, BY, CHECKPOINT, CHECKPOINT_EVERY, FIGURE, FORMAT, ID, K, KEEP, KERNEL, M, MANIFEST,
+    MEMORY, METRIC, Q, REFERENCE, RIDGE, SAMPLES, SCALE, SEED, SETS, STDERR, STOP, SUMMARY, SYNERGY, TASK,
+    TEST, TOP, UTILITY, WEIGHT,
 };
 use dshap_catalogue::{Group, OptionEntry, options};
 use dshap_models::{Method, methods};
@@ -20,6 +21,8 @@ pub(super) enum Verb {
     Merge,
     Evaluate,
     Compare,
+    Owners,
+    Payout,
 }
 
 impl Verb {
@@ -28,6 +31,20 @@ impl Verb {
         let is = |options: &[&OptionEntry]| options.iter().any(|other| other.name == option.name);
         let is_checkpoint = is(&[&CHECKPOINT, &CHECKPOINT_EVERY]);
         match (self, option.group) {
+            (Verb::Owners, Group::Rows) => is(&[&TEST]),
+            (Verb::Owners, Group::Columns) => !is(&[&ID, &WEIGHT]),
+            (Verb::Owners, Group::Owners) => true,
+            (Verb::Owners, Group::Output) => is(&[&FORMAT]),
+            (Verb::Owners, Group::Run) => !is_checkpoint && !is(&[&SUMMARY]),
+            (Verb::Owners, _) => is(&[
+                &TASK, &M, &Q, &RIDGE, &STOP, &SAMPLES, &SEED, &UTILITY, &KERNEL, &BANDWIDTH, &SCALE, &K,
+                &METRIC,
+            ]),
+            (Verb::Payout, Group::Payout) => true,
+            (Verb::Payout, Group::Run) => !is_checkpoint && !is(&[&SUMMARY, &MEMORY]),
+            (Verb::Payout, _) => is(&[&BY, &SEED, &MANIFEST, &FORMAT]),
+            (_, Group::Owners | Group::Payout) => false,
+
             (Verb::Value, Group::Trial) => false,
             (Verb::Value, _) => !is(&[&FIGURE]),
 
@@ -54,7 +71,8 @@ impl Verb {
     /// Whether short help lists an option.
     fn lists(self, option: &OptionEntry) -> bool {
         match self {
-            Verb::Update | Verb::Merge => true,
+            Verb::Update | Verb::Merge | Verb::Payout => true,
+            Verb::Owners if [BY.name, RIDGE.name, TEST.name].contains(&option.name) => true,
             Verb::Evaluate if option.group == Group::Trial || option.name == FIGURE.name => true,
             _ => option.daily,
         }
@@ -94,10 +112,10 @@ impl Verb {
     fn own_flag_before(self, option: &OptionEntry) -> Option<Arg> {
         match self {
             Verb::Value if option.name == TEST.name => Some(valuer()),
-            Verb::Value | Verb::Fit if option.name == TASK.name => Some(method()),
+            Verb::Value | Verb::Fit | Verb::Owners if option.name == TASK.name => Some(method()),
             Verb::Evaluate | Verb::Compare if option.name == TASK.name => Some(several_methods()),
             Verb::Value | Verb::Compare if option.name == KEEP.name => Some(output()),
-            Verb::Evaluate if option.name == FORMAT.name => Some(output()),
+            Verb::Evaluate | Verb::Owners | Verb::Payout if option.name == FORMAT.name => Some(output()),
             _ => None,
         }
     }

@@ -14,7 +14,9 @@ mod fit;
 mod formula;
 mod inspect;
 mod methods;
+mod owners;
 mod pages;
+mod payout;
 mod plan;
 mod value;
 
@@ -31,6 +33,9 @@ pub(crate) fn run(typed: Typed) -> Result<(), Failure> {
         Typed::Inspect(args) => inspect::run(&args),
         Typed::Evaluate(args) => evaluate::run(&args),
         Typed::Compare(args) => compare::run(&args),
+        Typed::Owners(args) => owners::run(&args),
+        Typed::Payout(args) => payout::payout(&args),
+        Typed::Verify(args) => payout::verify(&args),
         Typed::Methods(args) => methods::run(&args),
         #[cfg(feature = "experiments")]
         Typed::Other(Other::Experiment(args)) => experiment::run(&args),

@@ -6,7 +6,7 @@ use crate::args::{FitArgs, TrialArgs, ValueArgs};
 use crate::failure::Failure;
 use crate::speech::CommandLine;
 use dshap_catalogue::options::{
-    BOTTOM, CHECKPOINT, CHECKPOINT_EVERY, FIGURE, FORMAT, REFERENCE, SORT, TASK, TEST, TOP,
+    BOTTOM, CHECKPOINT, CHECKPOINT_EVERY, FIGURE, FORMAT, MANIFEST, REFERENCE, SORT, TASK, TEST, TOP,
 };
 use dshap_catalogue::{Given, Group, OptionEntry, Task, spelled};
 use dshap_io::{Destination, Format};
@@ -101,6 +101,11 @@ fn is_of_engine(option: &'static OptionEntry) -> bool {
         Group::Trial => false,
         _ => true,
     }
+}
+
+/// Whether an option decides what owners are worth or are paid. A receipt holds these.
+pub(crate) fn is_of_owners(option: &'static OptionEntry) -> bool {
+    !matches!(option.group, Group::Output | Group::Run) && option.name != MANIFEST.name
 }
 
 /// Files that will be written.

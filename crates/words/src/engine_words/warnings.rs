@@ -2,6 +2,7 @@
 
 use super::neighbour_sizes::nearest;
 use super::{agreed, counted, listed, quoted};
+use crate::owners_words::owners_warning;
 use crate::{Speech, core_warning, io_note};
 use dshap_catalogue::Task;
 use dshap_models::{RowRole, Warning};
@@ -13,6 +14,7 @@ pub fn warning(warning: &Warning, speech: &dyn Speech) -> String {
     match warning {
         Warning::Core(warning, names) => core_warning(warning, names, speech),
         Warning::Reader(note) => io_note(note, speech),
+        Warning::Owners(warning) => owners_warning(warning, speech),
         Warning::OfMethod(method, inner) => format!("{method}: {}", self::warning(inner, speech)),
 
         Warning::PointsAreReference { file } => format!(

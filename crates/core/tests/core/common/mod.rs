@@ -4,6 +4,7 @@ pub(crate) mod classification;
 pub(crate) mod density;
 pub(crate) mod general;
 pub(crate) mod neighbours;
+pub(crate) mod owners;
 pub(crate) mod ridge;
 pub(crate) mod second_order;
 pub(crate) mod softmax;

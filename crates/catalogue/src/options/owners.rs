@@ -1,0 +1,166 @@
+//! Owners of rows, and what they are paid.
+
+use crate::option::{Group, OptionEntry, Scope};
+use crate::value::{Kind, SIZE, Word};
+
+const OWNERS: OptionEntry = OptionEntry {
+    name: "",
+    placeholder: "FILE",
+    takes: Kind::File,
+    group: Group::Owners,
+    help: "",
+    details: "",
+    default: "",
+    daily: true,
+    scope: Scope::Always,
+};
+
+const PAYOUT: OptionEntry = OptionEntry {
+    placeholder: "AMOUNT",
+    takes: Kind::Number { least: 0.0, above: false, below: f64::INFINITY },
+    group: Group::Payout,
+    ..OWNERS
+};
+
+/// The buyer's rows.
+pub static OWN: OptionEntry = OptionEntry {
+    name: "own",
+    takes: Kind::Files,
+    help: "Rows that the buyer has already; repeat for several files",
+    details: "Every coalition trains on them too, and each owner gets one more column: what it brings to a buyer \
+              who has only these rows. Without {test}, they are also the rows that measure, by cross-fitting.",
+    ..OWNERS
+};
+
+/// What is done with rows that occur more than once.
+pub static DUPLICATES: OptionEntry = OptionEntry {
+    name: "duplicates",
+    placeholder: "HOW",
+    takes: Kind::Choice {
+        words: &[
+            Word { word: "each", means: "each copy counts as a row" },
+            Word { word: "once", means: "a row that several owners have counts once in their coalition" },
+        ],
+    },
+    help: "What to do with rows that occur more than once",
+    default: "each",
+    ..OWNERS
+};
+
+/// No row values.
+pub static GAME_ONLY: OptionEntry = OptionEntry {
+    name: "game_only",
+    placeholder: "",
+    takes: Kind::Switch,
+    help: "Only the game between owners: no row values, no search for duplicates",
+    daily: false,
+    ..OWNERS
+};
+
+/// Contributions to test rows.
+pub static EXPLAIN_TEST: OptionEntry = OptionEntry {
+    name: "explain_test",
+    help: "Write what each owner brings to each test row, as a table",
+    details: "With {segment}, means over the test rows of each segment.",
+    ..OWNERS
+};
+
+/// A column of test rows.
+pub static SEGMENT: OptionEntry = OptionEntry {
+    name: "segment",
+    placeholder: "COLUMN",
+    takes: Kind::Text,
+    help: "A column of the test rows: {explain_test} has one row for each of its values and each owner",
+    daily: false,
+    ..OWNERS
+};
+
+/// A receipt.
+pub static MANIFEST: OptionEntry = OptionEntry {
+    name: "manifest",
+    help: "Write a receipt as JSON: digests of inputs, options, version, seed, results",
+    details: "`dshap verify` computes everything again and says what differs.",
+    ..OWNERS
+};
+
+/// What is divided.
+pub static BUDGET: OptionEntry = OptionEntry {
+    name: "budget",
+    takes: Kind::Number { least: 0.0, above: true, below: f64::INFINITY },
+    help: "The amount to divide",
+    ..PAYOUT
+};
+
+/// The smallest amount.
+pub static UNIT: OptionEntry = OptionEntry {
+    name: "unit",
+    takes: Kind::Number { least: 0.0, above: true, below: f64::INFINITY },
+    help: "The smallest amount that can be paid; payouts are whole numbers of units",
+    default: "0.01",
+    ..PAYOUT
+};
+
+/// What is paid for.
+pub static BASIS: OptionEntry = OptionEntry {
+    name: "basis",
+    placeholder: "WHAT",
+    takes: Kind::Choice {
+        words: &[
+            Word { word: "shapley", means: "the value in the game between owners" },
+            Word { word: "given-own", means: "what an owner adds to the rows the buyer has" },
+            Word { word: "rows", means: "the sum of the values of its rows" },
+        ],
+    },
+    help: "What owners are paid for",
+    default: "shapley; rows for a table of row values",
+    ..PAYOUT
+};
+
+/// Negative values.
+pub static NEGATIVE: OptionEntry = OptionEntry {
+    name: "negative",
+    placeholder: "HOW",
+    takes: Kind::Choice {
+        words: &[
+            Word { word: "clip", means: "an owner of negative value receives nothing" },
+            Word { word: "keep", means: "an owner of negative value pays" },
+        ],
+    },
+    help: "What happens to owners of negative value",
+    default: "clip",
+    ..PAYOUT
+};
+
+/// The least.
+pub static FLOOR: OptionEntry =
+    OptionEntry { name: "floor", help: "The least that each owner receives", default: "nothing", ..PAYOUT };
+
+/// The most.
+pub static CAP: OptionEntry =
+    OptionEntry { name: "cap", help: "The most that each owner receives", default: "no limit", ..PAYOUT };
+
+/// Rows needed.
+pub static MIN_ROWS: OptionEntry = OptionEntry {
+    name: "min_rows",
+    placeholder: "N",
+    takes: SIZE,
+    help: "Owners with fewer rows receive nothing, not even the {floor}",
+    default: "1",
+    ..PAYOUT
+};
+
+pub(super) const ALL: &[&OptionEntry] = &[
+    &OWN,
+    &DUPLICATES,
+    &GAME_ONLY,
+    &EXPLAIN_TEST,
+    &SEGMENT,
+    &MANIFEST,
+    &BUDGET,
+    &UNIT,
+    &BASIS,
+    &NEGATIVE,
+    &FLOOR,
+    &CAP,
+    &MIN_ROWS,
+];

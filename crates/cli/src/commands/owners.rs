@@ -1,0 +1,175 @@
+//! `dshap owners`.
+
+use super::finish::{Recorded, RunOptions, conclude, in_pool};
+use super::plan::{self, Target};
+use crate::args::OwnersArgs;
+use crate::failure::Failure;
+use crate::progress::Progress;
+use crate::speech::CommandLine;
+use crate::table::{aligned, counted, grouped, render, significant};
+use dshap_catalogue::options::{EXPLAIN_TEST, FORMAT, MANIFEST, OWN, TEST};
+use dshap_io::{AtomicFile, Destination, Format};
+use dshap_owners::{Measured, OwnersRequest, Report, Solving};
+use dshap_run::{Arrange, Error, Receiver, Resources, Written};
+use std::io::Write as _;
+use std::path::PathBuf;
+
+/// Pairs of owners that are listed.
+const SHOWN_PAIRS: usize = 5;
+
+pub(crate) fn run(args: &OwnersArgs) -> Result<(), Failure> {
+    let OwnersArgs { rows, method, output, given } = args;
+    let run = RunOptions::of(given);
+    let [explain, manifest] = [&EXPLAIN_TEST, &MANIFEST].map(|option| given.word(option).map(PathBuf::from));
+    let inputs = [rows.as_slice(), given.list(&TEST), given.list(&OWN)].concat();
+    plan::refuse_second_standard_input(&inputs)?;
+    let named = [
+        ("output", output.as_ref()),
+        ("table of test rows", explain.as_ref()),
+        ("manifest", manifest.as_ref()),
+    ];
+    plan::refuse_same(&named)?;
+    let target = plan::target(output.as_deref(), given.word(&FORMAT))?;
+    let explained =
+        explain.as_ref().map(|path| plan::format_by_name(path).map(|format| (path, format))).transpose()?;
+    let doing = format!("cannot value the owners of `{}`", rows.join("`, `"));
+    let failed = |error: Error| Failure::run(doing.clone(), &error, CommandLine::default());
+    let receipt =
+        manifest.as_ref().map(AtomicFile::create).transpose().map_err(|error| failed(error.into()))?;
+    let request = OwnersRequest {
+        rows: rows.clone(),
+        method: *method,
+        given: given.only(plan::is_of_owners),
+        outputs: plan::outputs([output.as_ref(), explain.as_ref(), manifest.as_ref()]),
+        resources: Resources { memory: run.memory, checkpoint: None },
+        digests: manifest.is_some(),
+    };
+    let observer = Progress::new(run.quiet);
+    in_pool(run.threads, || {
+        let mut table = explained
+            .map(|(path, format)| Written::new(Destination::File(path.clone()), format, Arrange::ByRow));
+        let receiver = table.as_mut().map(|table| table as &mut dyn Receiver);
+        let report = dshap_owners::owners(&request, &observer, receiver).map_err(failed)?;
+        let recorded = Recorded::new(&report, &report.warnings, CommandLine::default());
+        conclude(&recorded, None, &run, &doing, || {
+            if let Some(table) = table {
+                table.finish().map_err(failed)?;
+            }
+            deliver(&report, target).map_err(|stopped| stopped.unwrap_or_else(failed))?;
+            if let Some(mut receipt) = receipt {
+                let text = dshap_owners::Manifest::of_owners(&request, &report).to_json();
+                receipt.write_all(text.as_bytes()).map_err(Failure::output)?;
+                receipt.commit().map_err(|error| failed(error.into()))?;
+            }
+            Ok(describe(&report))
+        })
+    })
+}
+
+/// Why a report could not be delivered.
+enum Stopped {
+    Failure(Failure),
+    Error(Error),
+}
+
+impl Stopped {
+    fn unwrap_or_else(self, failed: impl FnOnce(Error) -> Failure) -> Failure {
+        match self {
+            Stopped::Failure(failure) => failure,
+            Stopped::Error(error) => failed(error),
+        }
+    }
+}
+
+/// The table for people, a table as data, or everything as JSON.
+fn deliver(report: &Report, target: Target) -> Result<(), Stopped> {
+    match target {
+        Target::Terminal => crate::print(&render(&report.table(), |n| format!("  … {n} owners between …")))
+            .map_err(Stopped::Failure),
+        Target::Written(destination, Format::Json) => {
+            let text = report.to_json();
+            match destination {
+                Destination::File(path) => {
+                    let mut file = AtomicFile::create(&path).map_err(|error| Stopped::Error(error.into()))?;
+                    file.write_all(text.as_bytes())
+                        .map_err(|error| Stopped::Failure(Failure::output(error)))?;
+                    file.commit().map_err(|error| Stopped::Error(error.into()))
+                }
+                Destination::Stdout => crate::print(&text).map_err(Stopped::Failure),
+            }
+        }
+        Target::Written(destination, format) => {
+            let (rows, mut written) = (report.table(), Written::new(destination, format, Arrange::ByRow));
+            let mut write = || {
+                written.begin(&rows.schema())?;
+                written.rows(rows.clone())
+            };
+            write().map_err(Stopped::Error)?;
+            written.finish().map_err(Stopped::Error)
+        }
+    }
+}
+
+/// What was measured how, and which owners are substitutes.
+fn describe(report: &Report) -> String {
+    let guessed = if report.task_guessed { " (guessed)" } else { "" };
+    let tests = match report.measured_on {
+        Measured::Test => counted(report.n_test, "test row"),
+        Measured::Own => format!(
+            "{} of the buyer, by cross-fitting in {} folds",
+            counted(report.n_test, "row"),
+            report.folds
+        ),
+        Measured::Rows => {
+            format!(
+                "{} of the owners, by cross-fitting in {} folds",
+                counted(report.n_test, "row"),
+                report.folds
+            )
+        }
+    };
+    let mut text = String::new();
+    if let Some(pairs) = report.interactions.as_deref().filter(|pairs| !pairs.is_empty()) {
+        text += "strongest substitutes (interaction below 0: the two bring less together than apart)\n";
+        let lines: Vec<[String; 3]> = pairs
+            .iter()
+            .take(SHOWN_PAIRS)
+            .map(|pair| [format!("  {}", pair.a), pair.b.clone(), significant(pair.value)])
+            .collect();
+        text += &aligned(&lines);
+    }
+    let sum: f64 = report.owners.iter().map(|line| line.shapley).sum();
+    text += &format!(
+        "the values add up to {}: utility {} of all less {} of {}\n",
+        significant(sum),
+        significant(report.all),
+        significant(report.none),
+        if report.owners.iter().any(|line| line.given_own.is_some()) { "your own rows" } else { "no rows" }
+    );
+    let ridge = match (report.ridge, report.ridge_chosen) {
+        (None, _) => String::new(),
+        (Some(ridge), true) => format!(", ridge {} (chosen by five-fold error)", significant(ridge)),
+        (Some(ridge), false) => format!(", ridge {}", significant(ridge)),
+    };
+    text += &format!(
+        "{}{guessed}: {} of {} on {tests}{ridge}\n",
+        report.task,
+        said(report.utility),
+        report.model
+    );
+    text += &match report.solved {
+        Solving::Coalitions { n } => format!("all {} of owners were tried\n", counted(n, "coalition")),
+        Solving::Permutations { rounds, tolerance, .. } => format!(
+            "owners joined in random orders: {} rounds, until standard errors were below {} of the spread of the \
+             values; seed {}\n",
+            grouped(rounds as u64),
+            tolerance,
+            report.seed
+        ),
+    };
+    text
+}
+
+fn said(utility: &str) -> String {
+    format!("utility is minus the mean {}", utility.replace('-', " "))
+}

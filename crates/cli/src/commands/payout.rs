@@ -1,0 +1,110 @@
+//! `dshap payout` and `dshap verify`.
+
+use super::finish::{Recorded, RunOptions, conclude, in_pool};
+use super::plan::{self, Target};
+use crate::args::{PayoutArgs, VerifyArgs};
+use crate::failure::Failure;
+use crate::progress::Progress;
+use crate::speech::CommandLine;
+use crate::table::{counted, grouped, render};
+use dshap_catalogue::options::{FORMAT, MANIFEST};
+use dshap_io::AtomicFile;
+use dshap_owners::{Manifest, Payout, PayoutRequest};
+use dshap_run::{Arrange, Error, Receiver, Written};
+use std::io::Write as _;
+use std::path::PathBuf;
+
+pub(crate) fn payout(args: &PayoutArgs) -> Result<(), Failure> {
+    let PayoutArgs { table, output, given } = args;
+    let run = RunOptions::of(given);
+    let manifest = given.word(&MANIFEST).map(PathBuf::from);
+    plan::refuse_same(&[("output", output.as_ref()), ("manifest", manifest.as_ref())])?;
+    let target = plan::target(output.as_deref(), given.word(&FORMAT))?;
+    let doing = format!("cannot divide the budget by `{}`", table.join("`, `"));
+    let failed = |error: Error| Failure::run(doing.clone(), &error, CommandLine::default());
+    let receipt =
+        manifest.as_ref().map(AtomicFile::create).transpose().map_err(|error| failed(error.into()))?;
+    let request = PayoutRequest {
+        table: table.clone(),
+        given: given.only(plan::is_of_owners),
+        outputs: plan::outputs([output.as_ref(), manifest.as_ref()]),
+    };
+    in_pool(run.threads, || {
+        let found = dshap_owners::payout(&request).map_err(failed)?;
+        let recorded = Recorded::new(&found, &found.warnings, CommandLine::default());
+        conclude(&recorded, None, &run, &doing, || {
+            let rows = found.table();
+            match target {
+                Target::Terminal => crate::print(&render(&rows, |n| format!("  … {n} owners between …")))?,
+                Target::Written(destination, format) => {
+                    let mut written = Written::new(destination, format, Arrange::ByRow);
+                    written.begin(&rows.schema()).map_err(failed)?;
+                    written.rows(rows).map_err(failed)?;
+                    written.finish().map_err(failed)?;
+                }
+            }
+            if let Some(mut receipt) = receipt {
+                let text = Manifest::of_payout(&request, &found).to_json();
+                receipt.write_all(text.as_bytes()).map_err(Failure::output)?;
+                receipt.commit().map_err(|error| failed(error.into()))?;
+            }
+            Ok(describe(&found))
+        })
+    })
+}
+
+fn describe(found: &Payout) -> String {
+    let n_paid = found.owners.iter().filter(|line| line.units != 0).count();
+    let mut text = format!(
+        "{} of {} between {} by `{}`, in units of {}: the payouts add up to {}; seed {}\n",
+        found.budget,
+        counted(n_paid as u64, "payout"),
+        counted(found.owners.len() as u64, "owner"),
+        found.basis,
+        found.unit,
+        found.total,
+        found.seed
+    );
+    if let (Some(share), Some(errors)) = (found.ranking_survives, found.errors) {
+        text += &format!(
+            "the ranking of the owners survives resampling in {:.0} % of 1 000 draws ({errors} errors)\n",
+            100.0 * share
+        );
+    }
+    text
+}
+
+pub(crate) fn verify(args: &VerifyArgs) -> Result<(), Failure> {
+    let file = &args.manifest;
+    let doing = format!("cannot verify `{}`", file.display());
+    let failed = |error: Error| Failure::run(doing.clone(), &error, CommandLine::default());
+    let manifest = Manifest::read(file).map_err(failed)?;
+    let observer = Progress::new(false);
+    in_pool(None, || {
+        let found = manifest.verify(file, &observer).map_err(failed)?;
+        let (faults, notes): (Vec<_>, Vec<_>) = found.iter().partition(|difference| difference.is_fault());
+        let mut text = String::new();
+        for note in notes {
+            text += &format!("note: {}\n", dshap_words::difference(note));
+        }
+        if faults.is_empty() {
+            text +=
+                &format!("`{}` is right: the same {} come out again\n", file.display(), of(manifest.kind()));
+            return crate::print(&text);
+        }
+        crate::print(&text)?;
+        Err(Failure::Input {
+            doing: format!("`{}` is not right: {} found", file.display(), grouped_differences(faults.len())),
+            causes: faults.into_iter().map(dshap_words::difference).collect(),
+            hint: None,
+        })
+    })
+}
+
+fn grouped_differences(n: usize) -> String {
+    if n == 1 { "1 difference".into() } else { format!("{} differences", grouped(n as u64)) }
+}
+
+fn of(kind: &str) -> &'static str {
+    if kind == "payout" { "payouts" } else { "values" }
+}

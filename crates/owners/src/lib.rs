@@ -1,0 +1,48 @@
+//! What each owner of rows is worth, and who is paid what.
+//!
+//! ```text
+//! OwnersRequest ──▶ Market: tables, design, owners ──▶ game of a family ──▶ Solved
+//!                                                        │                   │
+//!                   row values, duplicates ──▶ Report ◀──┴── contributions ◀─┘
+//!                                                │
+//!                               payout ◀── table or JSON ──▶ Manifest ──▶ verify
+//! ```
+//!
+//! | file | holds |
+//! |---|---|
+//! | `request.rs` | what is asked |
+//! | `report.rs`, `table.rs` | what was found, and as a table |
+//! | `run.rs` | the steps, in order |
+//! | `market.rs`, `roster.rs` | open tables and their design; owners and their names |
+//! | `sums.rs` | moments of owners, fold by fold |
+//! | `regression.rs` | the game of a regression: moments only |
+//! | `solve.rs` | a game solved, exactly or by random orders |
+//! | `explain.rs` | contributions to test rows on their way out |
+//! | `row_values.rs` | values of single rows, summed by owner |
+//! | `payout.rs`, `paid_for.rs`, `amount.rs` | a budget divided; what is paid for; exact amounts |
+//! | `manifest.rs` | receipts, and whether they are right |
+//!
+//! The arithmetic is in `dshap::owners`. Nothing here prints, and nothing knows how a
+//! front end spells an option.
+
+mod amount;
+mod explain;
+mod manifest;
+mod market;
+mod paid_for;
+mod payout;
+mod regression;
+mod report;
+mod request;
+mod roster;
+mod row_values;
+mod run;
+mod solve;
+mod sums;
+mod table;
+
+pub use manifest::Manifest;
+pub use payout::{Payout, PayoutLine, PayoutRequest, payout};
+pub use report::{Interaction, Measured, OwnerLine, Report, SharedRows, Solving};
+pub use request::{OpenTables, OwnersRequest};
+pub use run::{owners, owners_of};

@@ -1,0 +1,236 @@
+//! The game of a regression: one pass over the rows for moments, then no row is needed.
+
+use crate::explain::Explain;
+use crate::market::Market;
+use crate::report::Measured;
+use crate::roster::{Roster, Sorted};
+use crate::run::Played;
+use crate::solve::solve;
+use crate::sums::{FoldMoments, FoldSums, N_FOLDS, merged};
+use dshap::Moments;
+use dshap::owners::{
+    Contributions, Fingerprint, Fingerprints, LinearFold, LinearGame, Parts, QuadraticForms, Repeats,
+    choose_ridge, fingerprints,
+};
+use dshap_catalogue::options::RIDGE;
+use dshap_io::Source;
+use dshap_models::Error;
+use dshap_run::check_memory;
+use faer::Mat;
+use std::collections::HashSet;
+
+/// The penalty where there are too few rows to choose one.
+const USUAL_RIDGE: f64 = 1.0;
+
+/// Moments of the owners' rows.
+struct Owned {
+    sorted: Sorted,
+    /// Who holds which part.
+    parts: Parts,
+    moments: Vec<FoldMoments>,
+    repeats: Option<Repeats>,
+}
+
+/// Plays the game.
+pub(crate) fn play(market: &Market<'_>, explain: &mut Explain<'_>) -> Result<Played, Error> {
+    let core = |error| market.core(error);
+    let owned = if market.counts_once() { read_once(market)? } else { read_each(market)? };
+    let own = market.tables.own.as_ref().map(|source| read_whole(market, source)).transpose()?;
+    let test = market.tables.test.as_ref().map(|source| read_whole(market, source)).transpose()?;
+    let folds = Folds::of(&owned, own.as_ref(), test.as_ref(), market.measured()).map_err(core)?;
+    let (ridge, ridge_chosen) = match market.given.number(&RIDGE) {
+        Some(ridge) => (ridge, false),
+        None => chosen_ridge(&owned, own.as_ref()).map_err(core)?,
+    };
+    let Folds { folds, numbers } = folds;
+    let n_folds = folds.len();
+    let game = LinearGame::new(owned.parts, folds, ridge).map_err(core)?;
+    let mut solved = solve(&game, market.given, market.observer).map_err(core)?;
+    let traces = std::mem::replace(&mut solved.traces, Mat::new());
+    let forms = QuadraticForms::new(&game, traces);
+    explain.begin(&owned.sorted.names)?;
+    let contributions = contribute(market, &forms, &numbers, &solved.shapley, explain)?;
+    Ok(Played {
+        sorted: owned.sorted,
+        solved,
+        repeats: owned.repeats,
+        ridge: Some(ridge),
+        ridge_chosen,
+        n_test: contributions.n_rows() as u64,
+        std_errors: contributions.std_errors(),
+        covariance: contributions.covariance(),
+        n_folds,
+        model: "ridge",
+        utility: "squared-error",
+    })
+}
+
+/// Every copy of a row counts.
+fn read_each(market: &Market<'_>) -> Result<Owned, Error> {
+    let mut roster = Roster::default();
+    let mut sums = FoldSums::new(market.design.n_columns());
+    let mut prints = Fingerprints::default();
+    let looks = market.looks_for_duplicates();
+    market.table(&market.tables.rows, &[market.by]).each(|rows| {
+        let each = fingerprints(rows.x.as_ref(), &rows.y);
+        let owners: Vec<Option<usize>> = (0..rows.y.len()).map(|i| roster.count(rows.name(0, i))).collect();
+        for (print, owner) in each.iter().zip(&owners).filter(|_| looks) {
+            owner.iter().for_each(|&owner| prints.push(*print, owner));
+        }
+        let places = each.iter().zip(&owners).map(|(print, owner)| Some(((*owner)?, print.fold(N_FOLDS))));
+        sums.add(&rows.x, &rows.y, places).map_err(|error| market.core(error))?;
+        let n_bytes = sums.n_bytes() + prints.n_rows() as u64 * Fingerprints::ROW_BYTES;
+        check_memory(market.memory, n_bytes)?;
+        Ok(rows.x)
+    })?;
+    let sorted = market.named(roster)?;
+    let n_owners = sorted.names.len();
+    let came = sums.finish(n_owners).map_err(|error| market.core(error))?;
+    let mut moments: Vec<FoldMoments> = (0..n_owners).map(|_| FoldMoments::default()).collect();
+    came.into_iter().zip(&sorted.rank).for_each(|(came, &place)| moments[place] = came);
+    let repeats = looks.then(|| prints.repeats(n_owners, |owner| sorted.rank[owner]));
+    Ok(Owned { parts: Parts::one_each(n_owners), sorted, moments, repeats })
+}
+
+/// A row that several owners have is a part of its own, and counts once.
+fn read_once(market: &Market<'_>) -> Result<Owned, Error> {
+    let (sorted, repeats) = market.survey()?;
+    let n_owners = sorted.names.len();
+    let mut sums = FoldSums::new(market.design.n_columns());
+    let mut seen: HashSet<Fingerprint> = HashSet::new();
+    let mut roster = Roster::default();
+    market.table(&market.tables.rows, &[market.by]).each(|rows| {
+        let each = fingerprints(rows.x.as_ref(), &rows.y);
+        let mut places = Vec::with_capacity(each.len());
+        for (i, print) in each.into_iter().enumerate() {
+            let owner = roster.count(rows.name(0, i)).map(|owner| sorted.rank[owner]);
+            places.push(owner.and_then(|owner| {
+                let part = match repeats.holders_of(print) {
+                    None => Some(owner),
+                    Some(kind) => seen.insert(print).then_some(n_owners + kind),
+                };
+                Some((part?, print.fold(N_FOLDS)))
+            }));
+        }
+        sums.add(&rows.x, &rows.y, places.into_iter()).map_err(|error| market.core(error))?;
+        check_memory(market.memory, sums.n_bytes())?;
+        Ok(rows.x)
+    })?;
+    let holders: Vec<Vec<usize>> =
+        (0..n_owners).map(|owner| vec![owner]).chain(repeats.holders().iter().cloned()).collect();
+    let parts = Parts::held_by(n_owners, &holders);
+    let moments = sums.finish(parts.n_parts()).map_err(|error| market.core(error))?;
+    Ok(Owned { sorted, parts, moments, repeats: Some(repeats) })
+}
+
+/// The moments of a table without owners.
+fn read_whole(market: &Market<'_>, source: &Source) -> Result<FoldMoments, Error> {
+    let mut sums = FoldSums::new(market.design.n_columns());
+    market.table(source, &[]).each(|rows| {
+        let each = fingerprints(rows.x.as_ref(), &rows.y);
+        let places = each.iter().map(|print| Some((0, print.fold(N_FOLDS))));
+        sums.add(&rows.x, &rows.y, places).map_err(|error| market.core(error))?;
+        Ok(rows.x)
+    })?;
+    let mut moments = sums.finish(1).map_err(|error| market.core(error))?;
+    Ok(moments.pop().unwrap_or_default())
+}
+
+/// Training and test rows of each fold, and which fold of a row is which of them.
+struct Folds {
+    folds: Vec<LinearFold>,
+    numbers: [Option<usize>; N_FOLDS],
+}
+
+impl Folds {
+    fn of(
+        owned: &Owned,
+        own: Option<&FoldMoments>,
+        test: Option<&FoldMoments>,
+        measured: Measured,
+    ) -> Result<Self, dshap::Error> {
+        let but = |moments: &FoldMoments, left_out: Option<usize>| {
+            let kept = moments.iter().enumerate().filter(|(fold, _)| Some(*fold) != left_out);
+            merged(kept.filter_map(|(_, moments)| moments.as_ref()))
+        };
+        let fold = |left_out: Option<usize>, test: Moments| {
+            let parts =
+                owned.moments.iter().map(|moments| but(moments, left_out)).collect::<Result<_, _>>()?;
+            let own = own.map(|own| but(own, left_out)).transpose()?.flatten();
+            Ok::<_, dshap::Error>(LinearFold { parts, own, test })
+        };
+        if let Some(test) = test {
+            let test = but(test, None)?.ok_or(dshap::Error::NoTestRows)?;
+            return Ok(Self { folds: vec![fold(None, test)?], numbers: [Some(0); N_FOLDS] });
+        }
+        let (mut folds, mut numbers) = (Vec::new(), [None; N_FOLDS]);
+        for (left_out, number) in numbers.iter_mut().enumerate() {
+            // Rows of a fold are left out everywhere, so that no copy of a test row is trained on.
+            let test = match (measured, own) {
+                (Measured::Own, Some(own)) => own[left_out].clone(),
+                _ => merged(owned.moments.iter().filter_map(|moments| moments[left_out].as_ref()))?,
+            };
+            if let Some(test) = test {
+                *number = Some(folds.len());
+                folds.push(fold(Some(left_out), test)?);
+            }
+        }
+        Ok(Self { folds, numbers })
+    }
+}
+
+/// The penalty that predicts folds best, and whether there were enough rows to choose.
+fn chosen_ridge(owned: &Owned, own: Option<&FoldMoments>) -> Result<(f64, bool), dshap::Error> {
+    let mut folds = Vec::with_capacity(N_FOLDS);
+    for fold in 0..N_FOLDS {
+        let all = owned.moments.iter().chain(own).filter_map(|moments| moments[fold].as_ref());
+        folds.extend(merged(all)?);
+    }
+    match folds.len() {
+        0 | 1 => Ok((USUAL_RIDGE, false)),
+        _ => choose_ridge(&folds).map(|choice| (choice.ridge, true)),
+    }
+}
+
+/// One pass over the test rows, for standard errors and explanations.
+fn contribute(
+    market: &Market<'_>,
+    forms: &QuadraticForms,
+    numbers: &[Option<usize>; N_FOLDS],
+    values: &[f64],
+    explain: &mut Explain<'_>,
+) -> Result<Contributions, Error> {
+    let mut sums = Contributions::new(values);
+    let is_by_owner = market.measured() == Measured::Rows;
+    let mut columns: Vec<&str> = Vec::new();
+    columns.extend(is_by_owner.then_some(market.by));
+    columns.extend(market.segment());
+    let once = is_by_owner && market.counts_once();
+    let mut seen: HashSet<Fingerprint> = HashSet::new();
+    market.table(market.measuring(), &columns).each(|rows| {
+        let prints = fingerprints(rows.x.as_ref(), &rows.y);
+        let is_test = |i: &usize| !is_by_owner || rows.name(0, *i).is_some();
+        let mut members: Vec<usize> = (0..rows.y.len()).filter(is_test).collect();
+        if once {
+            members.retain(|&i| seen.insert(prints[i]));
+        }
+        let mut found = Mat::<f64>::zeros(members.len(), values.len());
+        for number in 0..forms.n_folds() {
+            let is_here = |&place: &usize| numbers[prints[members[place]].fold(N_FOLDS)] == Some(number);
+            let places: Vec<usize> = (0..members.len()).filter(is_here).collect();
+            let x = Mat::from_fn(places.len(), rows.x.ncols(), |i, j| rows.x[(members[places[i]], j)]);
+            let y: Vec<f64> = places.iter().map(|&place| rows.y[members[place]]).collect();
+            let view = dshap::Rows::new(x.as_ref(), &y).map_err(|error| market.core(error))?;
+            let of_fold = forms.contributions(view, number).map_err(|error| market.core(error))?;
+            for owner in 0..values.len() {
+                let cells = of_fold.col_as_slice(owner);
+                places.iter().zip(cells).for_each(|(&place, &cell)| found[(place, owner)] = cell);
+            }
+        }
+        sums.add(&found);
+        let segment = market.segment().map(|_| columns.len() - 1);
+        explain.rows(&rows, &members, segment, &found)?;
+        Ok(rows.x)
+    })?;
+    Ok(sums)
+}

@@ -1,0 +1,163 @@
+//! What was found.
+
+use dshap_models::{InputFile, Warning};
+use serde::{Deserialize, Serialize};
+
+/// What each owner is worth, and how that was measured.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Report {
+    /// The version of dshap.
+    pub version: &'static str,
+    /// `regression`, `classification` or `density`.
+    pub task: &'static str,
+    /// Whether the task was guessed from the target.
+    pub task_guessed: bool,
+    /// The column that names the owners.
+    pub by: String,
+    /// The method of row values; absent if rows were not valued.
+    pub row_method: Option<&'static str>,
+    /// The model whose utility is measured: `ridge`, `logistic`, `knn` or `kde`.
+    pub model: &'static str,
+    /// What utility is: minus the `squared-error`, and so on.
+    pub utility: &'static str,
+    /// The owners, by name.
+    pub owners: Vec<OwnerLine>,
+    /// Pairs of owners, from the strongest substitutes on; absent if not all coalitions
+    /// were tried.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub interactions: Option<Vec<Interaction>>,
+    /// What all owners are worth together: `all − none`, which is the sum of the values.
+    pub total: f64,
+    /// Utility of all owners together.
+    pub all: f64,
+    /// Utility of nobody: the buyer's rows alone, or no model.
+    pub none: f64,
+    /// The penalty of every model, where models have one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub ridge: Option<f64>,
+    /// Whether the penalty was chosen by cross-validation.
+    pub ridge_chosen: bool,
+    /// Which rows measure utility.
+    pub measured_on: Measured,
+    /// How many.
+    pub n_test: u64,
+    /// Folds of cross-fitting; 1 without it.
+    pub folds: usize,
+    /// How the game was solved.
+    pub solved: Solving,
+    /// The seed of random orders, and of ties in payouts.
+    pub seed: u64,
+    /// Rows that belong to nobody.
+    pub n_without_owner: u64,
+    /// Pairs of owners that have rows in common; absent if nobody looked.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub shared: Option<Vec<SharedRows>>,
+    /// Whether copies of a row count once.
+    pub duplicates_once: bool,
+    /// Covariances of the owners' values over test rows, if there are few owners.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub covariance: Option<Vec<Vec<f64>>>,
+    /// The files of the owners, with digests if asked for.
+    pub rows: Vec<InputFile>,
+    /// The test files.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub test: Option<Vec<InputFile>>,
+    /// The files of the buyer.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub own: Option<Vec<InputFile>>,
+    /// What is doubtful; front ends make the sentences.
+    #[serde(skip)]
+    pub warnings: Vec<Warning>,
+}
+
+impl Report {
+    /// Everything as JSON.
+    pub fn to_json(&self) -> String {
+        serde_json::to_string_pretty(self).expect("a report has nothing JSON cannot hold") + "\n"
+    }
+}
+
+/// One owner.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct OwnerLine {
+    /// Its name.
+    pub owner: String,
+    /// Its rows, without those that have a missing cell.
+    pub rows: u64,
+    /// The sum of the values of its rows.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub row_sum: Option<f64>,
+    /// Their mean.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub row_mean: Option<f64>,
+    /// Share of its rows that have a negative value.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub below_zero: Option<f64>,
+    /// Its value in the game between owners.
+    pub shapley: f64,
+    /// The standard error of that.
+    pub stderr: Option<f64>,
+    /// What it brings to a buyer who has only the rows of `own`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub given_own: Option<f64>,
+    /// Its rows that another owner has too.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub duplicates: Option<u64>,
+    /// Its rows that repeat an earlier row of its own.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub repeated: Option<u64>,
+}
+
+/// How two owners go together.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Interaction {
+    /// One owner.
+    pub a: String,
+    /// The other.
+    pub b: String,
+    /// Strongly negative: substitutes. Positive: each is worth more with the other.
+    pub value: f64,
+}
+
+/// Rows that two owners have in common.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct SharedRows {
+    /// One owner.
+    pub a: String,
+    /// The other.
+    pub b: String,
+    /// How many different rows both have.
+    pub rows: u64,
+}
+
+/// Which rows measure utility.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Measured {
+    /// Test rows.
+    Test,
+    /// The buyer's rows, by cross-fitting.
+    Own,
+    /// The rows of the owners, by cross-fitting.
+    Rows,
+}
+
+/// How a game was solved.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+#[serde(rename_all = "kebab-case", tag = "by")]
+pub enum Solving {
+    /// All coalitions were tried.
+    Coalitions {
+        /// How many.
+        n: u64,
+    },
+    /// Owners joined in random orders.
+    Permutations {
+        /// Rounds, each with one contribution of every owner.
+        rounds: usize,
+        /// Standard errors wanted, as a share of the spread of the owners' values.
+        tolerance: f64,
+        /// Whether they became that small.
+        reached: bool,
+    },
+}

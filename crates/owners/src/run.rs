@@ -1,0 +1,220 @@
+//! The steps, in order: design, game, contributions, row values, report.
+
+use crate::explain::Explain;
+use crate::market::Market;
+use crate::regression;
+use crate::report::{Interaction, Measured, OwnerLine, Report, SharedRows, Solving};
+use crate::request::{OpenTables, OwnersRequest};
+use crate::roster::Sorted;
+use crate::row_values::ByOwner;
+use crate::solve::{Solved, seed_in};
+use dshap::owners::Repeats;
+use dshap_catalogue::options::{EXPLAIN_TEST, GAME_ONLY, OWN, SAMPLES, SEGMENT, STOP, TASK, TEST};
+use dshap_catalogue::{Given, Group, OptionEntry, Task};
+use dshap_io::Source;
+use dshap_models::{Error, InputFile, Method, Observer, OwnersFault, OwnersWarning, Warning, methods};
+use dshap_run::{Receiver, Resources, Tables, open, value_open};
+
+/// What a family found out by playing.
+pub(crate) struct Played {
+    pub(crate) sorted: Sorted,
+    pub(crate) solved: Solved,
+    pub(crate) repeats: Option<Repeats>,
+    pub(crate) ridge: Option<f64>,
+    pub(crate) ridge_chosen: bool,
+    pub(crate) n_test: u64,
+    /// From the spread over test rows; none with a single one.
+    pub(crate) std_errors: Option<Vec<f64>>,
+    pub(crate) covariance: Option<Vec<Vec<f64>>>,
+    pub(crate) n_folds: usize,
+    pub(crate) model: &'static str,
+    pub(crate) utility: &'static str,
+}
+
+/// Values the owners of a request. Contributions to test rows go to `explain`, if there is
+/// one.
+///
+/// # Errors
+///
+/// [`Error`].
+pub fn owners(
+    request: &OwnersRequest,
+    observer: &dyn Observer,
+    explain: Option<&mut dyn Receiver>,
+) -> Result<Report, Error> {
+    let OwnersRequest { rows, method, given, outputs, resources, digests } = request;
+    let open_if = |option: &OptionEntry| match given.list(option) {
+        [] => Ok(None),
+        files => open(files, outputs).map(Some),
+    };
+    let tables = OpenTables { rows: open(rows, outputs)?, test: open_if(&TEST)?, own: open_if(&OWN)? };
+    let mut report = owners_of(&tables, *method, given, resources, observer, explain)?;
+    let files = |source: &Source| InputFile::of(source, *digests);
+    report.rows = files(&tables.rows)?;
+    report.test = tables.test.as_ref().map(files).transpose()?;
+    report.own = tables.own.as_ref().map(files).transpose()?;
+    for source in [Some(&tables.rows), tables.test.as_ref(), tables.own.as_ref()].into_iter().flatten() {
+        source.check_unchanged()?;
+    }
+    Ok(report)
+}
+
+/// The same for tables that are open already, or in memory.
+///
+/// # Errors
+///
+/// [`Error`].
+pub fn owners_of(
+    tables: &OpenTables,
+    method: Option<&'static Method>,
+    given: &Given,
+    resources: &Resources,
+    observer: &dyn Observer,
+    explain: Option<&mut dyn Receiver>,
+) -> Result<Report, Error> {
+    if given.has(&SEGMENT) && !given.has(&EXPLAIN_TEST) && explain.is_none() {
+        return Err(OwnersFault::SegmentAlone.into());
+    }
+    let method = method.unwrap_or_else(|| methods::default_for(given.word(&TASK).and_then(Task::parse)));
+    let market = Market::of(tables, method, given, resources.memory, observer)?;
+    let mut explain = Explain::new(explain, given.has(&SEGMENT));
+    let played = regression::play(&market, &mut explain)?;
+    explain.finish()?;
+    let (by_owner, row_warnings) = match given.has(&GAME_ONLY) {
+        true => (None, Vec::new()),
+        false => {
+            let (by_owner, warnings) = row_values(&market, resources)?;
+            (Some(by_owner), warnings)
+        }
+    };
+    Ok(report(&market, played, by_owner.as_ref(), row_warnings))
+}
+
+/// The values of all rows, by owner.
+fn row_values(market: &Market<'_>, resources: &Resources) -> Result<(ByOwner, Vec<Warning>), Error> {
+    let Market { tables, method, task, .. } = market;
+    // Test rows, the penalty and the stopping rule are those of the game, unless the method has them too.
+    let is =
+        |option: &OptionEntry, others: &[&OptionEntry]| others.iter().any(|other| other.name == option.name);
+    let given = market.given.only(|option| match option.group {
+        Group::Owners | Group::Payout | Group::Run | Group::Output => false,
+        _ if is(option, &[&STOP, &SAMPLES, &TEST]) => false,
+        _ => !option.is_of_methods() || method.entry.takes(option, Some(*task)).is_some(),
+    });
+    let test = tables.test.clone().filter(|_| method.is_of_neighbours());
+    let tables = Tables { points: tables.rows.clone(), reference: None, test };
+    let mut by_owner = ByOwner::default();
+    let summary = value_open(&tables, method, &given, resources, market.observer, &mut by_owner)?;
+    Ok((by_owner, summary.warnings))
+}
+
+/// Puts everything together.
+fn report(
+    market: &Market<'_>,
+    played: Played,
+    by_owner: Option<&ByOwner>,
+    row_warnings: Vec<Warning>,
+) -> Report {
+    let Played { sorted, solved, repeats, .. } = &played;
+    let measured = market.measured();
+    let has_own = market.tables.own.is_some();
+    let std_error = |owner: usize| {
+        let of_tests = played.std_errors.as_ref().map(|errors| errors[owner]);
+        let of_orders = solved.errors.as_ref().map(|errors| errors[owner]);
+        match (of_tests, of_orders) {
+            (Some(one), Some(two)) => Some(one.hypot(two)),
+            (one, two) => one.or(two),
+        }
+    };
+    let line = |(owner, name): (usize, &String)| {
+        let sums = by_owner.map(|by_owner| by_owner.of(name));
+        let per_row = |count: f64, n: u64| (n > 0).then(|| count / n as f64);
+        OwnerLine {
+            owner: name.clone(),
+            rows: sorted.n_rows[owner],
+            row_sum: sums.map(|sums| sums.sum),
+            row_mean: sums.and_then(|sums| per_row(sums.sum, sums.n_rows)),
+            below_zero: sums.and_then(|sums| per_row(sums.n_below as f64, sums.n_rows)),
+            shapley: solved.shapley[owner],
+            stderr: std_error(owner),
+            given_own: has_own.then(|| solved.alone[owner] - solved.none),
+            duplicates: repeats.as_ref().map(|repeats| repeats.shared[owner] as u64),
+            repeated: repeats.as_ref().map(|repeats| repeats.within[owner] as u64),
+        }
+    };
+    let owners: Vec<OwnerLine> = sorted.names.iter().enumerate().map(line).collect();
+    let name = |owner: usize| sorted.names[owner].clone();
+    let interactions = solved.interactions.as_ref().map(|values| {
+        let n = sorted.names.len();
+        let pairs = (0..n).flat_map(|g| (g + 1..n).map(move |h| (g, h)));
+        let mut found: Vec<Interaction> =
+            pairs.zip(values).map(|((g, h), &value)| Interaction { a: name(g), b: name(h), value }).collect();
+        found.sort_by(|one, two| one.value.total_cmp(&two.value));
+        found
+    });
+    let shared = repeats.as_ref().map(|repeats| {
+        let pairs = repeats.pairs.iter();
+        let mut found: Vec<SharedRows> =
+            pairs.map(|(&(g, h), &rows)| SharedRows { a: name(g), b: name(h), rows: rows as u64 }).collect();
+        found.sort_by_key(|shared| std::cmp::Reverse(shared.rows));
+        found
+    });
+    let mut warnings = owners_warnings(market, &played, shared.as_deref());
+    warnings.extend(row_warnings);
+    Report {
+        version: env!("CARGO_PKG_VERSION"),
+        task: market.task.name(),
+        task_guessed: market.task_guessed,
+        by: market.by.into(),
+        row_method: by_owner.map(|_| market.method.name()),
+        model: played.model,
+        utility: played.utility,
+        owners,
+        interactions,
+        total: solved.all - solved.none,
+        all: solved.all,
+        none: solved.none,
+        ridge: played.ridge,
+        ridge_chosen: played.ridge_chosen,
+        measured_on: measured,
+        n_test: played.n_test,
+        folds: played.n_folds,
+        solved: solved.solving,
+        seed: seed_in(market.given),
+        n_without_owner: sorted.n_nobody,
+        shared,
+        duplicates_once: market.counts_once(),
+        covariance: played.covariance.clone(),
+        rows: Vec::new(),
+        test: None,
+        own: None,
+        warnings,
+    }
+}
+
+/// What is doubtful about the game.
+fn owners_warnings(market: &Market<'_>, played: &Played, shared: Option<&[SharedRows]>) -> Vec<Warning> {
+    let mut warnings: Vec<OwnersWarning> = Vec::new();
+    if played.sorted.n_nobody > 0 {
+        let (n_rows, column) = (played.sorted.n_nobody, market.by.to_string());
+        warnings.push(OwnersWarning::RowsWithoutOwner { n_rows, column });
+    }
+    if market.measured() == Measured::Rows {
+        warnings.push(OwnersWarning::OwnersMeasure { n_rows: played.n_test });
+    }
+    if let (Some(repeats), Some([most, ..])) = (&played.repeats, shared) {
+        warnings.push(OwnersWarning::SharedRows {
+            n_rows: repeats.n_shared(),
+            owners: (most.a.clone(), most.b.clone()),
+            n_shared: most.rows as usize,
+            once: market.counts_once(),
+        });
+    }
+    if let Solving::Permutations { rounds, tolerance, reached: false } = played.solved.solving {
+        warnings.push(OwnersWarning::RoughOrders { n_rounds: rounds, tolerance });
+    }
+    if played.std_errors.is_none() {
+        warnings.push(OwnersWarning::OneTestRow);
+    }
+    warnings.into_iter().map(Warning::from).collect()
+}
