@@ -157,6 +157,7 @@ PARTS = {
     "python": python,
     "density": of_module("density"),
     "neighbours": of_module("neighbours"),
+    "owners": of_module("owners"),
     "label-noise": of_module("label_noise"),
     "baselines": of_module("baselines"),
     "neighbours-noise": of_module("neighbours_noise"),

@@ -19,6 +19,7 @@ evaluates for any row, seen or unseen.
 `ClassificationValuer`  the same for logistic regression: rows with labels
 `DensityValuer`         the same for density estimates: rows without a target
 `Values`, `Groups`      results of `explain`: values with their parts, values by owner
+`owners`, `payout`      what owners of rows are worth, and what they are paid; `verify` checks receipts
 `dshap.baselines`       values by fitting models to sets of rows, for comparison
 `dshap.evaluate`        how good values are, whoever made them
 `dshap.formula`         the closed forms for given numbers
@@ -33,6 +34,7 @@ from dshap._density import DensityValuer
 from dshap._dshap import __version__
 from dshap._errors import DshapError, DshapWarning, FileError, InputError, InputTypeError, NotFittedError
 from dshap._groups import Groups
+from dshap._owners import Owners, Payout, owners, payout, verify
 from dshap._regression import RegressionValuer
 from dshap._values import Values
 
@@ -46,6 +48,8 @@ __all__ = [
     "InputError",
     "InputTypeError",
     "NotFittedError",
+    "Owners",
+    "Payout",
     "RegressionValuer",
     "Values",
     "__version__",
@@ -53,4 +57,7 @@ __all__ = [
     "datasets",
     "evaluate",
     "formula",
+    "owners",
+    "payout",
+    "verify",
 ]

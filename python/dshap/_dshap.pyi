@@ -22,11 +22,15 @@ __all__ = [
     "detection",
     "drawn",
     "orders",
+    "owners",
+    "payout",
+    "payout_by_file",
     "ranking",
     "regression",
     "spelled",
     "synergy",
     "task_of",
+    "verify",
 ]
 
 __version__: str
@@ -35,6 +39,29 @@ _Progress = Callable[[str, int, int], object]
 
 _Curve = tuple[str, str, str, NDArray[int64], NDArray[float64]]
 
+def owners(
+    table: Table,
+    by: Sequence[str],
+    options: object,
+    categorical: Sequence[str],
+    method: str | None = None,
+    test: Table | None = None,
+    own: Table | None = None,
+    n_jobs: int | None = None,
+    progress: _Progress | None = None,
+) -> tuple[str, list[str]]: ...
+def payout(
+    owners: Sequence[tuple[str, int | None, float, float | None]],
+    covariance: Sequence[Sequence[float]] | None,
+    options: object,
+) -> tuple[str, list[str]]: ...
+def payout_by_file(
+    file: str,
+    by: str | None,
+    options: object,
+    manifest: str | os.PathLike[str] | None = None,
+) -> tuple[str, list[str]]: ...
+def verify(file: str | os.PathLike[str]) -> list[tuple[str, bool]]: ...
 def baseline(
     name: str,
     table: Table,

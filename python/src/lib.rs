@@ -17,6 +17,7 @@
 //! | `catalogue.rs` | every method and every option, as JSON |
 //! | `baselines.rs` | values by fitting models to sets of rows |
 //! | `evaluate.rs` | how good values are: curves, detection, agreement, figures |
+//! | `owners.rs` | owners of rows, payouts, receipts |
 //! | `formula.rs` | the closed forms for arrays of numbers |
 //! | `work.rs` | threads, progress, interruption |
 //! | `error.rs` | every decision about exceptions |
@@ -31,6 +32,7 @@ mod evaluate;
 mod facts;
 mod formula;
 mod labels;
+mod owners;
 mod params;
 mod table;
 mod valuer;
@@ -54,6 +56,8 @@ mod _dshap {
     use crate::evaluate::{agreement, corrupted, detection, drawn, orders};
     #[pymodule_export]
     use crate::formula::{bounds, classification, density, ranking, regression, spelled, synergy};
+    #[pymodule_export]
+    use crate::owners::{owners, payout, payout_by_file, verify};
     #[pymodule_export]
     use crate::table::Table;
     #[pymodule_export]

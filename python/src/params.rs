@@ -54,6 +54,21 @@ pub(crate) fn given(
     }
 }
 
+/// The options that a function without rows gives.
+pub(crate) fn options_of(object: &Bound<'_, PyAny>) -> PyResult<Given> {
+    let defaults = object.getattr("_DEFAULTS")?;
+    let mut given = Given::new();
+    for option in options::all() {
+        let name = parameter(option);
+        if defaults.contains(name)?
+            && let Some(value) = read(option, &object.getattr(name)?)?
+        {
+            given = given.with(option, value);
+        }
+    }
+    Ok(given)
+}
+
 /// The method of an estimator, which must leave something fitted.
 pub(crate) fn method(estimator: &Bound<'_, PyAny>, task: Task) -> PyResult<&'static Method> {
     let is_possible = |method: &&Method| method.entry.is_for(task) && method.baseline().is_none();

@@ -42,8 +42,8 @@ OTHERWISE = {
 #: Options that only files need, and sets of rows, which only the command line values.
 ONLY_COMMAND_LINE = {"checkpoint", "sets", "synergy"}
 
-#: Groups of options about runs, output and trials of the command line.
-OTHER_GROUPS = {"output", "run", "trial"}
+#: Groups of options about runs, output, trials and owners; `dshap.owners` and `dshap.payout` have parameters of their own.
+OTHER_GROUPS = {"output", "run", "trial", "owners", "payout"}
 
 
 def parameters(function):

@@ -78,11 +78,14 @@ impl<'a> Explain<'a> {
             return Ok(());
         }
         let schema = self.schema();
-        let pairs = || (0..numbers.len()).flat_map(|row| (0..n_owners).map(move |owner| (row, owner)));
+        let pairs: Vec<(usize, usize)> =
+            (0..numbers.len()).flat_map(|row| (0..n_owners).map(move |owner| (row, owner))).collect();
         let columns: Vec<ArrayRef> = vec![
-            Arc::new(UInt64Array::from_iter_values(pairs().map(|(row, _)| numbers[row]))),
-            Arc::new(StringArray::from_iter_values(pairs().map(|(_, owner)| &self.owners[owner]))),
-            Arc::new(Float64Array::from_iter_values(pairs().map(|(row, owner)| contributions[(row, owner)]))),
+            Arc::new(UInt64Array::from_iter_values(pairs.iter().map(|&(row, _)| numbers[row]))),
+            Arc::new(StringArray::from_iter_values(pairs.iter().map(|&(_, owner)| &self.owners[owner]))),
+            Arc::new(Float64Array::from_iter_values(
+                pairs.iter().map(|&(row, owner)| contributions[(row, owner)]),
+            )),
         ];
         let rows = RecordBatch::try_new(schema, columns).expect("columns were built to the schema");
         self.receiver.as_mut().map_or(Ok(()), |receiver| receiver.rows(rows))

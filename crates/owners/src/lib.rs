@@ -16,6 +16,7 @@
 //! | `market.rs`, `roster.rs` | open tables and their design; owners and their names |
 //! | `sums.rs` | moments of owners, fold by fold |
 //! | `regression.rs` | the game of a regression: moments only |
+//! | `held.rs` | the games of classification, neighbours and densities: rows in memory |
 //! | `solve.rs` | a game solved, exactly or by random orders |
 //! | `explain.rs` | contributions to test rows on their way out |
 //! | `row_values.rs` | values of single rows, summed by owner |
@@ -27,6 +28,7 @@
 
 mod amount;
 mod explain;
+mod held;
 mod manifest;
 mod market;
 mod paid_for;
@@ -42,7 +44,7 @@ mod sums;
 mod table;
 
 pub use manifest::Manifest;
-pub use payout::{Payout, PayoutLine, PayoutRequest, payout};
+pub use payout::{Payout, PayoutLine, PayoutRequest, payout, payout_of};
 pub use report::{Interaction, Measured, OwnerLine, Report, SharedRows, Solving};
 pub use request::{OpenTables, OwnersRequest};
 pub use run::{owners, owners_of};

@@ -42,6 +42,26 @@ fn column_of(basis: &str) -> &'static str {
 }
 
 impl PaidFor {
+    /// Owners in memory.
+    pub(crate) fn of(
+        given_owners: Vec<(String, Option<u64>, f64, Option<f64>)>,
+        covariance: Option<Vec<Vec<f64>>>,
+        given: &Given,
+    ) -> Result<Self, Error> {
+        let (n, mut owners) = (given_owners.len(), BTreeMap::new());
+        let mut order: Vec<usize> = (0..n).collect();
+        order.sort_by(|&i, &j| given_owners[i].0.cmp(&given_owners[j].0));
+        let is_square = |rows: &Vec<Vec<f64>>| rows.len() == n && rows.iter().all(|row| row.len() == n);
+        let joint = covariance.filter(is_square).map(|rows| {
+            Errors::Joint(order.iter().map(|&i| order.iter().map(|&j| rows[i][j]).collect()).collect())
+        });
+        for (name, rows, value, stderr) in given_owners {
+            add(&mut owners, "owners", &name, Worth { rows, value, stderr })?;
+        }
+        let errors = joint.or_else(|| independent(&owners));
+        Ok(Self { basis: known(given.word(&BASIS).unwrap_or("shapley")), owners, errors, files: Vec::new() })
+    }
+
     /// Reads a table.
     pub(crate) fn read(files: &[String], given: &Given, outputs: &[PathBuf]) -> Result<Self, Error> {
         if let [file] = files

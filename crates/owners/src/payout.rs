@@ -108,15 +108,32 @@ pub struct PayoutLine {
 /// [`Error::Owners`], and whatever is wrong with the table.
 pub fn payout(request: &PayoutRequest) -> Result<Payout, Error> {
     let PayoutRequest { table, given, outputs } = request;
+    divided(PaidFor::read(table, given, outputs)?, given)
+}
+
+/// Divides a budget between owners in memory: name, rows if they were counted, value and
+/// its standard error. `covariance` has the owners in the same order.
+///
+/// # Errors
+///
+/// [`Error::Owners`].
+pub fn payout_of(
+    owners: Vec<(String, Option<u64>, f64, Option<f64>)>,
+    covariance: Option<Vec<Vec<f64>>>,
+    given: &Given,
+) -> Result<Payout, Error> {
+    divided(PaidFor::of(owners, covariance, given)?, given)
+}
+
+fn divided(paid_for: PaidFor, given: &Given) -> Result<Payout, Error> {
     let money = Money::of(given)?;
-    let paid_for = PaidFor::read(table, given, outputs)?;
     let min_rows = given.count(&MIN_ROWS);
     let is_paid = |worth: &Worth| match min_rows {
         None => worth.rows != Some(0),
         Some(least) => worth.rows.unwrap_or(0) >= least,
     };
     if min_rows.is_some() && paid_for.owners.values().any(|worth| worth.rows.is_none()) {
-        let file = table.first().cloned().unwrap_or_default();
+        let file = paid_for.files.first().map(|file| file.name.clone()).unwrap_or_default();
         return Err(OwnersFault::Lacks { file, column: "rows".into() }.into());
     }
     let all: Vec<(&String, &Worth)> = paid_for.owners.iter().collect();
@@ -239,6 +256,11 @@ impl Drawn {
 }
 
 impl Payout {
+    /// Everything as JSON.
+    pub fn to_json(&self) -> String {
+        serde_json::to_string_pretty(self).expect("a payout has nothing JSON cannot hold") + "\n"
+    }
+
     /// One row per owner. Columns that nobody filled are absent.
     pub fn table(&self) -> RecordBatch {
         let numbers = |of: fn(&PayoutLine) -> Option<f64>| -> Option<ArrayRef> {

@@ -2,12 +2,12 @@
 
 use crate::explain::Explain;
 use crate::market::Market;
-use crate::regression;
 use crate::report::{Interaction, Measured, OwnerLine, Report, SharedRows, Solving};
 use crate::request::{OpenTables, OwnersRequest};
 use crate::roster::Sorted;
 use crate::row_values::ByOwner;
 use crate::solve::{Solved, seed_in};
+use crate::{held, regression};
 use dshap::owners::Repeats;
 use dshap_catalogue::options::{EXPLAIN_TEST, GAME_ONLY, OWN, SAMPLES, SEGMENT, STOP, TASK, TEST};
 use dshap_catalogue::{Given, Group, OptionEntry, Task};
@@ -78,7 +78,10 @@ pub fn owners_of(
     let method = method.unwrap_or_else(|| methods::default_for(given.word(&TASK).and_then(Task::parse)));
     let market = Market::of(tables, method, given, resources.memory, observer)?;
     let mut explain = Explain::new(explain, given.has(&SEGMENT));
-    let played = regression::play(&market, &mut explain)?;
+    let played = match market.task {
+        Task::Regression if !method.is_of_neighbours() => regression::play(&market, &mut explain)?,
+        _ => held::play(&market, &mut explain)?,
+    };
     explain.finish()?;
     let (by_owner, row_warnings) = match given.has(&GAME_ONLY) {
         true => (None, Vec::new()),

@@ -3,6 +3,7 @@
 use crate::at::{require_column, require_test_columns};
 use crate::design::{LearnedDesign, Learning};
 use crate::fit::{Tables, with_tables};
+use crate::guess::settle_task;
 use crate::memory::Budget;
 use crate::points::Points;
 use crate::prepare::{Against, Prepared};
@@ -42,7 +43,9 @@ impl NamedDesign {
         memory: Option<u64>,
         observer: &dyn Observer,
     ) -> Result<Self, Error> {
-        let own = given.only(|option| !option.is_of_methods() || method.entry.takes(option, None).is_some());
+        let (task, _) = settle_task(source, given)?;
+        let is_taken = |option| method.entry.takes(option, Some(task)).is_some();
+        let own = given.only(|option| !option.is_of_methods() || is_taken(option));
         let learning = Learning { source, given: &own, method, budget: Budget::new(memory), observer };
         let LearnedDesign { design, task, task_guessed, .. } = learning.design()?;
         Ok(Self { design, task, task_guessed })

@@ -35,7 +35,7 @@ pub(crate) fn run(args: &OwnersArgs) -> Result<(), Failure> {
     let doing = format!("cannot value the owners of `{}`", rows.join("`, `"));
     let failed = |error: Error| Failure::run(doing.clone(), &error, CommandLine::default());
     let receipt =
-        manifest.as_ref().map(AtomicFile::create).transpose().map_err(|error| failed(error.into()))?;
+        manifest.as_deref().map(AtomicFile::create).transpose().map_err(|error| failed(error.into()))?;
     let request = OwnersRequest {
         rows: rows.clone(),
         method: *method,
@@ -152,10 +152,10 @@ fn describe(report: &Report) -> String {
         (Some(ridge), false) => format!(", ridge {}", significant(ridge)),
     };
     text += &format!(
-        "{}{guessed}: {} of {} on {tests}{ridge}\n",
+        "{}{guessed}: {} {} on {tests}{ridge}\n",
         report.task,
         said(report.utility),
-        report.model
+        model(report.model)
     );
     text += &match report.solved {
         Solving::Coalitions { n } => format!("all {} of owners were tried\n", counted(n, "coalition")),
@@ -171,5 +171,18 @@ fn describe(report: &Report) -> String {
 }
 
 fn said(utility: &str) -> String {
-    format!("utility is minus the mean {}", utility.replace('-', " "))
+    match utility {
+        "accuracy" => "utility is the share of labels predicted right, by".into(),
+        "right-neighbours" => "utility is the share of neighbours with the right label, among".into(),
+        loss => format!("utility is minus the mean {} of", loss.replace('-', " ")),
+    }
+}
+
+fn model(name: &str) -> &'static str {
+    match name {
+        "logistic" => "a logistic regression",
+        "knn" => "the nearest neighbours",
+        "kde" => "a kernel density estimate",
+        _ => "a ridge regression",
+    }
 }

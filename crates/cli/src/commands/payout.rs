@@ -23,7 +23,7 @@ pub(crate) fn payout(args: &PayoutArgs) -> Result<(), Failure> {
     let doing = format!("cannot divide the budget by `{}`", table.join("`, `"));
     let failed = |error: Error| Failure::run(doing.clone(), &error, CommandLine::default());
     let receipt =
-        manifest.as_ref().map(AtomicFile::create).transpose().map_err(|error| failed(error.into()))?;
+        manifest.as_deref().map(AtomicFile::create).transpose().map_err(|error| failed(error.into()))?;
     let request = PayoutRequest {
         table: table.clone(),
         given: given.only(plan::is_of_owners),
@@ -56,12 +56,12 @@ pub(crate) fn payout(args: &PayoutArgs) -> Result<(), Failure> {
 fn describe(found: &Payout) -> String {
     let n_paid = found.owners.iter().filter(|line| line.units != 0).count();
     let mut text = format!(
-        "{} of {} between {} by `{}`, in units of {}: the payouts add up to {}; seed {}\n",
+        "{} divided by `{}`, in units of {}: {} of {} receive a payout, and the payouts add up to {}; seed {}\n",
         found.budget,
-        counted(n_paid as u64, "payout"),
-        counted(found.owners.len() as u64, "owner"),
         found.basis,
         found.unit,
+        grouped(n_paid as u64),
+        counted(found.owners.len() as u64, "owner"),
         found.total,
         found.seed
     );

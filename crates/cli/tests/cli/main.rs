@@ -14,6 +14,7 @@ mod inputs;
 mod limits;
 mod methods;
 mod neighbours;
+mod owners;
 mod pages;
 mod same_values;
 mod second_order;

@@ -25,12 +25,14 @@
 //! | `ridge.rs` | the penalty, chosen by the moments of five folds |
 //! | `logistic.rs` | classification by models that are fitted again for each coalition |
 //! | `neighbours.rs` | nearest neighbours, from the nearest rows of each owner |
-//! | `held.rs` | rows in memory, for the two above |
+//! | `density.rs` | densities, from sums of kernels between owners |
+//! | `held.rs` | rows in memory, for the three above |
 //! | `losses.rs` | means and standard errors of contributions |
 //! | `fingerprint.rs` | rows that are the same: folds and duplicates |
 //! | `payout.rs` | a budget in whole units, by largest remainders |
 //! | `stability.rs` | how often a ranking survives resampling |
 
+mod density;
 mod exact;
 mod fingerprint;
 mod game;
@@ -45,6 +47,7 @@ mod ridge;
 mod sampled;
 mod stability;
 
+pub use density::DensityGame;
 pub use exact::{Exact, MOST_EXACT, exact};
 pub use fingerprint::{Fingerprint, Fingerprints, Repeats, fingerprints};
 pub use game::{Game, interactions, shapley};

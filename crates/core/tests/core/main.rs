@@ -32,6 +32,7 @@ mod neighbours_index;
 mod neighbours_inputs;
 mod neighbours_weights;
 mod owners_enumeration;
+mod owners_families;
 mod owners_identities;
 mod owners_payout;
 mod owners_reference;

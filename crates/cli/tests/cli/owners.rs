@@ -1,0 +1,388 @@
+//! `dshap owners`, `dshap payout` and `dshap verify`.
+
+use crate::common::{Csv, Folder};
+use dshap_testkit::{Draws, assert_close};
+use std::fmt::Write as _;
+
+/// Rows of a linear model as CSV lines without an owner.
+fn lines(seed: u64, n: usize, noise: f64) -> Vec<String> {
+    let mut draws = Draws::new(seed);
+    (0..n)
+        .map(|_| {
+            let (a, b) = (draws.normal(), draws.normal());
+            let y = 3.0 + 2.0 * a - b + noise * draws.normal();
+            format!("{a:.4},{b:.4},{y:.4}")
+        })
+        .collect()
+}
+
+/// A table with the rows of owners, one owner after the other.
+fn table(owners: &[(&str, Vec<String>)]) -> String {
+    let mut csv = String::from("a,b,y,vendor\n");
+    for (owner, lines) in owners {
+        for line in lines {
+            let _ = writeln!(csv, "{line},{owner}");
+        }
+    }
+    csv
+}
+
+fn without_owner(lines: &[String]) -> String {
+    format!("a,b,y\n{}\n", lines.join("\n"))
+}
+
+/// Three vendors: one fresh, one noisy, one a copy of the first, and some test rows.
+fn market() -> Folder {
+    let first = lines(1, 50, 1.0);
+    let owners = [("fresh", first.clone()), ("noisy", lines(2, 50, 6.0)), ("copy", first)];
+    Folder::with("rows.csv", table(&owners))
+        .and("test.csv", without_owner(&lines(3, 200, 1.0)))
+        .and("mine.csv", without_owner(&lines(4, 30, 1.0)))
+}
+
+fn csv(folder: &Folder, line: &str) -> Csv {
+    Csv::parse(&folder.stdout(line))
+}
+
+fn json(folder: &Folder, file: &str) -> serde_json::Value {
+    serde_json::from_str(&folder.read(file)).expect("JSON")
+}
+
+/// Ridge regression with an unpenalised intercept by elimination, sharing no code with dshap.
+fn refit(train: &[[f64; 3]], test: &[[f64; 3]], ridge: f64) -> f64 {
+    let n_test = test.len() as f64;
+    if train.is_empty() {
+        let mean = test.iter().map(|row| row[2]).sum::<f64>() / n_test;
+        return -test.iter().map(|row| (row[2] - mean).powi(2)).sum::<f64>() / n_test;
+    }
+    let x = |row: &[f64; 3]| [1.0, row[0], row[1]];
+    let mut system = [[0.0; 4]; 3];
+    for row in train {
+        for i in 0..3 {
+            (0..3).for_each(|j| system[i][j] += x(row)[i] * x(row)[j]);
+            system[i][3] += x(row)[i] * row[2];
+        }
+    }
+    (1..3).for_each(|i| system[i][i] += ridge);
+    for k in 0..3 {
+        for i in (0..3).filter(|&i| i != k) {
+            let factor = system[i][k] / system[k][k];
+            (0..4).for_each(|j| system[i][j] -= factor * system[k][j]);
+        }
+    }
+    let coef: Vec<f64> = (0..3).map(|i| system[i][3] / system[i][i]).collect();
+    let error = |row: &[f64; 3]| (row[2] - x(row).iter().zip(&coef).map(|(x, b)| x * b).sum::<f64>()).powi(2);
+    -test.iter().map(error).sum::<f64>() / n_test
+}
+
+fn parsed(lines: &[String]) -> Vec<[f64; 3]> {
+    let cells =
+        |line: &String| line.split(',').map(|cell| cell.parse().expect("a number")).collect::<Vec<f64>>();
+    lines.iter().map(cells).map(|cells| [cells[0], cells[1], cells[2]]).collect()
+}
+
+#[test]
+fn values_are_those_of_real_refits() {
+    let owners = [lines(1, 20, 1.0), lines(2, 9, 4.0), lines(3, 2, 1.0)];
+    let (own, test) = (lines(4, 6, 1.0), lines(5, 40, 1.0));
+    let names = ["a", "b", "c"];
+    let folder = Folder::with(
+        "rows.csv",
+        table(&[("b", owners[1].clone()), ("a", owners[0].clone()), ("c", owners[2].clone())]),
+    )
+    .and("test.csv", without_owner(&test))
+    .and("mine.csv", without_owner(&own));
+    for has_own in [false, true] {
+        let utility = |coalition: usize| {
+            let members = (0..3).filter(|g| coalition >> g & 1 == 1).flat_map(|g| parsed(&owners[g]));
+            let own = parsed(&own).into_iter().filter(|_| has_own);
+            refit(&own.chain(members).collect::<Vec<_>>(), &parsed(&test), 0.7)
+        };
+        let extra = if has_own { " --own mine.csv" } else { "" };
+        let found = csv(
+            &folder,
+            &format!(
+                "dshap owners rows.csv --by vendor --target y --test test.csv --ridge 0.7 --game-only{extra}"
+            ),
+        );
+        assert_eq!(found.column("owner"), names);
+        for (g, value) in found.numbers("shapley").into_iter().enumerate() {
+            let others: Vec<usize> = (0..3).filter(|other| *other != g).collect();
+            let gain = |coalition: usize| utility(coalition | 1 << g) - utility(coalition);
+            let pair = 1 << others[0] | 1 << others[1];
+            let expected = (gain(0) + gain(pair)) / 3.0 + (gain(1 << others[0]) + gain(1 << others[1])) / 6.0;
+            assert_close(value, expected, 1e-9);
+            if has_own {
+                assert_close(found.numbers("given_own")[g], gain(0), 1e-9);
+            }
+        }
+    }
+}
+
+#[test]
+fn a_copy_shares_the_credit_and_row_sums_do_not_show_it() {
+    let folder = market();
+    let line = "dshap owners rows.csv --by vendor --target y --test test.csv -o owners.json --seed 4";
+    let said = folder.run(line);
+    assert!(
+        said.contains("exit 0")
+            && said.contains("50 rows belong to more than one owner; `copy` and `fresh` share 50"),
+        "{said}"
+    );
+    assert!(said.contains("all 8 coalitions of owners were tried"), "{said}");
+    let found = json(&folder, "owners.json");
+    let line = |owner: usize, column: &str| found["owners"][owner][column].as_f64().expect("a number");
+    // By name: copy, fresh, noisy.
+    assert_close(line(0, "shapley"), line(1, "shapley"), 1e-12);
+    assert!(line(2, "shapley") < line(0, "shapley"));
+    assert_close(line(0, "row_sum"), line(1, "row_sum"), 1e-12);
+    assert_eq!((line(0, "duplicates"), line(2, "duplicates")), (50.0, 0.0));
+    let sum: f64 = (0..3).map(|owner| line(owner, "shapley")).sum();
+    assert_close(sum, found["total"].as_f64().expect("a total"), 1e-12);
+    let first = &found["interactions"][0];
+    assert_eq!((first["a"].as_str(), first["b"].as_str()), (Some("copy"), Some("fresh")));
+    assert_eq!(found["seed"], 4);
+    // To a buyer who has the copied rows, a copy brings next to nothing.
+    folder.write("fresh.csv", without_owner(&lines(1, 50, 1.0)));
+    let own = csv(
+        &folder,
+        "dshap owners rows.csv --by vendor --target y --test test.csv --own fresh.csv --game-only --ridge 0.1",
+    );
+    assert!(own.numbers("given_own")[0].abs() < 0.001 * line(0, "shapley"), "{:?}", own.numbers("given_own"));
+}
+
+#[test]
+fn copies_can_count_once() {
+    let folder = market();
+    let line = "dshap owners rows.csv --by vendor --target y --test test.csv --ridge 0.5 --game-only";
+    let once = csv(&folder, &format!("{line} --duplicates once")).numbers("shapley");
+    // Without the copy there are two owners; together the copies are worth what the original is worth alone.
+    folder.write("two.csv", table(&[("fresh", lines(1, 50, 1.0)), ("noisy", lines(2, 50, 6.0))]));
+    let two =
+        csv(&folder, "dshap owners two.csv --by vendor --target y --test test.csv --ridge 0.5 --game-only");
+    let total: f64 = two.numbers("shapley").iter().sum();
+    assert_close(once.iter().sum::<f64>(), total, 1e-9);
+    assert_close(once[0], once[1], 1e-12);
+    let each: f64 = csv(&folder, line).numbers("shapley").iter().sum();
+    assert!((each - total).abs() > 1e-6, "each copy counts otherwise");
+}
+
+#[test]
+fn splitting_an_owner_changes_the_game_and_not_the_row_sums() {
+    let (first, other) = (lines(1, 40, 1.0), lines(2, 40, 1.0));
+    let halves = [("big", first[..20].to_vec()), ("big2", first[20..].to_vec()), ("other", other.clone())];
+    let folder = Folder::with("one.csv", table(&[("big", first), ("other", other)]))
+        .and("two.csv", table(&halves))
+        .and("test.csv", without_owner(&lines(3, 200, 1.0)));
+    let [one, two] = ["one", "two"]
+        .map(|name| csv(&folder, &format!("dshap owners {name}.csv --by vendor --target y --test test.csv")));
+    let sums = |column: &str| (one.numbers(column)[0], two.numbers(column)[0] + two.numbers(column)[1]);
+    let (whole, halves) = sums("row_sum");
+    assert_close(halves, whole, 1e-12);
+    let (whole, halves) = sums("shapley");
+    assert!(halves > 1.05 * whole, "{halves} {whole}");
+}
+
+#[test]
+fn every_way_of_reading_gives_the_same_bits() {
+    let folder = market();
+    let options = "--by vendor --target y --test test.csv";
+    let plain = folder.stdout(&format!("dshap owners rows.csv {options}"));
+    for line in [
+        format!("dshap owners rows.csv {options} --threads 1"),
+        format!("dshap owners rows.csv {options} --threads 3 --memory 200MB"),
+    ] {
+        assert_eq!(folder.stdout(&line), plain, "{line}");
+    }
+    let piped = folder.output_with(&format!("dshap owners - {options}"), &folder.bytes("rows.csv"));
+    assert_eq!(String::from_utf8_lossy(&piped.stdout), plain);
+}
+
+#[test]
+fn without_test_rows_owners_measure_each_other() {
+    let folder = market();
+    let said = folder.run("dshap owners rows.csv --by vendor --target y --game-only");
+    assert!(said.contains("the rows of the owners are also the test rows"), "{said}");
+    assert!(said.contains("150 rows of the owners, by cross-fitting in 5 folds"), "{said}");
+    let strict = folder.run("dshap owners rows.csv --by vendor --target y --game-only --strict -o o.csv");
+    assert!(strict.contains("exit 1") && !folder.files().contains(&"o.csv".to_string()), "{strict}");
+    let said = folder.run("dshap owners rows.csv --by vendor --target y --own mine.csv --game-only");
+    assert!(said.contains("30 rows of the buyer, by cross-fitting in 5 folds"), "{said}");
+}
+
+#[test]
+fn contributions_to_test_rows_average_to_the_values() {
+    let mut test = String::from("a,b,y,region\n");
+    for (i, line) in lines(3, 60, 1.0).iter().enumerate() {
+        let _ = writeln!(test, "{line},{}", ["north", "south", ""][i % 3]);
+    }
+    let folder = market().and("test.csv", test);
+    let options = "--by vendor --target y --test test.csv --game-only";
+    let values = csv(&folder, &format!("dshap owners rows.csv {options} --explain-test each.csv"));
+    let each = Csv::parse(&folder.read("each.csv"));
+    assert_eq!(each.header(), ["row", "owner", "contribution"]);
+    assert_eq!(each.len(), 180);
+    for (owner, value) in values.column("owner").into_iter().zip(values.numbers("shapley")) {
+        let of_owner = each.column("owner").into_iter().zip(each.numbers("contribution"));
+        let sum: f64 =
+            of_owner.filter(|(name, _)| *name == owner).map(|(_, contribution)| contribution).sum();
+        assert_close(sum / 60.0, value, 1e-9);
+    }
+    folder.stdout(&format!("dshap owners rows.csv {options} --explain-test parts.csv --segment region"));
+    let parts = Csv::parse(&folder.read("parts.csv"));
+    assert_eq!(parts.header(), ["segment", "owner", "rows", "contribution", "stderr"]);
+    assert_eq!((parts.len(), parts.numbers("rows")[0]), (9, 20.0));
+    let north: f64 = (0..60).step_by(3).map(|row| each.numbers("contribution")[3 * row]).sum();
+    let place = parts.column("segment").iter().position(|segment| *segment == "north").expect("north");
+    assert_close(parts.numbers("contribution")[place], north / 20.0, 1e-9);
+}
+
+#[test]
+fn labels_neighbours_and_densities_have_games_too() {
+    let mut rows = String::from("a,b,label,vendor\n");
+    let mut draws = Draws::new(8);
+    for i in 0..90 {
+        let (a, b) = (draws.normal(), draws.normal());
+        let label = if a + 0.5 * draws.normal() > 0.0 { "yes" } else { "no" };
+        let _ = writeln!(rows, "{a:.4},{b:.4},{label},{}", ["p", "q", "r"][i % 3]);
+    }
+    let folder = Folder::with("rows.csv", rows);
+    for (options, model) in [
+        ("--target label", "a logistic regression"),
+        ("--target label --utility accuracy", "utility is the share of labels predicted right"),
+        ("--target label --method knn --k 3", "the nearest neighbours"),
+        ("--task density --exclude label --bandwidth 0.5", "a kernel density estimate"),
+    ] {
+        let line = format!("dshap owners rows.csv --by vendor {options} -o o.json");
+        let said = folder.run(&line);
+        assert!(said.contains("exit 0") && said.contains(model), "{said}");
+        let found = json(&folder, "o.json");
+        let sum: f64 =
+            (0..3).map(|owner| found["owners"][owner]["shapley"].as_f64().expect("a number")).sum();
+        assert!((sum - found["total"].as_f64().expect("a total")).abs() < 1e-9, "{line}");
+        assert_eq!(found["owners"][0]["rows"], 30);
+        assert_eq!(found["n_test"], 90);
+    }
+}
+
+#[test]
+fn many_owners_join_in_random_orders() {
+    let owners: Vec<(String, Vec<String>)> =
+        (0..24).map(|g| (format!("v{g:02}"), lines(100 + g, 12, 1.0 + (g % 4) as f64))).collect();
+    let borrowed: Vec<(&str, Vec<String>)> =
+        owners.iter().map(|(name, lines)| (name.as_str(), lines.clone())).collect();
+    let folder =
+        Folder::with("rows.csv", table(&borrowed)).and("test.csv", without_owner(&lines(3, 200, 1.0)));
+    let line =
+        "dshap owners rows.csv --by vendor --target y --test test.csv --game-only --stop 0.2 -o o.json";
+    let said = folder.run(&format!("{line} --seed 3 --threads 2"));
+    assert!(said.contains("owners joined in random orders"), "{said}");
+    let found = json(&folder, "o.json");
+    assert_eq!(found["solved"]["reached"], true);
+    let sum: f64 = (0..24).map(|owner| found["owners"][owner]["shapley"].as_f64().expect("a number")).sum();
+    assert_close(sum, found["total"].as_f64().expect("a total"), 1e-9);
+    folder.run(&format!("{line} --seed 3 --threads 1"));
+    assert_eq!(json(&folder, "o.json")["owners"], found["owners"]);
+    let said = folder.run(&format!("{} --samples 1", line.replace("0.2", "0.001")));
+    assert!(said.contains("some standard errors are still above 0.1 %"), "{said}");
+}
+
+#[test]
+fn a_budget_is_divided_to_the_last_unit() {
+    let folder = market();
+    folder.stdout("dshap owners rows.csv --by vendor --target y --test test.csv -o owners.json");
+    folder.stdout("dshap owners rows.csv --by vendor --target y --test test.csv -o owners.csv");
+    for file in ["owners.json", "owners.csv"] {
+        let said = folder.run(&format!("dshap payout {file} --budget 1000.01 -o paid.csv"));
+        assert!(said.contains("the payouts add up to 1000.01"), "{said}");
+        assert!(said.contains("the ranking of the owners survives resampling in"), "{said}");
+        let paid = Csv::parse(&folder.read("paid.csv"));
+        let cents: i64 = paid.numbers("payout").iter().map(|amount| (100.0 * amount).round() as i64).sum();
+        assert_eq!(cents, 100_001);
+        assert!(paid.numbers("payout_stderr").iter().all(|error| *error > 0.0));
+    }
+    let paid = |options: &str| {
+        let paid = csv(&folder, &format!("dshap payout owners.csv --budget 900 {options}"));
+        paid.numbers("payout")
+    };
+    assert_eq!(paid("--floor 300"), [300.0; 3]);
+    assert_eq!(paid("--unit 300").iter().sum::<f64>(), 900.0);
+    let rows = paid("--basis rows");
+    assert_eq!(rows[2], 0.0, "noisy rows sum up to less than nothing: {rows:?}");
+    assert!(paid("--basis rows --negative keep")[2] < 0.0);
+    assert_eq!(paid("--cap 400").iter().sum::<f64>(), 900.0);
+}
+
+#[test]
+fn row_values_can_be_paid_for() {
+    let folder = market();
+    folder.stdout("dshap value rows.csv --by vendor --target y -o values.csv");
+    let by_rows = csv(&folder, "dshap payout values.csv --by vendor --budget 100");
+    folder.stdout("dshap owners rows.csv --by vendor --target y --test test.csv -o owners.csv");
+    let by_owners = csv(&folder, "dshap payout owners.csv --basis rows --budget 100");
+    assert_eq!(by_rows.numbers("payout"), by_owners.numbers("payout"));
+    assert_eq!(by_rows.numbers("rows"), [50.0; 3]);
+}
+
+#[test]
+fn receipts_are_verified_and_forged_ones_are_caught() {
+    let folder = market();
+    folder.stdout(
+        "dshap owners rows.csv --by vendor --target y --test test.csv -o owners.json --manifest o.receipt",
+    );
+    folder.stdout("dshap payout owners.json --budget 1000 --seed 9 -o paid.csv --manifest p.receipt");
+    for receipt in ["o.receipt", "p.receipt"] {
+        let said = folder.run(&format!("dshap verify {receipt}"));
+        assert!(said.contains("exit 0") && said.contains("is right"), "{said}");
+    }
+    let receipt = json(&folder, "p.receipt");
+    assert_eq!((receipt["seed"].as_u64(), receipt["options"]["budget"].as_f64()), (Some(9), Some(1000.0)));
+    assert_eq!(receipt["inputs"][0]["sha256"].as_str().map(str::len), Some(64));
+    // One figure is changed by hand.
+    let text = folder.read("p.receipt");
+    let place = text.find("\"units\": ").expect("units") + 9;
+    let forged = format!("{}7{}", &text[..place], &text[place + 1..]);
+    assert_ne!(forged, text);
+    folder.write("forged.receipt", forged);
+    let said = folder.run("dshap verify forged.receipt");
+    assert!(
+        said.contains("exit 1") && said.contains("the receipt was changed after it was written"),
+        "{said}"
+    );
+    // An input is changed.
+    let owners = folder.read("owners.json").replacen("\"rows\": 50", "\"rows\": 51", 1);
+    folder.write("owners.json", owners);
+    let said = folder.run("dshap verify p.receipt");
+    assert!(said.contains("exit 1") && said.contains("`owners.json` has changed since"), "{said}");
+    std::fs::remove_file(folder.path("test.csv")).expect("it is there");
+    let said = folder.run("dshap verify o.receipt");
+    assert!(said.contains("exit 1") && said.contains("`test.csv` is not there"), "{said}");
+    let said = folder.run("dshap verify rows.csv");
+    assert!(said.contains("exit 1") && said.contains("is not a receipt of dshap"), "{said}");
+}
+
+#[test]
+fn what_makes_no_sense_is_refused_in_words() {
+    let folder = market().and("none.csv", "a,b,y,vendor\n1,2,3,\n2,3,4,\n");
+    folder.stdout("dshap owners rows.csv --by vendor --target y --test test.csv --game-only -o owners.csv");
+    for (line, exit, words) in [
+        ("owners rows.csv --target y", 2, "--by <COLUMN>"),
+        ("owners none.csv --by vendor --target y", 1, "column `vendor` is empty: no row has an owner"),
+        ("owners rows.csv --by vendor --target y --method loo", 2, "there is no game between owners for it"),
+        (
+            "owners rows.csv --by vendor --target y --k 3",
+            2,
+            "`--k` has no effect on the owners of a regression table",
+        ),
+        ("owners rows.csv --by vendor --target y --segment a", 2, "`--segment` needs `--explain-test`"),
+        ("owners rows.csv --by vendor --target y --test rows.csv -o rows.csv", 2, "`rows.csv` is an input"),
+        ("payout owners.csv --budget 1.005", 2, "`--budget 1.005` is not a whole number of units of 0.01"),
+        ("payout owners.csv --budget 100 --floor 50", 2, "`--floor` is too high"),
+        ("payout owners.csv --budget 100 --basis given-own", 1, "has no column `given_own`"),
+        ("payout test.csv --budget 100", 1, "`test.csv` has no column `owner`"),
+        ("payout owners.csv", 2, "--budget <AMOUNT>"),
+    ] {
+        let block = folder.run(&format!("dshap {line}"));
+        assert!(block.contains(&format!("exit {exit}")) && block.contains(words), "{block}");
+    }
+}
