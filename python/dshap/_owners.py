@@ -339,8 +339,12 @@ def payout(
     return Payout(json.loads(text))
 
 
-def _lines(owners: Any, basis: str) -> tuple[list[tuple[str, int | None, float, float | None]], Any]:
-    """Name, rows, value and standard error of each owner, and covariances."""
+#: Name, rows if they are known, value and its standard error.
+_Line = tuple[str, "int | None", float, "float | None"]
+
+
+def _lines(owners: Any, basis: str) -> tuple[list[_Line], Any]:
+    """The owners, and covariances of their values."""
     if isinstance(owners, Mapping):
         return [(_spelled(name), None, float(value), None) for name, value in owners.items()], None
     if not isinstance(owners, Owners):
@@ -352,7 +356,7 @@ def _lines(owners: Any, basis: str) -> tuple[list[tuple[str, int | None, float, 
     errors = owners.stderr if basis == "shapley" else None  # type: ignore[attr-defined]
     stderr = [None] * len(owners) if errors is None else [float(error) for error in errors]
     columns = zip(owners.owner, owners.rows, values, stderr)  # type: ignore[attr-defined]
-    lines = [(str(owner), int(n), float(value), error) for owner, n, value, error in columns]
+    lines: list[_Line] = [(str(owner), int(n), float(value), error) for owner, n, value, error in columns]
     return lines, owners.report.get("covariance") if basis == "shapley" else None
 
 

@@ -79,7 +79,10 @@ def test_a_budget_is_divided_to_the_last_unit():
     found = dshap.owners(X, y, by=by, test=test)
     paid = dshap.payout(found, 1000.01)
     assert paid.units.sum() == 100_001 and len(paid) == 3
-    assert (paid.payout_stderr > 0).all() and 0 <= paid.ranking_survives <= 1
+    # The two copies move together and share everything; the noisy owner receives nothing.
+    assert (paid.payout_stderr < 1e-9).all() and paid.ranking_survives == 1
+    two = dshap.payout(dshap.owners(*test, by=["a", "b"] * 50, test=(X, y), game_only=True), 1000)
+    assert (two.payout_stderr > 0).all() and 0 <= two.ranking_survives <= 1
     assert "payout" in repr(paid) and paid.to_pandas().shape[0] == 3
     assert dshap.payout(found, 900, basis="rows").payout[2] == 0
     assert dshap.payout({"a": 1, "b": 1, "c": 1}, 100, unit=1).units.sum() == 100

@@ -48,6 +48,7 @@ mod levels;
 mod method;
 mod model;
 mod observer;
+mod owner_moments;
 mod owners_facts;
 mod reference;
 mod reservoir;
@@ -74,6 +75,7 @@ pub use method::{MakeLinear, MakeLogistic, MakeOfClass, MakeRows, MakeWhole, Mak
 pub use model::{Ask, Extras, Learned, Model};
 pub use neighbours::NeighbourFacts;
 pub use observer::{Observer, Quiet, Stage, Unwatched};
+pub use owner_moments::OwnerMoments;
 pub use owners_facts::{Difference, OwnersFault, OwnersWarning};
 pub use reference::{EachRows, ExtraPass, Pass, Reference, RowCounts, Share, Sums};
 pub use reservoir::Reservoir;

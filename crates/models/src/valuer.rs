@@ -7,6 +7,7 @@ use crate::how::How;
 use crate::method::{Makes, Method};
 use crate::model::{Ask, Extras, Model};
 use crate::observer::Unwatched;
+use crate::owner_moments::OwnerMoments;
 use crate::reference::{ExtraPass, Reference};
 use crate::warning::Warning;
 use dshap::{Sizes, Valuer};
@@ -37,6 +38,8 @@ pub struct FittedValuer {
     pub has_names: Option<bool>,
     /// Where the reference rows came from.
     pub history: Vec<Step>,
+    /// The moments of each owner, if rows have owners and are summed.
+    pub owners: Option<OwnerMoments>,
     /// The dshap that wrote the file; this one if it was made just now.
     pub written_by: String,
     /// Version of the format it was read from.
@@ -59,6 +62,7 @@ impl FittedValuer {
             categorical: Vec::new(),
             has_names: None,
             history,
+            owners: None,
             written_by: env!("CARGO_PKG_VERSION").into(),
             format_version,
         };

@@ -131,7 +131,7 @@ pub(crate) fn play(market: &Market<'_>, explain: &mut Explain<'_>) -> Result<Pla
         sorted,
         repeats,
         ridge: ridge.map(|(ridge, _)| ridge),
-        ridge_chosen: ridge.is_some_and(|(_, chosen)| chosen),
+        ridge_from: ridge.map(|(_, chosen)| if chosen { "five-folds" } else { "given" }),
         n_test: contributions.n_rows() as u64,
         std_errors: contributions.std_errors(),
         covariance: contributions.covariance(),

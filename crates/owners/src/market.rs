@@ -10,7 +10,7 @@ use dshap_catalogue::options::{
 };
 use dshap_catalogue::{Given, OptionEntry, Task};
 use dshap_io::Source;
-use dshap_models::{Error, Method, Observer, OwnersFault};
+use dshap_models::{Error, FittedValuer, Method, Observer, OwnersFault};
 use dshap_run::{NamedDesign, NamedTable, check_memory};
 use dshap_table::Design;
 
@@ -48,6 +48,35 @@ impl<'a> Market<'a> {
             Some(option) => Err(OwnersFault::NotForOwners { option: option.name, task }.into()),
             None => Ok(market),
         }
+    }
+
+    /// A saved valuer instead of rows: `tables` has test rows in their place.
+    pub(crate) fn of_valuer(
+        tables: &'a OpenTables,
+        valuer: &FittedValuer,
+        by: &'a str,
+        given: &'a Given,
+        memory: Option<u64>,
+        observer: &'a dyn Observer,
+    ) -> Result<Self, Error> {
+        let is_settled = |option: &&OptionEntry| {
+            let is_own = [TEST.name, BY.name, RIDGE.name, STOP.name, SAMPLES.name].contains(&option.name);
+            !is_own && (option.is_fixed_by_valuer() || option.name == DUPLICATES.name)
+        };
+        if let Some(option) = given.options().find(is_settled) {
+            return Err(Error::SettledByValuer { option: option.name });
+        }
+        Ok(Self {
+            tables,
+            design: valuer.design.clone(),
+            task: valuer.task(),
+            task_guessed: valuer.task_guessed,
+            method: valuer.how.method,
+            given,
+            by,
+            memory,
+            observer,
+        })
     }
 
     /// Whether the game, or the values of rows, depend on an option of methods.

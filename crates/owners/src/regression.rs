@@ -14,13 +14,17 @@ use dshap::owners::{
 };
 use dshap_catalogue::options::RIDGE;
 use dshap_io::Source;
-use dshap_models::Error;
+use dshap_models::{Error, OwnerMoments};
 use dshap_run::check_memory;
 use faer::Mat;
 use std::collections::HashSet;
 
 /// The penalty where there are too few rows to choose one.
 const USUAL_RIDGE: f64 = 1.0;
+
+/// Where a penalty comes from.
+const GIVEN: &str = "given";
+const TOO_FEW: &str = "too-few-rows";
 
 /// Moments of the owners' rows.
 struct Owned {
@@ -33,14 +37,26 @@ struct Owned {
 
 /// Plays the game.
 pub(crate) fn play(market: &Market<'_>, explain: &mut Explain<'_>) -> Result<Played, Error> {
-    let core = |error| market.core(error);
     let owned = if market.counts_once() { read_once(market)? } else { read_each(market)? };
+    finish(market, owned, None, explain)
+}
+
+/// Solves the game of owners whose moments are known. `ridge` is the penalty and where it
+/// comes from, if that is settled.
+fn finish(
+    market: &Market<'_>,
+    owned: Owned,
+    ridge: Option<(f64, &'static str)>,
+    explain: &mut Explain<'_>,
+) -> Result<Played, Error> {
+    let core = |error| market.core(error);
     let own = market.tables.own.as_ref().map(|source| read_whole(market, source)).transpose()?;
     let test = market.tables.test.as_ref().map(|source| read_whole(market, source)).transpose()?;
     let folds = Folds::of(&owned, own.as_ref(), test.as_ref(), market.measured()).map_err(core)?;
-    let (ridge, ridge_chosen) = match market.given.number(&RIDGE) {
-        Some(ridge) => (ridge, false),
-        None => chosen_ridge(&owned, own.as_ref()).map_err(core)?,
+    let (ridge, ridge_from) = match (ridge, market.given.number(&RIDGE)) {
+        (Some(settled), _) => settled,
+        (None, Some(ridge)) => (ridge, GIVEN),
+        (None, None) => chosen_ridge(&owned, own.as_ref()).map_err(core)?,
     };
     let Folds { folds, numbers } = folds;
     let n_folds = folds.len();
@@ -55,7 +71,7 @@ pub(crate) fn play(market: &Market<'_>, explain: &mut Explain<'_>) -> Result<Pla
         solved,
         repeats: owned.repeats,
         ridge: Some(ridge),
-        ridge_chosen,
+        ridge_from: Some(ridge_from),
         n_test: contributions.n_rows() as u64,
         std_errors: contributions.std_errors(),
         covariance: contributions.covariance(),
@@ -63,6 +79,42 @@ pub(crate) fn play(market: &Market<'_>, explain: &mut Explain<'_>) -> Result<Pla
         model: "ridge",
         utility: "squared-error",
     })
+}
+
+/// Plays the game of owners whose moments a valuer holds; no row of theirs is needed. The
+/// penalty is that with which each owner is predicted best from the others.
+pub(crate) fn play_saved(
+    market: &Market<'_>,
+    saved: &OwnerMoments,
+    explain: &mut Explain<'_>,
+) -> Result<Played, Error> {
+    let n_owners = saved.owners.len();
+    let each: Vec<Moments> = saved.owners.values().cloned().collect();
+    // All rows of an owner are in one place: there is nothing to leave out.
+    let whole = |moments: &Moments| {
+        let mut folds = FoldMoments::default();
+        folds[0] = Some(moments.clone());
+        folds
+    };
+    let ridge = match (market.given.number(&RIDGE), each.len()) {
+        (Some(ridge), _) => (ridge, GIVEN),
+        (None, 0 | 1) => (USUAL_RIDGE, TOO_FEW),
+        (None, _) => {
+            choose_ridge(&each).map(|choice| (choice.ridge, "owners")).map_err(|e| market.core(e))?
+        }
+    };
+    let owned = Owned {
+        sorted: Sorted {
+            names: saved.owners.keys().cloned().collect(),
+            n_rows: each.iter().map(|moments| moments.n_rows() as u64).collect(),
+            rank: (0..n_owners).collect(),
+            n_nobody: 0,
+        },
+        parts: Parts::one_each(n_owners),
+        moments: each.iter().map(whole).collect(),
+        repeats: None,
+    };
+    finish(market, owned, Some(ridge), explain)
 }
 
 /// Every copy of a row counts.
@@ -179,16 +231,16 @@ impl Folds {
     }
 }
 
-/// The penalty that predicts folds best, and whether there were enough rows to choose.
-fn chosen_ridge(owned: &Owned, own: Option<&FoldMoments>) -> Result<(f64, bool), dshap::Error> {
+/// The penalty that predicts folds best, and where it comes from.
+fn chosen_ridge(owned: &Owned, own: Option<&FoldMoments>) -> Result<(f64, &'static str), dshap::Error> {
     let mut folds = Vec::with_capacity(N_FOLDS);
     for fold in 0..N_FOLDS {
         let all = owned.moments.iter().chain(own).filter_map(|moments| moments[fold].as_ref());
         folds.extend(merged(all)?);
     }
     match folds.len() {
-        0 | 1 => Ok((USUAL_RIDGE, false)),
-        _ => choose_ridge(&folds).map(|choice| (choice.ridge, true)),
+        0 | 1 => Ok((USUAL_RIDGE, TOO_FEW)),
+        _ => choose_ridge(&folds).map(|choice| (choice.ridge, "five-folds")),
     }
 }
 

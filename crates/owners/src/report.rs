@@ -35,8 +35,10 @@ pub struct Report {
     /// The penalty of every model, where models have one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub ridge: Option<f64>,
-    /// Whether the penalty was chosen by cross-validation.
-    pub ridge_chosen: bool,
+    /// Where the penalty comes from: `given`, `five-folds` of all rows, `owners` (each is
+    /// predicted from the others), or `too-few-rows` to choose.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub ridge_from: Option<&'static str>,
     /// Which rows measure utility.
     pub measured_on: Measured,
     /// How many.

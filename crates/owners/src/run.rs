@@ -12,8 +12,11 @@ use dshap::owners::Repeats;
 use dshap_catalogue::options::{EXPLAIN_TEST, GAME_ONLY, OWN, SAMPLES, SEGMENT, STOP, TASK, TEST};
 use dshap_catalogue::{Given, Group, OptionEntry, Task};
 use dshap_io::Source;
-use dshap_models::{Error, InputFile, Method, Observer, OwnersFault, OwnersWarning, Warning, methods};
+use dshap_models::{
+    Error, FittedValuer, InputFile, Method, Observer, OwnersFault, OwnersWarning, Warning, methods,
+};
 use dshap_run::{Receiver, Resources, Tables, open, value_open};
+use std::path::Path;
 
 /// What a family found out by playing.
 pub(crate) struct Played {
@@ -21,7 +24,8 @@ pub(crate) struct Played {
     pub(crate) solved: Solved,
     pub(crate) repeats: Option<Repeats>,
     pub(crate) ridge: Option<f64>,
-    pub(crate) ridge_chosen: bool,
+    /// Where it comes from.
+    pub(crate) ridge_from: Option<&'static str>,
     pub(crate) n_test: u64,
     /// From the spread over test rows; none with a single one.
     pub(crate) std_errors: Option<Vec<f64>>,
@@ -47,6 +51,11 @@ pub fn owners(
         [] => Ok(None),
         files => open(files, outputs).map(Some),
     };
+    if let [file] = rows.as_slice()
+        && Path::new(file).extension().is_some_and(|extension| extension == "dshap")
+    {
+        return of_valuer(request, Path::new(file), observer, explain);
+    }
     let tables = OpenTables { rows: open(rows, outputs)?, test: open_if(&TEST)?, own: open_if(&OWN)? };
     let mut report = owners_of(&tables, *method, given, resources, observer, explain)?;
     let files = |source: &Source| InputFile::of(source, *digests);
@@ -56,6 +65,38 @@ pub fn owners(
     for source in [Some(&tables.rows), tables.test.as_ref(), tables.own.as_ref()].into_iter().flatten() {
         source.check_unchanged()?;
     }
+    Ok(report)
+}
+
+/// The owners whose moments a valuer holds. Columns that need rows are absent.
+fn of_valuer(
+    request: &OwnersRequest,
+    file: &Path,
+    observer: &dyn Observer,
+    explain: Option<&mut dyn Receiver>,
+) -> Result<Report, Error> {
+    let OwnersRequest { given, outputs, resources, digests, .. } = request;
+    let valuer = FittedValuer::load(file)?;
+    let name = || file.display().to_string();
+    let saved = valuer.owners.as_ref().ok_or_else(|| OwnersFault::NoMoments { valuer: name() })?;
+    let test = match given.list(&TEST) {
+        [] => return Err(OwnersFault::NoTests { valuer: name() }.into()),
+        files => open(files, outputs)?,
+    };
+    let own = match given.list(&OWN) {
+        [] => None,
+        files => Some(open(files, outputs)?),
+    };
+    let tables = OpenTables { rows: test.clone(), test: Some(test), own };
+    let market = Market::of_valuer(&tables, &valuer, &saved.by, given, resources.memory, observer)?;
+    let mut explain = Explain::new(explain, given.has(&SEGMENT));
+    let played = regression::play_saved(&market, saved, &mut explain)?;
+    explain.finish()?;
+    let mut report = report(&market, played, None, Vec::new());
+    let files = |source: &Source| InputFile::of(source, *digests);
+    report.rows = vec![InputFile::of_valuer(file, *digests)?];
+    report.test = tables.test.as_ref().map(files).transpose()?;
+    report.own = tables.own.as_ref().map(files).transpose()?;
     Ok(report)
 }
 
@@ -178,7 +219,7 @@ fn report(
         all: solved.all,
         none: solved.none,
         ridge: played.ridge,
-        ridge_chosen: played.ridge_chosen,
+        ridge_from: played.ridge_from,
         measured_on: measured,
         n_test: played.n_test,
         folds: played.n_folds,

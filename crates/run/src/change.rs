@@ -2,21 +2,21 @@
 
 use crate::at::{at, require_columns};
 use crate::design::levels_of;
-use crate::file_warnings;
 use crate::fit::Fitted;
 use crate::inputs::{self, while_digesting};
 use crate::memory::Budget;
 use crate::request::{MergeRequest, Resources, UpdateRequest};
 use crate::summary::FitSummary;
 use crate::table::Table;
+use crate::{file_warnings, owner_sums};
 use dshap::linear::{FitOptions, LinearFit};
 use dshap::{Combination, Moments};
 use dshap_io::Source;
 use dshap_models::density;
 use dshap_models::linear::{LinearModel, moments_of};
 use dshap_models::{
-    Action, Error, FittedValuer, Fixed, Makes, MergeConflict, Observer, RowCounts, RowRole, SizeChoice,
-    Stage, Step, Unwatched, Warning, levels_beyond,
+    Action, Error, FittedValuer, Fixed, Makes, MergeConflict, Observer, OwnerMoments, Quiet, RowCounts,
+    RowRole, SizeChoice, Stage, Step, Unwatched, Warning, levels_beyond,
 };
 use dshap_table::{Derived, Design, Unseen};
 use std::path::Path;
@@ -64,6 +64,8 @@ pub fn update_valuer(
         warnings: Vec::new(),
         new_levels: Vec::new(),
         lost_levels: Vec::new(),
+        owners: before.owners.clone(),
+        memory: resources.memory,
     };
     if let Some(source) = add {
         change.add(source)?;
@@ -71,11 +73,13 @@ pub fn update_valuer(
     if let Some(source) = forget {
         change.forget(source)?;
     }
-    let Change { design, moments, options, steps, mut warnings, new_levels, lost_levels, .. } = change;
+    let Change { design, moments, options, steps, mut warnings, new_levels, lost_levels, owners, .. } =
+        change;
     let n_steps = before.history.len();
     let mut valuer = before;
     valuer.how = valuer.how.with_sizes(sizes.or(valuer.how.sizes()));
     valuer.history.extend(steps);
+    valuer.owners = owners;
     let valuer = refitted(valuer, design, moments, options)?;
     warnings.extend(file_warnings::of_repeated_files(&valuer.history));
     warnings.extend(file_warnings::of_filled_cells(&valuer.design, &valuer.history[n_steps..]));
@@ -98,6 +102,8 @@ struct Change<'a> {
     warnings: Vec<Warning>,
     new_levels: Vec<String>,
     lost_levels: Vec<String>,
+    owners: Option<OwnerMoments>,
+    memory: Option<u64>,
 }
 
 impl Change<'_> {
@@ -108,12 +114,17 @@ impl Change<'_> {
         let wider = self.design.with_levels(&levels).map_err(|e| at(e, source, 0))?;
         if let Some((wider, derived)) = wider {
             self.new_levels = levels_beyond(&wider, &self.design);
-            self.moments = self.moments.recombined(&combinations(&derived));
+            self.recombine(&combinations(&derived));
             self.design = wider;
         }
         let (added, rows) = self.read(source, &self.design.clone(), Action::Add, Stage::Fit)?;
         if let Some(added) = &added {
             self.moments.merge(added).map_err(|e| Error::core(e, &self.design))?;
+        }
+        if let Some(owners) = &mut self.owners {
+            let more =
+                owner_sums::by_owner(source, &self.design, &owners.by, self.memory, &Quiet(self.observer))?;
+            owner_sums::add(owners, more).map_err(|e| Error::core(e, &self.design))?;
         }
         self.warnings.extend(Warning::rows_left_out(RowRole::Added, rows.n_left_out()));
         Ok(())
@@ -128,12 +139,24 @@ impl Change<'_> {
         if let Some(gone) = &gone {
             take_away(&mut self.moments, gone, &self.design, source)?;
         }
+        if let Some(owners) = &mut self.owners {
+            let gone = owner_sums::by_owner(source, &strict, &owners.by, self.memory, &Quiet(self.observer))?;
+            owner_sums::forget(owners, gone).map_err(|e| not_among(e, &self.design, source, (0, 0)))?;
+        }
         if let Some((narrower, derived)) = without_lost_levels(&self.design, &self.moments) {
             self.lost_levels = levels_beyond(&self.design, &narrower);
-            self.moments = self.moments.recombined(&combinations(&derived));
+            self.recombine(&combinations(&derived));
             self.design = narrower;
         }
         Ok(())
+    }
+
+    /// Moments of other columns, those of owners too.
+    fn recombine(&mut self, columns: &[Combination]) {
+        self.moments = self.moments.recombined(columns);
+        if let Some(owners) = &mut self.owners {
+            owner_sums::recombine(owners, columns);
+        }
     }
 
     /// Reads the moments of rows and notes the step.
@@ -229,7 +252,8 @@ pub fn merge_valuers(
         let (design, model, warnings, new_levels) = density::merge(&borrowed, observer)?;
         (whole.refitted(design, model)?, warnings, new_levels)
     } else {
-        let (design, moments, options, new_levels) = merged_moments(&parts)?;
+        let (design, moments, options, new_levels, owners) = merged_moments(&parts)?;
+        let whole = FittedValuer { owners, ..whole };
         (refitted(whole, design, moments, options)?, Vec::new(), new_levels)
     };
     warnings.splice(0..0, file_warnings::of_repeated_files(&valuer.history));
@@ -250,7 +274,7 @@ fn has_same_method(one: &FittedValuer, other: &FittedValuer) -> bool {
     one.how.method == other.how.method && saved(one) == saved(other)
 }
 
-type MergedMoments = (Design, Moments, FitOptions, Vec<String>);
+type MergedMoments = (Design, Moments, FitOptions, Vec<String>, Option<OwnerMoments>);
 
 /// The moments of all parts, in columns of the whole.
 fn merged_moments(parts: &[(&Path, FittedValuer)]) -> Result<MergedMoments, Error> {
@@ -258,6 +282,12 @@ fn merged_moments(parts: &[(&Path, FittedValuer)]) -> Result<MergedMoments, Erro
     let model = changeable(first)?;
     let (mut design, mut moments, mut options) = (first.design.clone(), model.moments.clone(), model.options);
     let mut new_levels = Vec::new();
+    // Owners are known only if every part knows them.
+    let are_known = parts.iter().all(|(_, part)| match (&part.owners, &first.owners) {
+        (Some(one), Some(other)) => one.by == other.by,
+        _ => false,
+    });
+    let mut owners = first.owners.clone().filter(|_| are_known);
     for (path, part) in &parts[1..] {
         let cannot = |why| Error::CannotMerge {
             first: first_path.display().to_string(),
@@ -275,23 +305,34 @@ fn merged_moments(parts: &[(&Path, FittedValuer)]) -> Result<MergedMoments, Erro
         moments = moments.recombined(&combinations(&both.from_first));
         let others = other.moments.recombined(&combinations(&both.from_second));
         moments.merge(&others).map_err(|e| Error::core(e, &both.design))?;
+        if let (Some(owners), Some(others)) = (&mut owners, &part.owners) {
+            owner_sums::recombine(owners, &combinations(&both.from_first));
+            let mut others = others.clone();
+            owner_sums::recombine(&mut others, &combinations(&both.from_second));
+            owner_sums::add(owners, others.owners).map_err(|e| Error::core(e, &both.design))?;
+        }
         design = both.design;
         options.allow_dependent &= other.options.allow_dependent;
     }
-    Ok((design, moments, options, new_levels))
+    Ok((design, moments, options, new_levels, owners))
 }
 
 fn take_away(moments: &mut Moments, gone: &Moments, design: &Design, source: &Source) -> Result<(), Error> {
-    let n_reference = moments.n_rows();
-    moments.remove(gone).map_err(|error| match error {
+    let counts = (gone.n_rows(), moments.n_rows());
+    moments.remove(gone).map_err(|error| not_among(error, design, source, counts))
+}
+
+/// Why rows cannot be forgotten, with how many there are and how many rows the reference has.
+fn not_among(error: dshap::Error, design: &Design, source: &Source, counts: (usize, usize)) -> Error {
+    match error {
         dshap::Error::NotAmong { column } => Error::CannotForget {
             files: source.files().map(String::from).collect(),
             column: column.map(|column| design.column_name(column).into()),
-            n_rows: gone.n_rows(),
-            n_reference,
+            n_rows: counts.0,
+            n_reference: counts.1,
         },
         other => Error::core(other, design),
-    })
+    }
 }
 
 /// Levels that no row has any more are as unknown as if they had never been.

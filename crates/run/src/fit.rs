@@ -8,7 +8,7 @@ use crate::memory::Budget;
 use crate::request::{FitRequest, Resources};
 use crate::summary::FitSummary;
 use crate::table::Table;
-use crate::{file_warnings, settings};
+use crate::{file_warnings, owner_sums, settings};
 use dshap_catalogue::options::{CATEGORICAL, DEPENDENT, SETS, SYNERGY, TASK, TEST};
 use dshap_catalogue::{Given, Group, Task, Value};
 use dshap_io::{Note, Source};
@@ -130,6 +130,7 @@ fn fit_with(
         valuer = read_tests(valuer, test, budget, observer, &mut warnings)?;
         warnings.extend(file_warnings::of_tests_in_reference(source, &test.source));
     }
+    valuer.owners = owner_sums::of_fit(source, &valuer, given, resources.memory, observer)?;
     source.check_unchanged()?;
     let sizes = valuer.sizes(&valuer.how)?;
     warnings.extend(valuer.model.label_warnings(&valuer.how, sizes, &valuer.design));

@@ -24,7 +24,7 @@
 //! | `sets.rs` | sets of rows instead of rows |
 //! | `output.rs`, `receiver.rs`, `summary.rs`, `run_warnings.rs`, `file_warnings.rs` | what comes out |
 //! | `ready_valuer.rs`, `held_table.rs` | valuers and tables in memory |
-//! | `named.rs` | rows beside the names of their owners |
+//! | `named.rs`, `owner_sums.rs` | rows beside the names of their owners; moments by owner in a valuer |
 //! | `formula/` | the closed forms for given numbers |
 //!
 //! Nothing here prints, and nothing knows how a front end spells an option.
@@ -44,6 +44,7 @@ mod inspect;
 mod memory;
 mod named;
 mod output;
+mod owner_sums;
 mod points;
 mod prepare;
 mod queue;

@@ -64,10 +64,10 @@ pub(super) fn owners() -> Command {
         .about("What each owner's rows bring, given the others and what you have")
         .long_about(OWNERS)
         .allow_negative_numbers(true)
-        .arg(files("rows", "TABLE", "Files with the rows of all owners; `-` is standard input").required(true))
+        .arg(files("rows", "TABLE", "Files with the rows of all owners, or a valuer fitted with `--by`; `-` is standard input").required(true))
         .args(Verb::Owners.flags())
         .mut_arg(BY.name, |flag: Arg| {
-            flag.required(true).help("The column that names the owner of a row: a vendor, a patient, a site")
+            flag.help("The column that names the owner of a row: a vendor, a patient, a site")
         })
         .after_help(
             "\
@@ -75,6 +75,8 @@ Examples:
   dshap owners rows.csv --by vendor --target price --test held-out.csv
   dshap owners rows.csv --by vendor --target price --own mine.csv
   dshap owners rows.csv --by vendor --target price --duplicates once -o owners.json
+  dshap fit rows.csv --by vendor --target price -o vendors.dshap
+  dshap owners vendors.dshap --test new.csv
   dshap owners rows.csv --by site --target price --test new.csv --explain-test who-helps.csv --segment region",
         )
 }

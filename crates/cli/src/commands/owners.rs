@@ -146,11 +146,15 @@ fn describe(report: &Report) -> String {
         significant(report.none),
         if report.owners.iter().any(|line| line.given_own.is_some()) { "your own rows" } else { "no rows" }
     );
-    let ridge = match (report.ridge, report.ridge_chosen) {
-        (None, _) => String::new(),
-        (Some(ridge), true) => format!(", ridge {} (chosen by five-fold error)", significant(ridge)),
-        (Some(ridge), false) => format!(", ridge {}", significant(ridge)),
-    };
+    let ridge = report.ridge.map_or(String::new(), |ridge| {
+        let from = match report.ridge_from {
+            Some("five-folds") => " (chosen by five-fold error)",
+            Some("owners") => " (chosen by predicting each owner from the others)",
+            Some("too-few-rows") => " (too few rows to choose)",
+            _ => "",
+        };
+        format!(", ridge {}{from}", significant(ridge))
+    });
     text += &format!(
         "{}{guessed}: {} {} on {tests}{ridge}\n",
         report.task,

@@ -362,11 +362,59 @@ fn receipts_are_verified_and_forged_ones_are_caught() {
 }
 
 #[test]
+fn a_valuer_remembers_the_moments_of_owners() {
+    let (a, b, c) = (lines(1, 30, 1.0), lines(2, 20, 3.0), lines(5, 25, 1.0));
+    let folder = Folder::with("ab.csv", table(&[("a", a.clone()), ("b", b.clone())]))
+        .and("c.csv", table(&[("c", c.clone())]))
+        .and("b.csv", table(&[("b", b.clone())]))
+        .and("abc.csv", table(&[("a", a.clone()), ("b", b), ("c", c.clone())]))
+        .and("ac.csv", table(&[("a", a), ("c", c)]))
+        .and("test.csv", without_owner(&lines(3, 100, 1.0)));
+    let values = |table: &str| {
+        let options = if table.ends_with(".dshap") { "" } else { "--by vendor --target y" };
+        csv(&folder, &format!("dshap owners {table} {options} --test test.csv --ridge 0.3 --game-only"))
+    };
+    let same = |valuer: &str, table: &str| {
+        let (found, expected) = (values(valuer), values(table));
+        assert_eq!(found.column("owner"), expected.column("owner"));
+        assert_eq!(found.numbers("rows"), expected.numbers("rows"));
+        for column in ["shapley", "stderr"] {
+            let pairs = found.numbers(column).into_iter().zip(expected.numbers(column));
+            pairs.for_each(|(found, expected)| assert_close(found, expected, 1e-9));
+        }
+    };
+    folder.stdout("dshap fit ab.csv --by vendor --target y -o ab.dshap");
+    same("ab.dshap", "ab.csv");
+    folder.stdout("dshap update ab.dshap c.csv -o abc.dshap");
+    same("abc.dshap", "abc.csv");
+    folder.stdout("dshap update abc.dshap --forget b.csv -o ac.dshap");
+    same("ac.dshap", "ac.csv");
+    folder.stdout("dshap fit c.csv --by vendor --target y -o c.dshap");
+    folder.stdout("dshap merge ab.dshap c.dshap -o merged.dshap");
+    same("merged.dshap", "abc.csv");
+    let said = folder.run("dshap owners ab.dshap --test test.csv -o o.csv --manifest receipt");
+    assert!(
+        said.contains("chosen by") && folder.read("o.csv").starts_with("owner,rows,shapley,stderr\n"),
+        "{said}"
+    );
+    assert!(folder.run("dshap verify receipt").contains("is right"));
+    folder.stdout("dshap fit ab.csv --exclude vendor --target y -o plain.dshap");
+    for (line, words) in [
+        ("owners plain.dshap --test test.csv", "does not know the owners of its rows"),
+        ("owners ab.dshap", "holds no rows, so there are none to test on"),
+        ("owners ab.dshap --test test.csv --target b", "`--target` is fixed by the valuer"),
+    ] {
+        let block = folder.run(&format!("dshap {line}"));
+        assert!(!block.contains("exit 0") && block.contains(words), "{block}");
+    }
+}
+
+#[test]
 fn what_makes_no_sense_is_refused_in_words() {
     let folder = market().and("none.csv", "a,b,y,vendor\n1,2,3,\n2,3,4,\n");
     folder.stdout("dshap owners rows.csv --by vendor --target y --test test.csv --game-only -o owners.csv");
     for (line, exit, words) in [
-        ("owners rows.csv --target y", 2, "--by <COLUMN>"),
+        ("owners rows.csv --target y", 2, "no column names the owners"),
         ("owners none.csv --by vendor --target y", 1, "column `vendor` is empty: no row has an owner"),
         ("owners rows.csv --by vendor --target y --method loo", 2, "there is no game between owners for it"),
         (

@@ -27,7 +27,7 @@ fn random_orders_agree_with_all_coalitions() {
         let z = (found.shapley[g] - truth.shapley[g]) / found.errors[g];
         assert!(z.abs() < MAX_ABS_Z, "owner {g}: z = {z:.1}, {} ± {}", found.shapley[g], found.errors[g]);
         let total = truth.utilities[511] - truth.utilities[0];
-        assert!(found.errors[g] < 0.01 * total, "the test could not fail: {} of {total}", found.errors[g]);
+        assert!(found.errors[g] < 0.02 * total, "the test could not fail: {} of {total}", found.errors[g]);
         assert!((found.alone[g] - truth.utilities[1 << g]).abs() < 1e-12);
     }
     assert!(!found.reached && found.n_rounds >= 3000);

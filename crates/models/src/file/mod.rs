@@ -24,6 +24,7 @@ use crate::logistic::{self, LogisticDocument};
 use crate::method::{Makes, Method};
 use crate::model::Model;
 use crate::neighbours::{self, NeighbourDocument};
+use crate::owner_moments::{OwnerMoments, OwnersDocument};
 use crate::valuer::FittedValuer;
 use dshap::linear::DistanceTable;
 use dshap_catalogue::Task;
@@ -87,6 +88,9 @@ pub struct Document {
     /// What nearest neighbours have instead of a fit.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) neighbours: Option<NeighbourDocument>,
+    /// Moments by owner; absent in older files and without owners.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    owners: Option<OwnersDocument>,
     history: Vec<Step>,
 }
 
@@ -131,9 +135,11 @@ pub(crate) fn write(valuer: &FittedValuer) -> Container {
         logistic: None,
         density: None,
         neighbours: None,
+        owners: None,
         history: valuer.history.clone(),
     };
     let mut arrays = valuer.model.write(&valuer.how, &mut document);
+    document.owners = valuer.owners.as_ref().map(|owners| owners.write(&mut arrays));
     arrays.sort_by(|one, two| one.0.cmp(&two.0));
     let document = serde_json::to_string(&document).expect("a valuer has nothing JSON cannot hold");
     let version = version_for(valuer.task(), valuer.how.method);
@@ -204,6 +210,9 @@ pub(crate) fn parse(container: &mut Container) -> Result<FittedValuer, String> {
             Arc::new(density::parse(&design, stored, &mut given, &mut arrays)?)
         }
     };
+    let owners = document.owners.take();
+    let owners =
+        owners.map(|owners| OwnerMoments::read(owners, design.n_columns(), &mut arrays)).transpose()?;
     let how = How { method: how.method, given };
     let how = how.with_fit_options(document.intercept, document.refit_intercept, document.allow_dependent);
     Ok(FittedValuer {
@@ -214,6 +223,7 @@ pub(crate) fn parse(container: &mut Container) -> Result<FittedValuer, String> {
         categorical: document.categorical,
         has_names: document.has_names,
         history: document.history,
+        owners,
         written_by: document.dshap,
         format_version,
     })
