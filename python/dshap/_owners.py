@@ -31,6 +31,7 @@ OWNERS_DEFAULTS = {
     "m": None,
     "metric": None,
     "missing": "error",
+    "near": None,
     "q": None,
     "ridge": None,
     "samples": None,
@@ -53,6 +54,7 @@ LINES = (
     "stderr",
     "given_own",
     "duplicates",
+    "near",
     "repeated",
 )
 
@@ -107,8 +109,9 @@ class Owners(Lines):
         The value of each owner in the game between owners, and its standard error.
     given_own : array or None
         With `own`: what an owner brings to a buyer who has only these rows.
-    duplicates, repeated : array of int or None
-        Rows that another owner has too, and rows that an owner has more than once.
+    duplicates, near, repeated : array of int or None
+        Rows that another owner has too, rows that are nearly the same as those of another owner, and rows that an owner
+        has more than once.
     interactions : list of dict or None
         Pairs `a`, `b` of owners and their interaction `value`, from the strongest substitutes on; None with more than
         16 owners.
@@ -171,6 +174,7 @@ def owners(
     method: str | None = None,
     ridge: float | None = None,
     duplicates: str = "each",
+    near: float | None = None,
     game_only: bool = False,
     utility: str | None = None,
     k: int | None = None,
@@ -213,6 +217,9 @@ def owners(
         The penalty of every model; chosen by five-fold error if not given.
     duplicates : {'each', 'once'}
         Whether a row that several owners have counts once in their coalition.
+    near : float, optional
+        Also count rows that differ from a row of another owner by at most this many standard deviations, on average
+        over columns.
     game_only : bool
         No row values and no search for duplicates.
     utility : {'log-loss', 'accuracy', 'brier'}, optional

@@ -23,14 +23,14 @@ use faer::Mat;
 use std::collections::HashSet;
 
 /// Rows in memory.
-struct Held {
+pub(crate) struct Held {
     /// Row by row.
     cells: Vec<f64>,
     x: Mat<f64>,
     y: Vec<f64>,
     prints: Vec<Fingerprint>,
     /// Owners in the order of their names.
-    owner: Vec<usize>,
+    pub(crate) owner: Vec<usize>,
     /// Numbers in their table, and segments.
     number: Vec<u64>,
     segment: Vec<String>,
@@ -53,13 +53,18 @@ impl Held {
         self.prints.iter().map(|print| print.fold(N_FOLDS)).collect()
     }
 
-    fn rows(&self) -> Result<Rows<'_>, dshap::Error> {
+    pub(crate) fn rows(&self) -> Result<Rows<'_>, dshap::Error> {
         Rows::new(self.x.as_ref(), &self.y)
     }
 }
 
 /// Reads a table into memory; rows of nobody are left out where owners matter.
-fn hold(market: &Market<'_>, source: &Source, by: bool, segment: bool) -> Result<(Held, Roster), Error> {
+pub(crate) fn hold(
+    market: &Market<'_>,
+    source: &Source,
+    by: bool,
+    segment: bool,
+) -> Result<(Held, Roster), Error> {
     let p = market.design.n_columns();
     let (mut held, mut roster) = (Held::new(), Roster::default());
     let mut columns: Vec<&str> = Vec::new();

@@ -17,6 +17,7 @@
 //! | `sums.rs` | moments of owners, fold by fold |
 //! | `regression.rs` | the game of a regression: moments only |
 //! | `held.rs` | the games of classification, neighbours and densities: rows in memory |
+//! | `near.rs` | rows that are nearly the same |
 //! | `solve.rs` | a game solved, exactly or by random orders |
 //! | `explain.rs` | contributions to test rows on their way out |
 //! | `row_values.rs` | values of single rows, summed by owner |
@@ -31,6 +32,7 @@ mod explain;
 mod held;
 mod manifest;
 mod market;
+mod near;
 mod paid_for;
 mod payout;
 mod regression;

@@ -5,8 +5,8 @@ use crate::request::OpenTables;
 use crate::roster::{Roster, Sorted};
 use dshap::owners::{Fingerprints, Repeats, fingerprints};
 use dshap_catalogue::options::{
-    BANDWIDTH, BY, DUPLICATES, GAME_ONLY, K, KERNEL, METRIC, RIDGE, SAMPLES, SCALE, SEGMENT, STOP, TEST,
-    UTILITY,
+    BANDWIDTH, BY, DUPLICATES, GAME_ONLY, K, KERNEL, METRIC, NEAR, RIDGE, SAMPLES, SCALE, SEGMENT, STOP,
+    TEST, UTILITY,
 };
 use dshap_catalogue::{Given, OptionEntry, Task};
 use dshap_io::Source;
@@ -61,7 +61,7 @@ impl<'a> Market<'a> {
     ) -> Result<Self, Error> {
         let is_settled = |option: &&OptionEntry| {
             let is_own = [TEST.name, BY.name, RIDGE.name, STOP.name, SAMPLES.name].contains(&option.name);
-            !is_own && (option.is_fixed_by_valuer() || option.name == DUPLICATES.name)
+            !is_own && (option.is_fixed_by_valuer() || [DUPLICATES.name, NEAR.name].contains(&option.name))
         };
         if let Some(option) = given.options().find(is_settled) {
             return Err(Error::SettledByValuer { option: option.name });

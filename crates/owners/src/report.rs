@@ -54,6 +54,10 @@ pub struct Report {
     /// Pairs of owners that have rows in common; absent if nobody looked.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub shared: Option<Vec<SharedRows>>,
+    /// Pairs of owners with rows that are nearly the same, and how many rows of the first
+    /// that are; absent if nobody looked.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub near: Option<Vec<SharedRows>>,
     /// Whether copies of a row count once.
     pub duplicates_once: bool,
     /// Covariances of the owners' values over test rows, if there are few owners.
@@ -105,6 +109,9 @@ pub struct OwnerLine {
     /// Its rows that another owner has too.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub duplicates: Option<u64>,
+    /// Its rows that are nearly the same as a row of another owner.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub near: Option<u64>,
     /// Its rows that repeat an earlier row of its own.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub repeated: Option<u64>,

@@ -2,6 +2,7 @@
 
 use crate::explain::Explain;
 use crate::market::Market;
+use crate::near::Near;
 use crate::report::{Interaction, Measured, OwnerLine, Report, SharedRows, Solving};
 use crate::request::{OpenTables, OwnersRequest};
 use crate::roster::Sorted;
@@ -9,7 +10,7 @@ use crate::row_values::ByOwner;
 use crate::solve::{Solved, seed_in};
 use crate::{held, regression};
 use dshap::owners::Repeats;
-use dshap_catalogue::options::{EXPLAIN_TEST, GAME_ONLY, OWN, SAMPLES, SEGMENT, STOP, TASK, TEST};
+use dshap_catalogue::options::{EXPLAIN_TEST, GAME_ONLY, NEAR, OWN, SAMPLES, SEGMENT, STOP, TASK, TEST};
 use dshap_catalogue::{Given, Group, OptionEntry, Task};
 use dshap_io::Source;
 use dshap_models::{
@@ -92,7 +93,7 @@ fn of_valuer(
     let mut explain = Explain::new(explain, given.has(&SEGMENT));
     let played = regression::play_saved(&market, saved, &mut explain)?;
     explain.finish()?;
-    let mut report = report(&market, played, None, Vec::new());
+    let mut report = report(&market, played, None, None, Vec::new());
     let files = |source: &Source| InputFile::of(source, *digests);
     report.rows = vec![InputFile::of_valuer(file, *digests)?];
     report.test = tables.test.as_ref().map(files).transpose()?;
@@ -124,6 +125,8 @@ pub fn owners_of(
         _ => held::play(&market, &mut explain)?,
     };
     explain.finish()?;
+    let near =
+        given.number(&NEAR).map(|tolerance| Near::of(&market, &played.sorted, tolerance)).transpose()?;
     let (by_owner, row_warnings) = match given.has(&GAME_ONLY) {
         true => (None, Vec::new()),
         false => {
@@ -131,7 +134,7 @@ pub fn owners_of(
             (Some(by_owner), warnings)
         }
     };
-    Ok(report(&market, played, by_owner.as_ref(), row_warnings))
+    Ok(report(&market, played, by_owner.as_ref(), near, row_warnings))
 }
 
 /// The values of all rows, by owner.
@@ -157,6 +160,7 @@ fn report(
     market: &Market<'_>,
     played: Played,
     by_owner: Option<&ByOwner>,
+    near: Option<Near>,
     row_warnings: Vec<Warning>,
 ) -> Report {
     let Played { sorted, solved, repeats, .. } = &played;
@@ -183,6 +187,7 @@ fn report(
             stderr: std_error(owner),
             given_own: has_own.then(|| solved.alone[owner] - solved.none),
             duplicates: repeats.as_ref().map(|repeats| repeats.shared[owner] as u64),
+            near: near.as_ref().map(|near| near.rows[owner]),
             repeated: repeats.as_ref().map(|repeats| repeats.within[owner] as u64),
         }
     };
@@ -227,6 +232,7 @@ fn report(
         seed: seed_in(market.given),
         n_without_owner: sorted.n_nobody,
         shared,
+        near: near.map(|near| near.pairs),
         duplicates_once: market.counts_once(),
         covariance: played.covariance.clone(),
         rows: Vec::new(),

@@ -28,6 +28,7 @@ impl Report {
             ("stderr", numbers(|line| line.stderr)),
             ("given_own", numbers(|line| line.given_own)),
             ("duplicates", counts(|line| line.duplicates)),
+            ("near", counts(|line| line.near)),
             ("repeated", counts(|line| line.repeated)),
         ];
         let present = columns.into_iter().filter_map(|(name, cells)| Some((name, cells?, true)));

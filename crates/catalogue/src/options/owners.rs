@@ -47,6 +47,18 @@ pub static DUPLICATES: OptionEntry = OptionEntry {
     ..OWNERS
 };
 
+/// Rows that are nearly the same.
+pub static NEAR: OptionEntry = OptionEntry {
+    name: "near",
+    placeholder: "DISTANCE",
+    takes: Kind::Number { least: 0.0, above: true, below: f64::INFINITY },
+    help: "Also count rows that are nearly the same as a row of another owner",
+    details: "Two rows are near if features and target differ by at most this many standard deviations: the root of \
+              the mean squared difference over columns. All rows are held in memory.",
+    daily: false,
+    ..OWNERS
+};
+
 /// No row values.
 pub static GAME_ONLY: OptionEntry = OptionEntry {
     name: "game_only",
@@ -152,6 +164,7 @@ pub static MIN_ROWS: OptionEntry = OptionEntry {
 pub(super) const ALL: &[&OptionEntry] = &[
     &OWN,
     &DUPLICATES,
+    &NEAR,
     &GAME_ONLY,
     &EXPLAIN_TEST,
     &SEGMENT,

@@ -138,6 +138,14 @@ fn describe(report: &Report) -> String {
             .collect();
         text += &aligned(&lines);
     }
+    if let Some(pairs) = &report.near {
+        let n_near: u64 = report.owners.iter().filter_map(|line| line.near).sum();
+        text += &format!("{} near a row of another owner", agreed(n_near));
+        text += &pairs.first().map_or_else(
+            || "\n".into(),
+            |most| format!("; most of them: {} of `{}` near `{}`\n", grouped(most.rows), most.a, most.b),
+        );
+    }
     let sum: f64 = report.owners.iter().map(|line| line.shapley).sum();
     text += &format!(
         "the values add up to {}: utility {} of all less {} of {}\n",
@@ -172,6 +180,10 @@ fn describe(report: &Report) -> String {
         ),
     };
     text
+}
+
+fn agreed(n_rows: u64) -> String {
+    if n_rows == 1 { "1 row is".into() } else { format!("{} rows are", grouped(n_rows)) }
 }
 
 fn said(utility: &str) -> String {

@@ -168,6 +168,27 @@ fn copies_can_count_once() {
 }
 
 #[test]
+fn copies_with_a_little_noise_are_found() {
+    let first = lines(1, 40, 1.0);
+    let mut draws = Draws::new(77);
+    let blurred: Vec<String> = parsed(&first)
+        .iter()
+        .map(|row| row.map(|cell| format!("{:.6}", cell + 0.001 * draws.normal())).join(","))
+        .collect();
+    let owners = [("blurred", blurred), ("first", first), ("other", lines(2, 40, 1.0))];
+    let folder = Folder::with("rows.csv", table(&owners)).and("test.csv", without_owner(&lines(3, 50, 1.0)));
+    let line = "dshap owners rows.csv --by vendor --target y --test test.csv --near 0.01";
+    let found = csv(&folder, line);
+    assert_eq!(found.numbers("duplicates"), [0.0; 3]);
+    assert_eq!(found.numbers("near"), [40.0, 40.0, 0.0]);
+    assert!(
+        folder
+            .run(line)
+            .contains("80 rows are near a row of another owner; most of them: 40 of `blurred` near `first`")
+    );
+}
+
+#[test]
 fn splitting_an_owner_changes_the_game_and_not_the_row_sums() {
     let (first, other) = (lines(1, 40, 1.0), lines(2, 40, 1.0));
     let halves = [("big", first[..20].to_vec()), ("big2", first[20..].to_vec()), ("other", other.clone())];

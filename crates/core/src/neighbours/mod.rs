@@ -89,6 +89,7 @@
 //! | `options.rs` | the options |
 //! | `column.rs`, `space.rs`, `distances.rs` | units of columns; coordinates and direct distances; blocks of distances |
 //! | `index.rs`, `search.rs` | a tree of boxes that finds near rows; where it is used |
+//! | `near.rs` | rows that are nearly the same, by the same index |
 //! | `list.rs`, `sort.rs` | the order of rows for one test row, with its ties |
 //! | `labels.rs`, `numbers.rs` | from a list to values: classification, regression |
 //! | `pass.rs` | means over test rows, with the same bits for any threads |
@@ -100,6 +101,7 @@ mod index;
 mod labels;
 mod list;
 mod lists;
+mod near;
 mod numbers;
 mod options;
 mod pass;
@@ -110,6 +112,7 @@ mod space;
 mod valuer;
 mod weights;
 
+pub use near::near_rows;
 pub use options::{DEFAULT_K, Metric, NeighbourOptions, NeighbourTask, Scale, TestRows, sample_rows};
 pub use pass::TestMeans;
 pub use search::Search;

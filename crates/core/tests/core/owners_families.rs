@@ -4,7 +4,7 @@ use crate::common::Data;
 use crate::common::on_threads;
 use dshap::Error;
 use dshap::density::{Bandwidth, DensityOptions, Kernel, Scaling};
-use dshap::neighbours::{Metric, Scale};
+use dshap::neighbours::{Metric, Scale, near_rows};
 use dshap::owners::{
     DensityGame, Exact, Game, HeldMarket, Judged, LogisticGame, NeighbourGame, NeighbourGameOptions,
     NeighbourTarget, Parts, exact,
@@ -298,4 +298,38 @@ fn rows_that_are_not_finite_are_refused() {
     market.test.x[(3, 1)] = f64::NAN;
     let refused = DensityGame::new(&market.held(false, false), DensityOptions::default()).map(|_| ());
     assert_eq!(refused, Err(Error::NotFinite { row: 3, column: 1 }));
+}
+
+/// The index finds what comparing all pairs finds.
+#[test]
+fn near_rows_are_found_without_comparing_all_pairs() {
+    let data = drawn(9, 400, 3);
+    let column =
+        |j: usize| -> Vec<f64> { (0..400).map(|i| if j < 2 { data.x[(i, j)] } else { data.y[i] }).collect() };
+    let scaled: Vec<Vec<f64>> = (0..3)
+        .map(|j| {
+            let cells = column(j);
+            let mean = cells.iter().sum::<f64>() / 400.0;
+            let std = (cells.iter().map(|cell| (cell - mean).powi(2)).sum::<f64>() / 400.0).sqrt();
+            cells.iter().map(|cell| cell / std).collect()
+        })
+        .collect();
+    let tolerance = 0.1;
+    let found = near_rows(data.rows(), tolerance, |_, near| near.to_vec()).unwrap();
+    let mut n_near = 0;
+    for i in 0..400 {
+        let distance = |k: usize| {
+            let squares: f64 = (0..3).map(|j| (scaled[j][i] - scaled[j][k]).powi(2)).sum();
+            (squares / 3.0).sqrt()
+        };
+        for k in (0..400).filter(|&k| k != i) {
+            // A standard deviation with another divisor moves the border by 0.13 %.
+            if (distance(k) / tolerance - 1.0).abs() > 0.005 {
+                assert_eq!(found[i].contains(&(k as u32)), distance(k) < tolerance, "rows {i} and {k}");
+            }
+        }
+        assert!(found[i].is_sorted() && !found[i].contains(&(i as u32)));
+        n_near += found[i].len();
+    }
+    assert!(n_near > 200, "{n_near} pairs");
 }
