@@ -72,14 +72,14 @@ pub(crate) fn hold(
     columns.extend(market.segment().filter(|_| segment));
     market.table(source, &columns).each(|rows| {
         let prints = fingerprints(rows.x.as_ref(), &rows.y);
-        for i in 0..rows.y.len() {
+        for (i, print) in prints.into_iter().enumerate() {
             if by {
                 let Some(owner) = roster.count(rows.name(0, i)) else { continue };
                 held.owner.push(owner);
             }
             held.cells.extend((0..p).map(|j| rows.x[(i, j)]));
             held.y.push(rows.y[i]);
-            held.prints.push(prints[i]);
+            held.prints.push(print);
             held.number.push(rows.first_row + rows.place(i) as u64);
             if segment && market.segment().is_some() {
                 held.segment.push(rows.name(columns.len() - 1, i).unwrap_or_default().into());

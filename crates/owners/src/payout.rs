@@ -91,6 +91,8 @@ pub struct PayoutLine {
     pub stderr: Option<f64>,
     /// What it is paid.
     pub payout: f64,
+    /// The same in plain digits, exactly.
+    pub amount: String,
     /// The same in units, exactly.
     pub units: i64,
     /// The standard error of the payout.
@@ -150,6 +152,7 @@ fn divided(paid_for: PaidFor, given: &Given) -> Result<Payout, Error> {
             value: worth.value,
             stderr: worth.stderr,
             payout: 0.0,
+            amount: money.unit.times(0),
             units: 0,
             payout_stderr: None,
             rank_survives: None,
@@ -158,7 +161,8 @@ fn divided(paid_for: PaidFor, given: &Given) -> Result<Payout, Error> {
     for (place, &i) in paid.iter().enumerate() {
         let line = &mut lines[i];
         line.units = units[place];
-        line.payout = money.unit.times(units[place]).parse().unwrap_or(f64::NAN);
+        line.amount = money.unit.times(units[place]);
+        line.payout = line.amount.parse().unwrap_or(f64::NAN);
         line.payout_stderr = drawn.as_ref().map(|drawn| drawn.errors[place] * money.unit_size);
         line.rank_survives = drawn.as_ref().map(|drawn| drawn.stability.each[place]);
     }

@@ -6,7 +6,7 @@ use crate::args::{PayoutArgs, VerifyArgs};
 use crate::failure::Failure;
 use crate::progress::Progress;
 use crate::speech::CommandLine;
-use crate::table::{counted, grouped, render};
+use crate::table::{aligned, counted, grouped, significant, visible};
 use dshap_catalogue::options::{FORMAT, MANIFEST};
 use dshap_io::AtomicFile;
 use dshap_owners::{Manifest, Payout, PayoutRequest};
@@ -35,7 +35,7 @@ pub(crate) fn payout(args: &PayoutArgs) -> Result<(), Failure> {
         conclude(&recorded, None, &run, &doing, || {
             let rows = found.table();
             match target {
-                Target::Terminal => crate::print(&render(&rows, |n| format!("  … {n} owners between …")))?,
+                Target::Terminal => crate::print(&shown(&found))?,
                 Target::Written(destination, format) => {
                     let mut written = Written::new(destination, format, Arrange::ByRow);
                     written.begin(&rows.schema()).map_err(failed)?;
@@ -51,6 +51,24 @@ pub(crate) fn payout(args: &PayoutArgs) -> Result<(), Failure> {
             Ok(describe(&found))
         })
     })
+}
+
+/// One line per owner, with payouts to the last unit.
+fn shown(found: &Payout) -> String {
+    let number = |number: Option<f64>| number.map(significant).unwrap_or_default();
+    let header = ["owner", "rows", "value", "stderr", "payout", "payout_stderr", "rank_survives"];
+    let lines = found.owners.iter().map(|line| {
+        [
+            visible(&line.owner),
+            line.rows.map(|rows| rows.to_string()).unwrap_or_default(),
+            significant(line.value),
+            number(line.stderr),
+            line.amount.clone(),
+            number(line.payout_stderr),
+            number(line.rank_survives),
+        ]
+    });
+    aligned(&std::iter::once(header.map(String::from)).chain(lines).collect::<Vec<_>>())
 }
 
 fn describe(found: &Payout) -> String {

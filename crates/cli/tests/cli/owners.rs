@@ -58,9 +58,9 @@ fn refit(train: &[[f64; 3]], test: &[[f64; 3]], ridge: f64) -> f64 {
     let x = |row: &[f64; 3]| [1.0, row[0], row[1]];
     let mut system = [[0.0; 4]; 3];
     for row in train {
-        for i in 0..3 {
-            (0..3).for_each(|j| system[i][j] += x(row)[i] * x(row)[j]);
-            system[i][3] += x(row)[i] * row[2];
+        for (i, equation) in system.iter_mut().enumerate() {
+            (0..3).for_each(|j| equation[j] += x(row)[i] * x(row)[j]);
+            equation[3] += x(row)[i] * row[2];
         }
     }
     (1..3).for_each(|i| system[i][i] += ridge);

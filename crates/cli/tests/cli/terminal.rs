@@ -50,3 +50,10 @@ fn a_formula_shows_its_forms() {
     let Some(screen) = on_a_terminal(&folder, line) else { return };
     assert!(screen.contains("gain") && screen.contains("0.16929"), "{screen}");
 }
+
+#[test]
+fn payouts_are_shown_to_the_last_unit() {
+    let folder = Folder::with("owners.csv", "owner,rows,shapley,stderr\nacme,3,2,0.1\nbolt,4,1,0.1\n");
+    let Some(screen) = on_a_terminal(&folder, "payout owners.csv --budget 100000 --quiet") else { return };
+    assert!(screen.contains("66666.67") && screen.contains("33333.33"), "{screen}");
+}
