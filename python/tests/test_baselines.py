@@ -144,7 +144,7 @@ def test_doubts_are_warnings(goods):
 
 @pytest.mark.parametrize("function, keywords, words", [
     (baselines.leave_one_out, {"utility": "accuracy"}, "`utility` is for classification"),
-    (baselines.leave_one_out, {"utility": "brier"}, "`utility='brier'` is not possible: classifiers of sets are judged by accuracy or log-loss"),
+    (baselines.leave_one_out, {"utility": "brier"}, "`utility='brier'` does not go with `leave_one_out`, which takes `accuracy` or `log-loss`"),
     (baselines.leave_one_out, {"task": "clustering"}, "`task` is 'clustering'"),
     (baselines.leave_one_out, {"ridge": -1.0}, "`ridge` is -1"),
     (baselines.leave_one_out, {"kernel": "gaussian"}, r"`kernel` is for densities \(`task='density'`\)"),

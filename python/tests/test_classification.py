@@ -342,7 +342,6 @@ def test_wrong_labels_are_found():
         (lambda X, y: (X, np.where(np.arange(600) == 7, np.inf, y)), "`y` row 7 holds `inf`"),
         (lambda X, y: (X, None), "the target y is None"),
         (lambda X, y: (X, np.column_stack([y, y])), "1d array"),
-        (lambda X, y: (X, X[:, 0] > 0), r"perfectly separated by the features.*\n.*`ridge=1` \(or another penalty\) keeps the coefficients finite"),
     ],
 )
 def test_labels_that_are_none(given, words):
@@ -354,8 +353,15 @@ def test_labels_that_are_none(given, words):
 
 def test_a_ridge_is_the_way_out_of_separation():
     X, _ = labelled(2)
-    valuer = ClassificationValuer(ridge=1.0).fit(X, X[:, 0] > 0)
-    assert np.isfinite(valuer.value_training()).all()
+    words = "perfectly separated by the features.*\n.*`ridge='auto'` keeps the coefficients finite"
+    with pytest.raises(InputError, match=words) as caught:
+        ClassificationValuer(ridge=0).fit(X, X[:, 0] > 0)
+    assert "--" not in str(caught.value)
+    for ridge in ["auto", 1.0]:
+        valuer = ClassificationValuer(ridge=ridge).fit(X, X[:, 0] > 0)
+        assert np.isfinite(valuer.value_training()).all()
+    automatic = ClassificationValuer().fit(X, X[:, 0] > 0).value_training()
+    assert np.array_equal(valuer.set_params(ridge="auto").fit(X, X[:, 0] > 0).value_training(), automatic)
     for method in ("calibrated", "general"):
         drawn = ClassificationValuer(method, ridge=1.0, m=80, **({"samples": 8} if method == "general" else {}))
         assert np.isfinite(drawn.fit(X, X[:, 0] > 0).value_training()).all()

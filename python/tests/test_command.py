@@ -23,7 +23,7 @@ def entry(request):
 
 @pytest.fixture
 def table(tmp_path):
-    rows = "".join(f"{i % 7},{(i * i) % 11},{i % 5 + (i * 7) % 3}\n" for i in range(60))
+    rows = "".join(f"{i % 7},{(i * i) % 11},{i % 7 + (i * 7) % 13 / 10}\n" for i in range(60))
     (tmp_path / "t.csv").write_text("a,b,y\n" + rows)
     return tmp_path
 

@@ -13,6 +13,9 @@ use dshap_table::{Kind, ReadAs, Wanted};
 /// Rows from which the task is guessed, as many as settle the column types.
 const GUESS_ROWS: u64 = 10_000;
 
+/// Later rows come in batches of this size, because often the next few settle it.
+const GUESS_BYTES: usize = 1 << 20;
+
 /// Fewer cells than this, for each label, do not tell labels from numbers.
 const FEWEST_CELLS: u64 = 5;
 
@@ -76,23 +79,29 @@ enum Numbers {
     Many,
 }
 
-/// Reads until the target is known to have more than two values: of a file that is sorted
-/// by label the first rows tell nothing.
+/// Looks at the first rows, and at all others while the target has two values only: of a
+/// file that is sorted by label the first rows tell nothing.
 fn numbers(source: &Source, target: &str) -> Result<Numbers, Error> {
-    let wanted = [Wanted { name: target.into(), read_as: ReadAs::Number }];
+    let first = ScanOptions { limit_rows: Some(GUESS_ROWS), ..ScanOptions::default() };
+    let others = ScanOptions { skip_rows: GUESS_ROWS, batch_bytes: GUESS_BYTES, ..ScanOptions::default() };
     let (mut seen, mut n_cells): (Vec<f64>, u64) = (Vec::new(), 0);
-    'rows: for batch in source.scan(&wanted, ScanOptions::default())? {
-        let rows = batch?.rows;
-        let cells = rows.column(0).as_primitive::<Float64Type>();
-        for cell in (0..cells.len()).filter(|&row| cells.is_valid(row)).map(|row| cells.value(row)) {
-            n_cells += 1;
-            if !seen.contains(&cell) {
-                seen.push(cell);
+    for options in [first, others] {
+        let wanted = [Wanted { name: target.into(), read_as: ReadAs::Number }];
+        for batch in source.scan(&wanted, options)? {
+            let rows = batch?.rows;
+            let cells = rows.column(0).as_primitive::<Float64Type>();
+            for cell in (0..cells.len()).filter(|&row| cells.is_valid(row)).map(|row| cells.value(row)) {
+                n_cells += 1;
+                if !seen.contains(&cell) && seen.len() <= MOST_LABELS {
+                    seen.push(cell);
+                }
             }
-            let is_many = seen.len() > MOST_LABELS || seen.iter().any(|number| number.fract() != 0.0);
-            if seen.len() > 2 && (is_many || n_cells >= GUESS_ROWS) {
-                break 'rows;
+            if seen.len() > MOST_LABELS {
+                return Ok(Numbers::Many);
             }
+        }
+        if seen.len() > 2 {
+            break;
         }
     }
     let are_whole = seen.iter().all(|number| number.fract() == 0.0);

@@ -231,7 +231,7 @@ struct Thinned {
 }
 
 impl Thinned {
-    const MOST: usize = 1 << 18;
+    const MOST: usize = 1 << 16;
 
     fn add(&mut self, value: f64) {
         if self.n_seen.is_multiple_of(self.step) {

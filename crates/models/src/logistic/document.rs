@@ -3,7 +3,7 @@
 use super::LogisticModel;
 use crate::columns::ColumnStats;
 use crate::file::{Arrays, Document, Reading, named};
-use crate::how::How;
+use crate::how::{How, LogisticRidge};
 use crate::linear::{MomentsDocument, read_moments, write_moments};
 use crate::reference::ExtraPass;
 use crate::sample::{LabelSample, RowSample, SampleCounts};
@@ -158,7 +158,8 @@ pub(crate) fn write_fit(prefix: &str, parts: LogisticParts) -> (LogisticFitDocum
     (document, arrays)
 }
 
-/// A classification that was written. The ridge of its fit becomes an option in `given`.
+/// A classification that was written. The ridge of its fit, unless it is the default,
+/// becomes an option in `given`.
 pub(crate) fn parse(
     document: &mut Document,
     design: &Design,
@@ -223,8 +224,14 @@ pub(crate) fn parse(
         }
         None => None,
     };
-    let ridge = if options.standardised { Value::Word("auto".into()) } else { Value::Number(options.ridge) };
-    given.set(&RIDGE, ridge).map_err(|expected| format!("its ridge is {}: {expected}", options.ridge))?;
+    let stored = LogisticRidge { ridge: options.ridge, standardised: options.standardised };
+    let by_default = How { method: how.method, given: std::mem::take(given).without(&RIDGE) };
+    *given = by_default.given.clone();
+    if by_default.logistic_ridge() != stored {
+        let ridge =
+            if stored.standardised { Value::Word("auto".into()) } else { Value::Number(stored.ridge) };
+        given.set(&RIDGE, ridge).map_err(|expected| format!("its ridge is {}: {expected}", stored.ridge))?;
+    }
     Ok(LogisticModel { fits, options, columns, sample, distances, authors, rows, second_order })
 }
 
