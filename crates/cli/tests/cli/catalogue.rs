@@ -155,3 +155,36 @@ fn example(option: &OptionEntry) -> String {
         Kind::Bytes => "1GB".into(),
     }
 }
+
+/// Words that a method refuses are not listed, and messages name methods for the task at hand.
+#[test]
+fn only_what_fits_is_suggested() {
+    let folder = Folder::with("t.csv", crate::common::many_rows(60));
+    for method in ["loo", "d-shapley"] {
+        let described = folder.stdout(&format!("dshap methods {method}"));
+        assert!(described.contains("--utility accuracy|log-loss"), "{described}");
+    }
+    let json: serde_json::Value = serde_json::from_str(&folder.stdout("dshap methods --json")).expect("JSON");
+    for method in json["methods"].as_array().expect("methods") {
+        let tasks = method["tasks"].as_array().expect("tasks");
+        for option in method["options"].as_array().expect("options") {
+            let has = |task: &serde_json::Value| tasks.contains(task);
+            assert!(
+                option["tasks"].as_array().expect("tasks").iter().all(has),
+                "{}: {option}",
+                method["name"]
+            );
+        }
+    }
+    let spread = folder.run("dshap value t.csv --target y --task regression --spread model");
+    assert!(spread.contains("`--spread` is for classification"), "{spread}");
+    let scale = folder.run("dshap value t.csv --target y --task regression --scale none");
+    assert!(scale.contains("`--scale` goes with `knn` and `knn-shapley` only"), "{scale}");
+
+    let small = folder.run("dshap value t.csv --target y --method lower --m 10");
+    let (_, hint) = small.split_once("set `--m` to at least ").unwrap_or_else(|| panic!("{small}"));
+    let m: usize = hint.split([',', '\n']).next().and_then(|m| m.trim().parse().ok()).expect("a number");
+    folder.stdout(&format!("dshap value t.csv --target y --method lower --m {m}"));
+    let less = folder.run(&format!("dshap value t.csv --target y --method lower --m {}", m - 1));
+    assert!(less.contains("exit 1"), "{less}");
+}
