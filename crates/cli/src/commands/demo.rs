@@ -111,8 +111,8 @@ fn write_data() -> Result<PathBuf, Failure> {
         }
         let _ = writeln!(csv, "{y:.6},{}", u8::from(corrupted));
     }
-    // A fresh folder that only this user can write to: where everybody can, another
-    // user may have put a link in the place of any name that can be guessed.
+    // A fresh folder that only this user can write to. In a shared folder, somebody else
+    // could have placed a link under a name that is easy to guess.
     let mut builder = tempfile::Builder::new();
     #[cfg(unix)]
     builder.permissions(std::os::unix::fs::PermissionsExt::from_mode(0o700));

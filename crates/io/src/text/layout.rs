@@ -12,7 +12,7 @@ pub(crate) enum Layout {
     Lines,
 }
 
-/// How cells are told apart.
+/// What separates cells and quotes them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Dialect {
     pub(crate) delimiter: u8,

@@ -35,7 +35,7 @@ pub(crate) fn judge(path: &str, meant: &Meant) -> (Outcome, String) {
     }
 }
 
-/// Names and columns; numbers and texts are told apart.
+/// Names and columns; a number differs from the same digits as text.
 type Table = (Vec<String>, Vec<Vec<Option<Cell>>>);
 
 #[derive(Debug, Clone, PartialEq)]

@@ -18,7 +18,7 @@ pub(crate) fn moments_of(data: &Data) -> Option<Moments> {
 }
 
 impl Market {
-    /// `sizes.len()` owners with so many rows each, some of them noisy.
+    /// One owner for each of `sizes`, with that many rows; some owners are noisy.
     pub(crate) fn drawn(seed: u64, sizes: &[usize], p: usize, has_own: bool) -> Self {
         let draws = |seed, n, noise| Data::of(&Sample::gaussian(seed, n, p, noise));
         let owners =
