@@ -27,7 +27,7 @@ class Groups(Columns):
     n_rows : array of int
         Number of rows with a value.
     n_negative : array of int
-        Number of rows that are expected to harm.
+        Number of rows with a negative value.
     """
 
     __module__ = "dshap"
