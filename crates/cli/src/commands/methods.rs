@@ -1,8 +1,9 @@
 //! `dshap methods`: what the catalogue has.
 
-use crate::args::{MethodsArgs, default, long_name, only_tasks, spelled};
+use crate::args::{MethodsArgs, command as root, default, long_name, only_tasks, spelled};
 use crate::failure::Failure;
 use crate::table::wrapped;
+use clap::{Arg, ArgAction, Command};
 use dshap_catalogue::{Kind, MethodEntry, MethodKind, OptionEntry, Takes, Task, options};
 use dshap_models::methods;
 use serde::Serialize;
@@ -22,6 +23,7 @@ pub(crate) fn run(args: &MethodsArgs) -> Result<(), Failure> {
         (None, true) => json(&Catalogue {
             methods: methods::entries().into_iter().map(in_json).collect(),
             options: options::all().collect(),
+            commands: root().get_subcommands().map(CommandEntry::of).collect(),
         }),
         (None, false) => table(),
     };
@@ -33,6 +35,65 @@ pub(crate) fn run(args: &MethodsArgs) -> Result<(), Failure> {
 struct Catalogue {
     methods: Vec<Json>,
     options: Vec<&'static OptionEntry>,
+    commands: Vec<CommandEntry>,
+}
+
+/// A command: the options of the catalogue that it takes, and what only it takes.
+#[derive(Serialize)]
+struct CommandEntry {
+    name: String,
+    help: String,
+    /// Names of options.
+    options: Vec<String>,
+    /// Arguments that are not in the catalogue, such as files and the method.
+    arguments: Vec<ArgumentEntry>,
+}
+
+#[derive(Serialize)]
+struct ArgumentEntry {
+    name: String,
+    placeholder: String,
+    help: String,
+    /// Given by its place instead of by its name.
+    positional: bool,
+    required: bool,
+    /// May be given several times.
+    several: bool,
+}
+
+impl CommandEntry {
+    fn of(command: &Command) -> CommandEntry {
+        let (options, arguments): (Vec<&Arg>, Vec<&Arg>) = command
+            .get_arguments()
+            .filter(|argument| !matches!(argument.get_id().as_str(), "help" | "version"))
+            .partition(|argument| {
+                !argument.is_positional() && options::find(argument.get_id().as_str()).is_some()
+            });
+        CommandEntry {
+            name: command.get_name().to_owned(),
+            help: command.get_about().map(ToString::to_string).unwrap_or_default(),
+            options: options.iter().map(|option| option.get_id().to_string()).collect(),
+            arguments: arguments.into_iter().map(ArgumentEntry::of).collect(),
+        }
+    }
+}
+
+impl ArgumentEntry {
+    fn of(argument: &Arg) -> ArgumentEntry {
+        let placeholder = match argument.get_action().takes_values() {
+            true => argument.get_value_names().unwrap_or_default().join(" "),
+            false => String::new(),
+        };
+        ArgumentEntry {
+            name: argument.get_id().to_string(),
+            placeholder,
+            help: argument.get_help().map(ToString::to_string).unwrap_or_default(),
+            positional: argument.is_positional(),
+            required: argument.is_required_set(),
+            several: matches!(argument.get_action(), ArgAction::Append)
+                || argument.get_num_args().is_some_and(|count| count.max_values() > 1),
+        }
+    }
 }
 
 /// A method, with the options that it takes for tasks it has.

@@ -88,6 +88,24 @@ fn the_catalogue_is_json() {
     };
     assert_eq!(names("methods"), METHODS.iter().map(|method| method.name()).collect::<Vec<_>>());
     assert_eq!(names("options"), options::all().map(|option| option.name).collect::<Vec<_>>());
+    let value = &all["commands"][names("commands").iter().position(|name| name == "value").expect("value")];
+    let arguments: Vec<&str> = value["arguments"]
+        .as_array()
+        .expect("a list")
+        .iter()
+        .filter_map(|entry| entry["name"].as_str())
+        .collect();
+    assert_eq!(arguments, ["points", "valuer", "method", "output"]);
+    assert_eq!(value["arguments"][0]["several"], true);
+    let takes = value["options"].as_array().expect("a list");
+    assert!(
+        takes.iter().all(|name| names("options").iter().any(|known| name == known.as_str())),
+        "{takes:?}"
+    );
+    assert!(
+        takes.iter().any(|name| name == "metric") && !takes.iter().any(|name| name == "budget"),
+        "{takes:?}"
+    );
     let one = folder.stdout("dshap methods knn --json");
     let one: serde_json::Value = serde_json::from_str(&one).expect("JSON");
     let knn = METHODS.iter().position(|method| method.name() == "knn").expect("knn");
