@@ -4,6 +4,7 @@ use arrow_array::cast::AsArray;
 use arrow_array::types::{Float64Type, UInt64Type};
 use arrow_array::{Array, RecordBatch};
 use arrow_schema::DataType;
+pub(crate) use dshap_words::{counted, grouped, significant};
 
 /// Rows shown from each end of a long table.
 const SHOWN_EACH: usize = 10;
@@ -131,41 +132,9 @@ pub(crate) fn wrapped(text: &str, indent: usize, width: usize) -> String {
     lines.iter().map(|line| format!("{blanks}{line}\n")).collect()
 }
 
-/// A number to five significant digits.
-pub(crate) fn significant(number: f64) -> String {
-    if number == 0.0 || !number.is_finite() {
-        return number.to_string();
-    }
-    let magnitude = number.abs().log10().floor() as i32;
-    if (-4..7).contains(&magnitude) {
-        format!("{number:.*}", (4 - magnitude).max(0) as usize)
-    } else {
-        format!("{number:.4e}")
-    }
-}
-
 /// How long something took, in seconds; times below a millisecond are not told apart.
 pub(crate) fn in_seconds(seconds: f64) -> String {
     if seconds < 0.001 { "<0.001".into() } else { format!("{seconds:.3}") }
-}
-
-/// A number of things, in the singular for one.
-pub(crate) fn counted(number: u64, thing: &str) -> String {
-    let plural = if number == 1 { "" } else { "s" };
-    format!("{} {thing}{plural}", grouped(number))
-}
-
-/// A count with its digits in groups of three.
-pub(crate) fn grouped(count: u64) -> String {
-    let digits = count.to_string();
-    let mut out = String::new();
-    for (i, digit) in digits.chars().enumerate() {
-        if i > 0 && (digits.len() - i).is_multiple_of(3) {
-            out.push(' ');
-        }
-        out.push(digit);
-    }
-    out
 }
 
 /// A number of bytes to two digits.

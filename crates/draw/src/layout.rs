@@ -33,6 +33,8 @@ pub(crate) struct Layout {
     pub(crate) width: f64,
     pub(crate) height: f64,
     columns: usize,
+    /// Height of the title, if there is one.
+    title: f64,
     /// Left end of the panels, which are centred under a long title.
     left: f64,
     /// Height of names under a horizontal axis, beyond that of numbers.
@@ -53,7 +55,8 @@ impl Layout {
             .flat_map(|panel| &panel.x.names)
             .map(|name| text_width(name, TEXT) * std::f64::consts::FRAC_1_SQRT_2)
             .fold(0.0, f64::max);
-        let top = TITLE + rows as f64 * (ABOVE + CHART_HEIGHT + BELOW + names_height);
+        let title = if figure.title.is_empty() { 0.0 } else { TITLE };
+        let top = title + rows as f64 * (ABOVE + CHART_HEIGHT + BELOW + names_height);
         let mut legend: Vec<(f64, f64)> = Vec::new();
         let (mut x, mut row) = (EDGE + 8.0, 0);
         for name in names {
@@ -67,14 +70,14 @@ impl Layout {
         let legend_rows = if names.is_empty() { 0 } else { row + 1 };
         let height = top + legend_rows as f64 * LEGEND_ROW + EDGE;
         let left = (width - panels_width) / 2.0;
-        Self { width, height, columns, left, names_height, legend }
+        Self { width, height, columns, title, left, names_height, legend }
     }
 
     /// The upper left corner of the chart of panel `i`.
     pub(crate) fn chart(&self, i: usize) -> (f64, f64) {
         let (row, column) = (i / self.columns, i % self.columns);
         let x = self.left + column as f64 * (LEFT + CHART_WIDTH + RIGHT) + LEFT;
-        let y = TITLE + row as f64 * (ABOVE + CHART_HEIGHT + BELOW + self.names_height) + ABOVE;
+        let y = self.title + row as f64 * (ABOVE + CHART_HEIGHT + BELOW + self.names_height) + ABOVE;
         (x, y)
     }
 }

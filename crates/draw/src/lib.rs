@@ -140,6 +140,8 @@ pub struct Line {
     /// Whether points are joined. Use marks alone for points with nothing between
     /// them.
     pub joined: bool,
+    /// Whether the area between the line and 0 is filled, as in a histogram.
+    pub filled: bool,
     /// Its points, from left to right. Those that are not finite are left out.
     pub points: Vec<Point>,
 }
@@ -147,7 +149,15 @@ pub struct Line {
 impl Line {
     /// A solid line.
     pub fn new(name: impl Into<String>, colour: Colour, points: Vec<Point>) -> Self {
-        Self { name: name.into(), colour, dash: Dash::Solid, marked: false, joined: true, points }
+        Self {
+            name: name.into(),
+            colour,
+            dash: Dash::Solid,
+            marked: false,
+            joined: true,
+            filled: false,
+            points,
+        }
     }
 
     /// The same line, dashed.
@@ -159,6 +169,12 @@ impl Line {
     /// Marks at the points, and no line.
     pub fn with_marks_only(mut self) -> Self {
         (self.marked, self.joined) = (true, false);
+        self
+    }
+
+    /// The same line, with the area between it and 0 filled.
+    pub fn with_area(mut self) -> Self {
+        self.filled = true;
         self
     }
 

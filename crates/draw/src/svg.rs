@@ -12,7 +12,8 @@ const GRID: &str = "#E3E3E3";
 pub(crate) fn render(figure: &Figure) -> String {
     let mut entries: Vec<&Line> = Vec::new();
     for line in figure.panels.iter().flat_map(|panel| &panel.lines) {
-        if !entries.iter().any(|entry| entry.name == line.name) {
+        // A line without a name needs no entry.
+        if !line.name.is_empty() && !entries.iter().any(|entry| entry.name == line.name) {
             entries.push(line);
         }
     }
@@ -61,7 +62,8 @@ impl Page {
 
     fn panel(&mut self, panel: &Panel, (left, top): (f64, f64), names_height: f64) {
         let points = || panel.lines.iter().flat_map(|line| &line.points);
-        let heights = points().flat_map(|p| [p.y - p.band, p.y, p.y + p.band]);
+        let zero = [0.0].into_iter().filter(|_| panel.lines.iter().any(|line| line.filled));
+        let heights = points().flat_map(|p| [p.y - p.band, p.y, p.y + p.band]).chain(zero);
         let is_shown = |number: &f64, least: Option<f64>| least.is_none_or(|least| *number >= least);
         let across = points().map(|point| point.x).filter(|x| is_shown(x, panel.x.least));
         let n_names = panel.x.names.len() as f64;
@@ -113,6 +115,14 @@ impl Page {
             let mut path = String::new();
             for (i, (x, y, ..)) in shown.iter().enumerate() {
                 let _ = write!(path, "{}{x:.2} {y:.2}", if i == 0 { 'M' } else { 'L' });
+            }
+            if let (true, Some(first), Some(last), Some(zero)) =
+                (line.filled, shown.first(), shown.last(), up(0.0))
+            {
+                let (right, left, colour) = (last.0, first.0, line.colour.code());
+                self.line(&format!(
+                    r#"<path d="{path}L{right:.2} {zero:.2}L{left:.2} {zero:.2}Z" fill="{colour}" fill-opacity="0.3"/>"#
+                ));
             }
             self.stroke(&path, line);
             // A line with one point would be invisible.

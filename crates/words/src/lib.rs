@@ -10,6 +10,7 @@
 //! | `table_words.rs` | `dshap-table`: columns that cannot become a design |
 //! | `io_words.rs` | `dshap-io`: files that cannot be read or written |
 //! | `engine_words.rs` | `dshap-models`, `dshap-catalogue`: runs, warnings, options that do not go together |
+//! | `numbers.rs` | numbers to a few digits, counts of things |
 //! | `owners_words.rs` | `dshap-models`: owners, payouts and receipts |
 //! | `experiment_words.rs` | `dshap-experiments`, with the feature `experiments` |
 
@@ -19,6 +20,7 @@ mod engine_words;
 mod experiment_words;
 mod io_words;
 mod listing;
+mod numbers;
 mod owners_words;
 mod shortened;
 mod speech;
@@ -31,6 +33,7 @@ pub use engine_words::misuse;
 #[cfg(feature = "experiments")]
 pub use experiment_words::{experiment_error, experiment_hint};
 pub use io_words::{container_error, container_hint, io_error, io_hint, io_note};
+pub use numbers::{counted, grouped, significant};
 pub use owners_words::difference;
 pub use speech::Speech;
 pub use table_words::{table_error, table_error_at, table_hint};

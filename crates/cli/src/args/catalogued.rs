@@ -1,5 +1,5 @@
-//! The commands whose flags come from the catalogue: `value`, `fit`, `update`, `merge`, `evaluate` and
-//! `compare`.
+//! The commands whose flags come from the catalogue: `value`, `report`, `fit`, `update`, `merge`, `evaluate`
+//! and `compare`.
 
 use super::flags::given;
 use super::verb::{Verb, saved_valuer};
@@ -172,6 +172,32 @@ const MORE_VALUE_EXAMPLES: &str = "  \
   dshap value new.csv --reference old.csv --test held-out.csv --target price --method knn --stderr
   dshap value wine.csv --target quality --method d-shapley --test held-out.csv --stderr
   zcat big.csv.gz | dshap value - --target y --stderr > values.csv";
+
+pub(super) fn report() -> Command {
+    Command::new("report")
+        .about("Value the rows of a table and write one page to read, send or print")
+        .long_about(REPORT)
+        .allow_negative_numbers(true)
+        .arg(files("points", "POINTS", "Files with the rows to value; `-` is standard input").required(true))
+        .arg(saved_valuer("The page, such as report.html; it appears whole or not at all"))
+        .args(Verb::Report.flags())
+        .after_help(
+            "\
+Examples:
+  dshap report wine.csv --target quality -o wine.html
+  dshap report rows.csv --target price --by vendor --keep sku -o vendors.html
+  dshap report new.csv --valuer price.dshap -o new.html",
+        )
+}
+
+const REPORT: &str = "\
+Value the rows of a table and write one page to read, send or print
+
+The page has the distribution of values, the rows that stand out, what values depend on, sums by owner (`--by`), \
+warnings, and the command that makes it again. It is one HTML file without links to other addresses. It embeds \
+bins, quantiles and a few dozen rows, so it stays small for any number of rows.
+
+Rows are valued as by `dshap value`, with the same options.";
 
 pub(super) fn fit() -> Command {
     Command::new("fit")

@@ -8,7 +8,7 @@
 //! | `flags.rs` | an option of the catalogue as a flag, and flags as options given |
 //! | `help.rs` | the help text of an option |
 //! | `verb.rs` | which command has which options, and flags beside them |
-//! | `catalogued.rs` | `value`, `fit`, `update`, `merge`, `evaluate`, `compare` |
+//! | `catalogued.rs` | `value`, `report`, `fit`, `update`, `merge`, `evaluate`, `compare` |
 //! | `owners.rs` | `owners`, `payout`, `verify` |
 //! | `experiment.rs`, `formula.rs`, `other.rs` | the other commands |
 
@@ -49,6 +49,7 @@ pub(crate) fn command() -> Command {
         .max_term_width(100)
         .after_help(EXAMPLES)
         .subcommand(catalogued::value())
+        .subcommand(catalogued::report())
         .subcommand(catalogued::fit())
         .subcommand(catalogued::update())
         .subcommand(catalogued::merge())
@@ -71,6 +72,7 @@ Examples:
   dshap value new.csv --valuer price.dshap                ... value anything later
   dshap evaluate wine.csv --target quality        do high values help, do low ones reveal mistakes?
   dshap owners rows.csv --by vendor --target y    what each vendor's rows bring, given the others
+  dshap report wine.csv --target quality -o wine.html     a page to look at and to send
   dshap methods                                   the methods and their options
   dshap formula regression --p 10 --q 50 --m 1000 --d2 12 --e2 2 --sigma2 1";
 
@@ -80,6 +82,7 @@ pub(crate) enum Typed {
     /// Nothing: the demonstration.
     Demo,
     Value(ValueArgs),
+    Report(ValueArgs),
     Fit(FitArgs),
     Update(UpdateArgs),
     Merge(MergeArgs),
@@ -99,6 +102,7 @@ impl Typed {
         let Some((name, own)) = matches.subcommand() else { return Ok(Typed::Demo) };
         Ok(match name {
             "value" => Typed::Value(ValueArgs::of(own)),
+            "report" => Typed::Report(ValueArgs::of(own)),
             "fit" => Typed::Fit(FitArgs::of(own)),
             "update" => Typed::Update(UpdateArgs::of(own)),
             "merge" => Typed::Merge(MergeArgs::of(own)),
@@ -116,7 +120,7 @@ impl Typed {
     /// The limit on memory, if there is one.
     pub(crate) fn memory(&self) -> Option<u64> {
         let given = match self {
-            Typed::Value(args) => &args.given,
+            Typed::Value(args) | Typed::Report(args) => &args.given,
             Typed::Fit(args) => &args.given,
             Typed::Update(args) => &args.given,
             Typed::Owners(args) => &args.given,

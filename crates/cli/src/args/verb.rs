@@ -16,6 +16,7 @@ use std::path::PathBuf;
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Verb {
     Value,
+    Report,
     Fit,
     Update,
     Merge,
@@ -45,7 +46,10 @@ impl Verb {
             (Verb::Payout, _) => is(&[&BY, &SEED, &MANIFEST, &FORMAT]),
             (_, Group::Owners | Group::Payout) => false,
 
-            (Verb::Value, Group::Trial) => false,
+            (Verb::Value | Verb::Report, Group::Trial) => false,
+            // A page shows rows and has its own order.
+            (Verb::Report, Group::Output) => is(&[&KEEP, &STDERR]),
+            (Verb::Report, _) => !is_checkpoint && !is(&[&FIGURE, &SETS, &SYNERGY]),
             (Verb::Value, _) => !is(&[&FIGURE]),
 
             (Verb::Update | Verb::Merge, Group::Run) => {
@@ -111,8 +115,10 @@ impl Verb {
     /// The flag that the catalogue has no entry for and that stands before an option.
     fn own_flag_before(self, option: &OptionEntry) -> Option<Arg> {
         match self {
-            Verb::Value if option.name == TEST.name => Some(valuer()),
-            Verb::Value | Verb::Fit | Verb::Owners if option.name == TASK.name => Some(method()),
+            Verb::Value | Verb::Report if option.name == TEST.name => Some(valuer()),
+            Verb::Value | Verb::Report | Verb::Fit | Verb::Owners if option.name == TASK.name => {
+                Some(method())
+            }
             Verb::Evaluate | Verb::Compare if option.name == TASK.name => Some(several_methods()),
             Verb::Value | Verb::Compare if option.name == KEEP.name => Some(output()),
             Verb::Evaluate | Verb::Owners | Verb::Payout if option.name == FORMAT.name => Some(output()),

@@ -18,6 +18,7 @@ mod owners;
 mod pages;
 mod payout;
 mod plan;
+mod report;
 mod value;
 
 use crate::args::{FormulaCommand, Other, Typed};
@@ -27,6 +28,7 @@ pub(crate) fn run(typed: Typed) -> Result<(), Failure> {
     match typed {
         Typed::Demo => demo::run(),
         Typed::Value(args) => value::run(&args),
+        Typed::Report(args) => report::run(&args),
         Typed::Fit(args) => fit::fit(&args),
         Typed::Update(args) => fit::update(&args),
         Typed::Merge(args) => fit::merge(&args),

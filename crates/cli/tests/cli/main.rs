@@ -16,6 +16,7 @@ mod methods;
 mod neighbours;
 mod owners;
 mod pages;
+mod report;
 mod same_values;
 mod second_order;
 mod terminal;

@@ -1,0 +1,59 @@
+//! Values of rows as one page that can be read, sent and printed.
+//!
+//! ```text
+//! rows of `value` ──▶ Gathered ──▶ Report ──page──▶ one HTML file
+//!                     bounded      facts and words
+//! ```
+//!
+//! | file | holds |
+//! |---|---|
+//! | `gather.rs` | what is kept of the rows: both ends, the largest penalties, a sample, owners |
+//! | `sections.rs` | the parts of the page, each with what to see in it |
+//! | `charts.rs` | from numbers to figures and the tables beside them |
+//! | `html.rs` | tables, text and figures as HTML |
+//! | `page.rs` | the page around the parts |
+//! | `assets/` | style and script of the page |
+//!
+//! The page names no other address, so it can be read without a network. However many
+//! rows were valued, it embeds bins, quantiles and a few dozen rows, never all rows.
+//! Nothing here prints, and nothing knows how a front end spells an option: commands
+//! and warnings come as text.
+
+mod charts;
+mod gather;
+mod html;
+mod page;
+mod sections;
+
+pub use gather::Gathered;
+
+use dshap_run::Summary;
+
+/// What a page is made from.
+#[derive(Debug)]
+pub struct Report<'a> {
+    /// What was valued, such as the names of files.
+    pub title: &'a str,
+    /// What ran.
+    pub summary: &'a Summary,
+    /// What ran, in lines for people.
+    pub described: &'a str,
+    /// What is doubtful, as sentences.
+    pub warnings: &'a [String],
+    /// The command that makes this page again.
+    pub command: &'a str,
+    /// The rows.
+    pub rows: &'a Gathered,
+}
+
+impl Report<'_> {
+    /// The page: one HTML file.
+    ///
+    /// # Errors
+    ///
+    /// [`dshap_run::Error::TooMuchText`] when the rows that are shown do not fit into
+    /// one table.
+    pub fn page(&self) -> Result<String, dshap_run::Error> {
+        page::page(self)
+    }
+}

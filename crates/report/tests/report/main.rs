@@ -1,0 +1,133 @@
+//! Pages of real runs.
+
+#![allow(clippy::unwrap_used, reason = "in a test a panic is the message")]
+
+use dshap_catalogue::Given;
+use dshap_catalogue::Value;
+use dshap_catalogue::options::{BY, TARGET, TASK};
+use dshap_report::{Gathered, Report};
+use dshap_run::{Resources, Unwatched, ValueRequest};
+use std::fmt::Write;
+
+/// A table of `n` rows with a linear target, one label and two owners.
+fn rows(n: usize) -> String {
+    let mut text = String::from("a,b,y,label,who\n");
+    for i in 0..n {
+        let (a, b) = (((i * 37) % 101) as f64 / 10.0, ((i * 53) % 97) as f64 / 7.0);
+        let noise = ((i * 71) % 89) as f64 / 89.0 - 0.5;
+        let label = if a - b + 4.0 * noise > 0.0 { "yes" } else { "no" };
+        let who = ["<acme>", "bolt & co"][i % 2];
+        writeln!(text, "{a},{b},{},{label},{who}", 2.0 * a - b + noise).unwrap();
+    }
+    text
+}
+
+fn page(table: &str, given: Given) -> String {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("rows.csv");
+    std::fs::write(&path, table).unwrap();
+    let owners = given.word(&BY).map(str::to_owned);
+    let request = ValueRequest {
+        points: vec![path.to_str().unwrap().to_owned()],
+        valuer: None,
+        method: None,
+        given,
+        digests: true,
+        outputs: Vec::new(),
+        resources: Resources { memory: None, checkpoint: None },
+    };
+    let mut rows = Gathered::new(owners.as_deref());
+    let summary = dshap_run::value(&request, &Unwatched, &mut rows).unwrap();
+    let warnings = ["use `--method calibrated` <now>".to_owned()];
+    let report = Report {
+        title: "rows.csv",
+        summary: &summary,
+        described: "one line\n",
+        warnings: &warnings,
+        command: "dshap report rows.csv",
+        rows: &rows,
+    };
+    report.page().unwrap()
+}
+
+fn word(text: &str) -> Value {
+    Value::Word(text.to_owned())
+}
+
+/// Headings of the parts, in order.
+fn parts(page: &str) -> Vec<&str> {
+    page.split("<h2 id=\"").skip(1).filter_map(|part| part.split('"').next()).collect()
+}
+
+/// What must hold for every page.
+fn check(page: &str) {
+    assert!(page.len() < 500_000, "{} bytes", page.len());
+    // No address: the name of the SVG dialect is not fetched.
+    let addresses = page.replace("http://www.w3.org/2000/svg", "");
+    assert!(!addresses.contains("http:") && !addresses.contains("https:") && !addresses.contains("url("));
+    for (open, close) in
+        [("<table", "</table>"), ("<section", "</section>"), ("<figure", "</figure>"), ("<svg", "</svg>")]
+    {
+        assert_eq!(page.matches(open).count(), page.matches(close).count(), "{open}");
+    }
+    // Each chart has words for those who cannot see it, and a table.
+    for figure in page.split("<figure>").skip(1) {
+        let figure = figure.split("</figure>").next().unwrap();
+        assert!(figure.contains("role=\"img\" aria-label=\"") && figure.contains("<table>"), "{figure}");
+    }
+    assert!(!page.contains("NaN") && !page.contains("inf<"), "a number that is none");
+}
+
+#[test]
+fn a_regression_has_every_part() {
+    let given = Given::new().with(&TARGET, word("y")).with(&BY, word("who"));
+    let page = page(&rows(300).replace(",yes,", ",1,").replace(",no,", ",0,"), given);
+    check(&page);
+    let all = ["overview", "warnings", "distribution", "rows", "dependence", "owners", "sizes", "reproduce"];
+    assert_eq!(parts(&page), all);
+    assert!(page.contains("&lt;acme&gt;") && page.contains("bolt &amp; co") && !page.contains("<acme>"));
+    assert!(page.contains("use <code>--method calibrated</code> &lt;now&gt;"), "warnings are escaped");
+}
+
+#[test]
+fn labels_and_densities_leave_out_what_they_do_not_have() {
+    let labels = page(&rows(200), Given::new().with(&TARGET, word("label")));
+    check(&labels);
+    assert_eq!(parts(&labels), ["overview", "warnings", "distribution", "rows", "dependence", "reproduce"]);
+    assert!(labels.contains("Value against probability"), "labels have probabilities");
+
+    let numbers: String =
+        rows(200).lines().map(|line| line.split(',').take(3).collect::<Vec<_>>().join(",") + "\n").collect();
+    let density = page(&numbers, Given::new().with(&TASK, word("density")));
+    check(&density);
+    assert_eq!(parts(&density), ["overview", "warnings", "distribution", "rows", "reproduce"]);
+}
+
+#[test]
+fn a_few_rows_are_a_page_without_charts() {
+    let numbers: String =
+        rows(12).lines().map(|line| line.split(',').take(3).collect::<Vec<_>>().join(",") + "\n").collect();
+    let page = page(&numbers, Given::new().with(&TARGET, word("y")));
+    check(&page);
+    assert!(!parts(&page).contains(&"distribution"), "{:?}", parts(&page));
+}
+
+#[test]
+fn the_size_does_not_grow_with_the_rows() {
+    let given = || Given::new().with(&TARGET, word("y"));
+    let numbers = |n| -> String {
+        rows(n).lines().map(|line| line.split(',').take(3).collect::<Vec<_>>().join(",") + "\n").collect()
+    };
+    let (some, many) = (page(&numbers(1_000), given()), page(&numbers(60_000), given()));
+    check(&many);
+    assert!(many.len() < some.len() + some.len() / 10, "{} and {}", some.len(), many.len());
+    assert!(many.contains("50 000 rows chosen at random") && !some.contains("chosen at random"));
+}
+
+#[test]
+fn the_same_rows_give_the_same_page() {
+    let given = || Given::new().with(&TARGET, word("y"));
+    let table = rows(120).replace(",yes,", ",1,").replace(",no,", ",0,");
+    let cut = |page: String| page.split("How to repeat this").next().unwrap().to_owned();
+    assert_eq!(cut(page(&table, given())), cut(page(&table, given())));
+}
