@@ -187,7 +187,7 @@ pub(crate) fn sizes(report: &Report) -> Result<Option<String>, Error> {
         section(
             "sizes",
             "Value against the size of the data",
-            "The same row is worth more to someone with few rows. The typical row has the median distance and residual.",
+            "A row helps or harms less, the more rows there are. The typical row has the median distance and residual.",
             &chart,
         )
     }))
