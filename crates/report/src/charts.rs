@@ -175,8 +175,7 @@ pub(crate) fn against_m(p: usize, q: usize, m: usize, noise_var: f64, rows: &[Fo
     let header: Vec<&str> = std::iter::once("m").chain(rows.iter().map(|row| row.name)).collect();
     let panel =
         Panel::new("", Axis::logarithmic("m, rows the buyer ends up with"), Axis::linear("value"), lines);
-    let words =
-        format!("Here m is {}. A row is worth less to someone who has many.", dshap_words::grouped(m as u64));
+    let words = format!("Here m is {}.", dshap_words::grouped(m as u64));
     let numbers = table("Value against m", &header, &table_rows);
     Some(chart(&Figure::new("", 1, vec![panel]), &words, &numbers))
 }
