@@ -9,13 +9,16 @@ mod errors;
 mod evaluate;
 #[cfg(feature = "experiments")]
 mod experiment;
+mod faults;
 mod formula;
+mod hints;
 mod inputs;
 mod limits;
 mod methods;
 mod neighbours;
 mod owners;
 mod pages;
+mod reading;
 mod same_values;
 mod second_order;
 mod terminal;
