@@ -40,7 +40,7 @@ OTHERWISE = {
 }
 
 #: Options that only files need, and sets of rows, which only the command line values.
-ONLY_COMMAND_LINE = {"checkpoint", "sets", "synergy"}
+ONLY_COMMAND_LINE = {"checkpoint", "decimal", "no_header", "sets", "synergy"}
 
 #: Groups of options about runs, output, trials and owners; `dshap.owners` and `dshap.payout` have parameters of their own.
 OTHER_GROUPS = {"output", "run", "trial", "owners", "payout"}

@@ -1,5 +1,6 @@
 //! Writing CSV so that reading it gives the same table back.
 
+use std::borrow::Cow;
 use std::fmt::Write as _;
 use std::io::Write;
 
@@ -8,7 +9,7 @@ use arrow_array::{Array, RecordBatch};
 use arrow_cast::display::{ArrayFormatter, FormatOptions};
 use arrow_schema::{DataType, Schema};
 
-use crate::csv::is_missing;
+use crate::csv::{Number, is_missing, number};
 use crate::sink::Failure;
 
 pub(crate) struct CsvWriter<W: Write> {
@@ -17,16 +18,18 @@ pub(crate) struct CsvWriter<W: Write> {
     lines: String,
     /// One cell, before it is known whether it needs quotes.
     cell: String,
+    /// Whether texts that begin formulas are marked as text.
+    is_safe: bool,
 }
 
 impl<W: Write> CsvWriter<W> {
     /// Begins with the header.
-    pub(crate) fn new(output: W, schema: &Schema) -> Result<CsvWriter<W>, Failure> {
-        let mut writer = CsvWriter { output, lines: String::new(), cell: String::new() };
+    pub(crate) fn new(output: W, schema: &Schema, is_safe: bool) -> Result<CsvWriter<W>, Failure> {
+        let mut writer = CsvWriter { output, lines: String::new(), cell: String::new(), is_safe };
         let n_columns = schema.fields().len();
         for (column, field) in schema.fields().iter().enumerate() {
             separate(&mut writer.lines, column);
-            push_text(&mut writer.lines, field.name(), n_columns == 1);
+            push_text(&mut writer.lines, &made_safe(field.name(), is_safe), n_columns == 1);
         }
         writer.lines.push('\n');
         writer.pass_on()?;
@@ -45,7 +48,7 @@ impl<W: Write> CsvWriter<W> {
         for row in 0..rows.num_rows() {
             for (position, column) in columns.iter().enumerate() {
                 separate(&mut self.lines, position);
-                column.push(row, is_lone, &mut self.lines, &mut self.cell)?;
+                column.push(row, is_lone, &mut self.lines, &mut self.cell, self.is_safe)?;
             }
             self.lines.push('\n');
             if self.lines.len() > 64 << 10 {
@@ -89,10 +92,17 @@ impl<'a> Column<'a> {
         })
     }
 
-    fn push(&self, row: usize, is_lone: bool, line: &mut String, cell: &mut String) -> Result<(), Failure> {
+    fn push(
+        &self,
+        row: usize,
+        is_lone: bool,
+        line: &mut String,
+        cell: &mut String,
+        is_safe: bool,
+    ) -> Result<(), Failure> {
         match self {
             Column::Text(texts) if texts.is_null(row) => push_missing(line, is_lone),
-            Column::Text(texts) => push_text(line, texts.value(row), is_lone),
+            Column::Text(texts) => push_text(line, &made_safe(texts.value(row), is_safe), is_lone),
             Column::Other { array, .. } if array.is_null(row) => push_missing(line, is_lone),
             Column::Other { formatter, is_plain, .. } => {
                 let target = if *is_plain { &mut *line } else { &mut *cell };
@@ -104,13 +114,24 @@ impl<'a> Column<'a> {
                     }));
                 }
                 if !*is_plain {
-                    push_text(line, cell, is_lone);
+                    push_text(line, &made_safe(cell, is_safe), is_lone);
                     cell.clear();
                 }
             }
         }
         Ok(())
     }
+}
+
+/// A text that spreadsheets take for text. They run cells that begin with one of these
+/// signs, and some skip blanks before it; a number is a number to them.
+fn made_safe(text: &str, is_safe: bool) -> Cow<'_, str> {
+    let runs = || {
+        let begins =
+            text.starts_with(['\t', '\r', '\n']) || text.trim_start().starts_with(['=', '+', '-', '@']);
+        begins && !matches!(number(text.as_bytes()), Number::Value(_))
+    };
+    if is_safe && runs() { Cow::Owned(format!("'{text}")) } else { Cow::Borrowed(text) }
 }
 
 fn separate(line: &mut String, column: usize) {
@@ -150,4 +171,20 @@ fn needs_quotes(text: &str) -> bool {
     text.bytes().any(|byte| matches!(byte, b',' | b'"' | b'\n' | b'\r' | b';' | b'\t' | b'|'))
         || text.trim_ascii().len() < text.len()
         || is_missing(text.as_bytes())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn texts_that_begin_formulas_are_marked_and_numbers_are_not() {
+        for text in ["=1+1", "+x", "-x", "@SUM(A1)", "\t=1", "\r=1", "  =1", "-", "-5-6", "=", "\u{a0}=1"] {
+            assert_eq!(made_safe(text, true), format!("'{text}"), "{text:?}");
+            assert_eq!(made_safe(text, false), text);
+        }
+        for text in ["", "a=b", "-5", "+1.5e3", " -2 ", "red", "'=1", "2-3"] {
+            assert_eq!(made_safe(text, true), text);
+        }
+    }
 }

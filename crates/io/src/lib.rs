@@ -48,7 +48,7 @@
 //!
 //! # What a CSV file may look like
 //!
-//! - The first record is the header. The delimiter is detected: comma, semicolon, tab
+//! - The first record is the header, unless [`ReadOptions`] say that there is none. The delimiter is detected: comma, semicolon, tab
 //!   or bar, and in a text without any of these also a blank, `~`, `^`, `:` or U+001F.
 //!   Lines end in `\n`, `\r\n`, or `\r` alone; blank lines are skipped.
 //! - A quote opens a quoted cell only at the beginning of a cell, after blanks at most.
@@ -61,6 +61,7 @@
 //! - An empty cell is missing, and so is one that holds `NA`, `N/A`, `#N/A`, `NaN`,
 //!   `NULL`, `None` or `?`, in capitals or not. Quoted text never means a missing
 //!   cell.
+//! - Numbers have a decimal point, or a comma if [`ReadOptions`] say so.
 //! - Blanks around numbers, names and unquoted text are ignored.
 //! - A delimiter at the end of every line, or of every row, or of the header, does not
 //!   make a column.
@@ -104,6 +105,7 @@ mod npy;
 mod npy_writer;
 mod parquet;
 mod part;
+mod read_options;
 mod scan;
 mod sink;
 mod source;
@@ -119,6 +121,7 @@ pub use facts::{JsonFault, LooksLike, NoRowsIn, Resembles, Unsupported};
 pub use location::{Location, Place};
 pub use memory::{Matrix, Numbers, Order};
 pub use note::Note;
+pub use read_options::ReadOptions;
 pub use scan::{Batch, Scan, ScanOptions};
 pub use sink::{Destination, Format, Sink};
 pub use source::Source;

@@ -148,7 +148,7 @@ impl fmt::Display for Note {
             Note::NumericHeader { file } => write!(
                 f,
                 "names in the header of `{file}` are numbers; if the header is missing, the first row of data is \
-                 lost: add a line of column names"
+                 lost"
             ),
             Note::Preamble { file, n_lines: 1 } => {
                 write!(f, "the first line of `{file}` is not part of the table and is skipped")

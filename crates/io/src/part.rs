@@ -17,6 +17,7 @@ use crate::ndjson::{self, NdjsonFile};
 use crate::note::Note;
 use crate::npy::{self, NpyFile};
 use crate::parquet::{self, ParquetFile};
+use crate::read_options::ReadOptions;
 
 /// A file whose columns are known and whose rows can be read again and again.
 pub(crate) trait Part: Debug + Send + Sync {
@@ -90,7 +91,7 @@ pub(crate) struct Opened {
 
 /// Opens a file in the format that its first bytes indicate, or its name if those are
 /// damaged.
-pub(crate) fn open(input: Input, notes: &mut Vec<Note>) -> Result<Opened, Error> {
+pub(crate) fn open(input: Input, how: ReadOptions, notes: &mut Vec<Note>) -> Result<Opened, Error> {
     let mut start = Vec::new();
     let failed = |reason| Error::read(input.name(), reason);
     input.open()?.take(16).read_to_end(&mut start).map_err(failed)?;
@@ -107,5 +108,5 @@ pub(crate) fn open(input: Input, notes: &mut Vec<Note>) -> Result<Opened, Error>
     if ndjson::is_json(&input, &extension)? {
         return NdjsonFile::open(input, notes);
     }
-    CsvFile::open(input, notes)
+    CsvFile::open(input, how, notes)
 }

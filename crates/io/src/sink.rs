@@ -24,6 +24,8 @@ use crate::npy_writer::NpyWriter;
 pub enum Format {
     /// Comma-separated text with a header.
     Csv,
+    /// As `Csv`, with `'` before each text that a spreadsheet would run as a formula.
+    SafeCsv,
     /// An array of objects, one on each line.
     Json,
     /// Objects, one on each line, with nulls where values are missing.
@@ -87,7 +89,8 @@ impl Sink {
             }
         };
         let encoder = match format {
-            Format::Csv => CsvWriter::new(output, &schema).map(Encoder::Csv),
+            Format::Csv => CsvWriter::new(output, &schema, false).map(Encoder::Csv),
+            Format::SafeCsv => CsvWriter::new(output, &schema, true).map(Encoder::Csv),
             Format::Json => {
                 let builder = WriterBuilder::new().with_explicit_nulls(true);
                 Ok(Encoder::Json(builder.build::<_, ObjectPerLine>(output)))

@@ -16,6 +16,7 @@ use crate::memory::{BatchTable, NumberTable, Numbers};
 use crate::names;
 use crate::note::Note;
 use crate::part::{self, Opened, Part};
+use crate::read_options::ReadOptions;
 use crate::scan::{Scan, ScanOptions};
 use crate::stamp::FileStamp;
 use crate::text::CHUNK_BYTES;
@@ -40,7 +41,12 @@ impl Source {
     /// are copied to a temporary file, which vanishes with the source, while they are
     /// read.
     pub fn open(inputs: &[String]) -> Result<Source, Error> {
-        Source::from_inputs(Input::resolve(inputs)?)
+        Source::open_as(inputs, ReadOptions::default())
+    }
+
+    /// As [`open`](Source::open), with what the files cannot say about themselves.
+    pub fn open_as(inputs: &[String], how: ReadOptions) -> Result<Source, Error> {
+        Source::from_inputs_as(Input::resolve(inputs)?, how)
     }
 
     /// A table of record batches in memory, all of `schema`, called `name` in
@@ -84,13 +90,18 @@ impl Source {
         }
     }
 
+    #[cfg(test)]
     pub(crate) fn from_inputs(inputs: Vec<Input>) -> Result<Source, Error> {
+        Source::from_inputs_as(inputs, ReadOptions::default())
+    }
+
+    pub(crate) fn from_inputs_as(inputs: Vec<Input>, how: ReadOptions) -> Result<Source, Error> {
         let mut notes = repeated(&inputs);
         let mut parts: Vec<Box<dyn Part>> = Vec::with_capacity(inputs.len());
         let mut schema: Option<(RawSchema, bool)> = None;
         let n_inputs = inputs.len();
         for input in inputs {
-            let opened = part::open(input, &mut notes)?;
+            let opened = part::open(input, how, &mut notes)?;
             let (part, columns) = (opened.part, opened.columns);
             let name = part.input().name();
             refuse_duplicates(name, &columns)?;

@@ -230,6 +230,16 @@ pub enum Warning {
         /// How many.
         n_rows: usize,
     },
+    /// The average over set sizes has few terms. The flags say which options the method
+    /// takes that would give it more.
+    FewSetSizes {
+        /// Number of set sizes.
+        n_sizes: usize,
+        /// Whether it takes a larger `m`.
+        larger_m: bool,
+        /// Whether it takes a smaller `q`.
+        smaller_q: bool,
+    },
     /// Only all rows together have a model.
     OnlyWholeSet {
         /// Rows.

@@ -16,7 +16,7 @@ use dshap_io::Source;
 use dshap_models::{
     Error, FittedValuer, InputFile, Method, Observer, OwnersFault, OwnersWarning, Warning, methods,
 };
-use dshap_run::{Receiver, Resources, Tables, open, value_open};
+use dshap_run::{Receiver, Resources, Tables, open_given, value_open};
 use std::path::Path;
 
 /// What a family found out by playing.
@@ -50,14 +50,15 @@ pub fn owners(
     let OwnersRequest { rows, method, given, outputs, resources, digests } = request;
     let open_if = |option: &OptionEntry| match given.list(option) {
         [] => Ok(None),
-        files => open(files, outputs).map(Some),
+        files => open_given(files, given, outputs).map(Some),
     };
     if let [file] = rows.as_slice()
         && Path::new(file).extension().is_some_and(|extension| extension == "dshap")
     {
         return of_valuer(request, Path::new(file), observer, explain);
     }
-    let tables = OpenTables { rows: open(rows, outputs)?, test: open_if(&TEST)?, own: open_if(&OWN)? };
+    let rows = open_given(rows, given, outputs)?;
+    let tables = OpenTables { rows, test: open_if(&TEST)?, own: open_if(&OWN)? };
     let mut report = owners_of(&tables, *method, given, resources, observer, explain)?;
     let files = |source: &Source| InputFile::of(source, *digests);
     report.rows = files(&tables.rows)?;
@@ -82,11 +83,11 @@ fn of_valuer(
     let saved = valuer.owners.as_ref().ok_or_else(|| OwnersFault::NoMoments { valuer: name() })?;
     let test = match given.list(&TEST) {
         [] => return Err(OwnersFault::NoTests { valuer: name() }.into()),
-        files => open(files, outputs)?,
+        files => open_given(files, given, outputs)?,
     };
     let own = match given.list(&OWN) {
         [] => None,
-        files => Some(open(files, outputs)?),
+        files => Some(open_given(files, given, outputs)?),
     };
     let tables = OpenTables { rows: test.clone(), test: Some(test), own };
     let market = Market::of_valuer(&tables, &valuer, &saved.by, given, resources.memory, observer)?;

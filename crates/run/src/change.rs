@@ -27,11 +27,11 @@ use std::path::Path;
 ///
 /// [`Error`]; the file of the valuer is not touched.
 pub fn update(request: &UpdateRequest, observer: &dyn Observer) -> Result<Fitted, Error> {
-    let UpdateRequest { valuer: path, add, forget, sizes, outputs, resources } = request;
+    let UpdateRequest { valuer: path, add, forget, reading, sizes, outputs, resources } = request;
     let before = FittedValuer::load(path)?;
     let open = |files: &[String]| match files {
         [] => Ok(None),
-        files => inputs::open(files, outputs).map(Some),
+        files => inputs::open_as(files, *reading, outputs).map(Some),
     };
     update_valuer(before, path, open(add)?.as_ref(), open(forget)?.as_ref(), *sizes, resources, observer)
 }

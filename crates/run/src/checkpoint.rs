@@ -6,7 +6,7 @@
 use crate::design::LearnedDesign;
 use crate::request::CheckpointFile;
 use dshap::{BuilderParts, MomentsBuilder, MomentsForm, MomentsParts};
-use dshap_catalogue::options::{self, DEPENDENT, NO_INTERCEPT, TASK};
+use dshap_catalogue::options::{self, DECIMAL, DEPENDENT, NO_HEADER, NO_INTERCEPT, TASK};
 use dshap_catalogue::{Given, Group, OptionEntry, Task};
 use dshap_io::{AtomicFile, Container, Source};
 use dshap_models::linear::{FormWord, Keeper, Progress};
@@ -19,7 +19,7 @@ use std::time::{Duration, Instant};
 const KIND: &str = "checkpoint";
 
 /// A checkpoint is read by the release that wrote it; this only tells them apart.
-const VERSION: u32 = 3;
+const VERSION: u32 = 4;
 
 /// What a fit is of; two with the same job can take over from each other.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -52,8 +52,8 @@ impl Job {
             .collect();
         // Whatever decides which numbers the moments sum. Dependent columns are looked for afterwards.
         let of_columns = options::all().filter(|option| option.group == Group::Columns);
-        let deciding =
-            of_columns.filter(|option| option.name != DEPENDENT.name).chain([&TASK, &NO_INTERCEPT]);
+        let of_columns = of_columns.filter(|option| option.name != DEPENDENT.name);
+        let deciding = of_columns.chain([&TASK, &NO_INTERCEPT, &NO_HEADER, &DECIMAL]);
         let option = |option: &OptionEntry| (option.name.to_string(), format!("{:?}", given.value(option)));
         let options = deciding.map(option).collect();
         Self { dshap: env!("CARGO_PKG_VERSION").into(), files, options }

@@ -66,7 +66,7 @@ pub fn fit(request: &FitRequest, observer: &dyn Observer) -> Result<Fitted, Erro
         return Err(Error::NotSaved { method: method.name(), why });
     }
     How::new(method, settings::task(given), given.clone())?;
-    let points = inputs::open(reference, outputs)?;
+    let points = inputs::open_given(reference, given, outputs)?;
     let test = TestTable::open(given, outputs, true)?.map(|test| test.source);
     fit_with(&Tables { points, reference: None, test }, method, given, resources, observer)
 }

@@ -1,9 +1,10 @@
 //! Tables that are opened: no output may destroy one, and digests are taken beside
 //! the work.
 
+use crate::settings;
 use dshap_catalogue::Given;
 use dshap_catalogue::options::TEST;
-use dshap_io::Source;
+use dshap_io::{ReadOptions, Source};
 use dshap_models::{Error, InputFile};
 use std::path::PathBuf;
 
@@ -13,7 +14,20 @@ use std::path::PathBuf;
 ///
 /// [`Error::OutputIsInput`], [`Error::Io`].
 pub fn open(files: &[String], outputs: &[PathBuf]) -> Result<Source, Error> {
-    let source = Source::open(files)?;
+    open_as(files, ReadOptions::default(), outputs)
+}
+
+/// As [`open`], with what the options say about how text files are written.
+///
+/// # Errors
+///
+/// As [`open`].
+pub fn open_given(files: &[String], given: &Given, outputs: &[PathBuf]) -> Result<Source, Error> {
+    open_as(files, settings::reading(given), outputs)
+}
+
+pub(crate) fn open_as(files: &[String], how: ReadOptions, outputs: &[PathBuf]) -> Result<Source, Error> {
+    let source = Source::open_as(files, how)?;
     // A file that does not exist yet has no canonical path and is no input.
     let outputs: Vec<PathBuf> = outputs.iter().filter_map(|path| path.canonicalize().ok()).collect();
     let is_output =
@@ -37,7 +51,7 @@ impl TestTable {
     pub(crate) fn open(given: &Given, outputs: &[PathBuf], digests: bool) -> Result<Option<Self>, Error> {
         match given.list(&TEST) {
             [] => Ok(None),
-            files => Self::of(open(files, outputs)?, digests).map(Some),
+            files => Self::of(open_given(files, given, outputs)?, digests).map(Some),
         }
     }
 

@@ -73,7 +73,7 @@ pub use formula::{
 };
 pub use guess::{guess_task, settle_task};
 pub use held_table::{HeldPlace, HeldTable};
-pub use inputs::open;
+pub use inputs::{open, open_given};
 pub use inspect::{ColumnFacts, Inspection, inspect};
 pub use memory::held_bytes;
 pub use named::{NamedDesign, NamedRows, NamedTable, check_memory, value_open};
@@ -81,5 +81,6 @@ pub use output::{NOTE, free_name, note_column};
 pub use ready_valuer::{ReadyValuer, Valued, Wanted, value_tables};
 pub use receiver::{Arrange, Collected, Receiver, Written};
 pub use request::{CheckpointFile, FitRequest, MergeRequest, Resources, UpdateRequest, ValueRequest};
+pub use settings::reading;
 pub use summary::{FitSummary, Spread, Summary};
 pub use value::value;

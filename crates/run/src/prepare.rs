@@ -87,7 +87,7 @@ impl Prepared {
         How::new(method, settings::task(given), given.clone())?;
         let reference = match given.list(&REFERENCE) {
             [] => None,
-            files => Some(inputs::open(files, outputs)?),
+            files => Some(inputs::open_given(files, given, outputs)?),
         };
         let test = TestTable::open(given, outputs, request.digests)?;
         Self::fitted(points, reference, test, method, given, resources, observer)

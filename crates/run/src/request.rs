@@ -1,6 +1,7 @@
 //! What a front end asks for.
 
 use dshap_catalogue::Given;
+use dshap_io::ReadOptions;
 use dshap_models::{Method, SizeChoice};
 use std::path::PathBuf;
 use std::time::Duration;
@@ -64,6 +65,8 @@ pub struct UpdateRequest {
     pub add: Vec<String>,
     /// Files with rows to be taken away.
     pub forget: Vec<String>,
+    /// How text files are written.
+    pub reading: ReadOptions,
     /// Set sizes from now on, where given.
     pub sizes: SizeChoice,
     /// Files that are about to be written, which must not be inputs.

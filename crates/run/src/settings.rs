@@ -1,9 +1,11 @@
-//! Options about columns, in the types of `dshap-table`.
+//! Options about files and columns, in the types of `dshap-io` and `dshap-table`.
 
 use dshap_catalogue::options::{
-    BY, CATEGORICAL, EXCLUDE, FEATURES, ID, KEEP, MISSING, SETS, TARGET, TASK, UNSEEN, WEIGHT,
+    BY, CATEGORICAL, DECIMAL, EXCLUDE, FEATURES, ID, KEEP, MISSING, NO_HEADER, SETS, TARGET, TASK, UNSEEN,
+    WEIGHT,
 };
 use dshap_catalogue::{Given, Task};
+use dshap_io::ReadOptions;
 use dshap_table::{Missing, Selection, Unseen};
 
 /// Which column plays which role. A column that names sets is one that names
@@ -37,6 +39,11 @@ pub(crate) fn unseen(given: &Given) -> Option<Unseen> {
         "zero" => Unseen::Zero,
         _ => Unseen::Error,
     })
+}
+
+/// How text files are written.
+pub fn reading(given: &Given) -> ReadOptions {
+    ReadOptions { no_header: given.has(&NO_HEADER), decimal_comma: given.is(&DECIMAL, ",") }
 }
 
 /// The task, if given.

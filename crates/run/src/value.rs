@@ -40,7 +40,7 @@ pub fn value(
     observer: &dyn Observer,
     receiver: &mut dyn Receiver,
 ) -> Result<Summary, Error> {
-    let points = inputs::open(&request.points, &request.outputs)?;
+    let points = inputs::open_given(&request.points, &request.given, &request.outputs)?;
     let prepared = Prepared::of(request, &points, observer)?;
     let job = Job {
         prepared: &prepared,

@@ -10,7 +10,7 @@ use dshap_catalogue::{Given, Task};
 use dshap_io::Source;
 use dshap_models::sets::{AnyUtility, Baseline, Frame, Parts};
 use dshap_models::{Error, HeldRows, How, Method, Observer, Quiet, RowRole, Warning};
-use dshap_run::{HeldTable, Resources, open, settle_task};
+use dshap_run::{HeldTable, Resources, open_given, settle_task};
 use dshap_table::{Design, Labels};
 use std::path::PathBuf;
 
@@ -86,10 +86,10 @@ impl Bench {
         has_trial: bool,
         observer: &dyn Observer,
     ) -> Result<Self, Error> {
-        let points = open(&request.points, &request.outputs)?;
+        let points = open_given(&request.points, &request.given, &request.outputs)?;
         let test = match request.given.list(&TEST) {
             [] => None,
-            files => Some(open(files, &request.outputs)?),
+            files => Some(open_given(files, &request.given, &request.outputs)?),
         };
         let tables = Tables { points: &points, test: test.as_ref(), memory: request.resources.memory };
         Self::of(tables, &request.given, methods, has_trial, observer)

@@ -126,9 +126,15 @@ pub fn io_hint(error: &Error, speech: &dyn Speech) -> Option<String> {
 }
 
 /// What a reader noticed about a file that it could read all the same.
-pub fn io_note(note: &Note, _speech: &dyn Speech) -> String {
-    // No note names anything that front ends spell differently so far.
-    note.to_string()
+pub fn io_note(note: &Note, speech: &dyn Speech) -> String {
+    match note {
+        Note::NumericHeader { file } => format!(
+            "names in the header of `{file}` are numbers; if the file has no header, its first row is lost: give {}",
+            speech.option("no_header")
+        ),
+        // The others name nothing that front ends spell differently.
+        other => other.to_string(),
+    }
 }
 
 /// What is wrong with a file that dshap wrote.

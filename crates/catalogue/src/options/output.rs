@@ -97,6 +97,15 @@ pub static FORMAT: OptionEntry = OptionEntry {
     ..OUTPUT
 };
 
+/// Cells that spreadsheets would run.
+pub static CSV_SAFE: OptionEntry = OptionEntry {
+    name: "csv_safe",
+    help: "Put ' before text cells of CSV output that a spreadsheet would run as a formula",
+    details: "These are cells and column names that begin with =, +, - or @, except numbers, or with a tab or a line \
+              end. Programs that read the file find the ' in the text. Other formats need no such care.",
+    ..SWITCH
+};
+
 /// A share of targets made wrong.
 pub static NOISE: OptionEntry = OptionEntry {
     name: "noise",
@@ -191,6 +200,7 @@ pub(super) const ALL: &[&OptionEntry] = &[
     &TOP,
     &BOTTOM,
     &FORMAT,
+    &CSV_SAFE,
     &FIGURE,
     &SUMMARY,
     &STRICT,

@@ -1,7 +1,7 @@
 //! Which rows.
 
 use crate::option::{Group, OptionEntry, Scope};
-use crate::value::Kind;
+use crate::value::{Kind, Word};
 
 /// Rows that stand for the distribution of the data.
 pub static REFERENCE: OptionEntry = OptionEntry {
@@ -29,4 +29,31 @@ pub static TEST: OptionEntry = OptionEntry {
     scope: Scope::MethodFit,
 };
 
-pub(super) const ALL: &[&OptionEntry] = &[&REFERENCE, &TEST];
+/// Text tables without a header.
+pub static NO_HEADER: OptionEntry = OptionEntry {
+    name: "no_header",
+    placeholder: "",
+    takes: Kind::Switch,
+    group: Group::Rows,
+    help: "CSV files have no line of column names; columns are called column_1, column_2 and so on",
+    details: "This concerns every CSV file of the command. Other formats name their columns themselves.",
+    default: "",
+    daily: false,
+    scope: Scope::Always,
+};
+
+/// How text tables write numbers.
+pub static DECIMAL: OptionEntry = OptionEntry {
+    name: "decimal",
+    placeholder: "SIGN",
+    takes: Kind::Choice { words: &[Word { word: ".", means: "1.5" }, Word { word: ",", means: "1,5" }] },
+    group: Group::Rows,
+    help: "The decimal sign of numbers in CSV files",
+    details: "With a comma, cells are separated by semicolons, tabs or bars, or by commas between quotes; `1.5` is \
+              text then, because its point may separate thousands. Output always has decimal points.",
+    default: ".",
+    daily: false,
+    scope: Scope::Always,
+};
+
+pub(super) const ALL: &[&OptionEntry] = &[&REFERENCE, &TEST, &NO_HEADER, &DECIMAL];

@@ -4,9 +4,9 @@ use super::flags::flag;
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use clap::{Arg, ArgAction, ValueHint, value_parser};
 use dshap_catalogue::options::{
-    BANDWIDTH, BOTTOM, BY, CHECKPOINT, CHECKPOINT_EVERY, FIGURE, FORMAT, ID, K, KEEP, KERNEL, M, MANIFEST,
-    MEMORY, METRIC, Q, REFERENCE, RIDGE, SAMPLES, SCALE, SEED, SETS, STDERR, STOP, SUMMARY, SYNERGY, TASK,
-    TEST, TOP, UTILITY, WEIGHT,
+    BANDWIDTH, BOTTOM, BY, CHECKPOINT, CHECKPOINT_EVERY, CSV_SAFE, DECIMAL, FIGURE, FORMAT, ID, K, KEEP,
+    KERNEL, M, MANIFEST, MEMORY, METRIC, NO_HEADER, Q, REFERENCE, RIDGE, SAMPLES, SCALE, SEED, SETS, STDERR,
+    STOP, SUMMARY, SYNERGY, TASK, TEST, TOP, UTILITY, WEIGHT,
 };
 use dshap_catalogue::{Group, OptionEntry, options};
 use dshap_models::{Method, methods};
@@ -31,11 +31,12 @@ impl Verb {
     fn has(self, option: &OptionEntry) -> bool {
         let is = |options: &[&OptionEntry]| options.iter().any(|other| other.name == option.name);
         let is_checkpoint = is(&[&CHECKPOINT, &CHECKPOINT_EVERY]);
+        let reads = is(&[&NO_HEADER, &DECIMAL]);
         match (self, option.group) {
-            (Verb::Owners, Group::Rows) => is(&[&TEST]),
+            (Verb::Owners, Group::Rows) => is(&[&TEST]) || reads,
             (Verb::Owners, Group::Columns) => !is(&[&ID, &WEIGHT]),
             (Verb::Owners, Group::Owners) => true,
-            (Verb::Owners, Group::Output) => is(&[&FORMAT]),
+            (Verb::Owners, Group::Output) => is(&[&FORMAT, &CSV_SAFE]),
             (Verb::Owners, Group::Run) => !is_checkpoint && !is(&[&SUMMARY]),
             (Verb::Owners, _) => is(&[
                 &TASK, &M, &Q, &RIDGE, &STOP, &SAMPLES, &SEED, &UTILITY, &KERNEL, &BANDWIDTH, &SCALE, &K,
@@ -43,7 +44,7 @@ impl Verb {
             ]),
             (Verb::Payout, Group::Payout) => true,
             (Verb::Payout, Group::Run) => !is_checkpoint && !is(&[&SUMMARY, &MEMORY]),
-            (Verb::Payout, _) => is(&[&BY, &SEED, &MANIFEST, &FORMAT]),
+            (Verb::Payout, _) => is(&[&BY, &SEED, &MANIFEST, &FORMAT, &CSV_SAFE]),
             (_, Group::Owners | Group::Payout) => false,
 
             (Verb::Value | Verb::Report, Group::Trial) => false,
@@ -56,18 +57,19 @@ impl Verb {
                 let is_memory = self == Verb::Merge && is(&[&MEMORY]);
                 !(is_checkpoint || is_memory)
             }
+            (Verb::Update, Group::Rows) => reads,
             (Verb::Update | Verb::Merge, _) => is(&[&M, &Q]),
 
             // Rows of the reference are arguments.
-            (_, Group::Rows) => is(&[&TEST]),
+            (_, Group::Rows) => is(&[&TEST]) || reads,
             (_, Group::Density) => !is(&[&SETS, &SYNERGY]),
             (Verb::Fit, Group::Trial | Group::Output) => false,
             (Verb::Fit, _) => true,
 
             (_, Group::Run) => !is_checkpoint,
-            (Verb::Evaluate, Group::Output) => is(&[&FORMAT, &FIGURE]),
+            (Verb::Evaluate, Group::Output) => is(&[&FORMAT, &CSV_SAFE, &FIGURE]),
             (Verb::Evaluate, _) => true,
-            (Verb::Compare, Group::Output) => is(&[&FORMAT, &KEEP, &TOP]),
+            (Verb::Compare, Group::Output) => is(&[&FORMAT, &CSV_SAFE, &KEEP, &TOP]),
             (Verb::Compare, group) => group != Group::Trial,
         }
     }

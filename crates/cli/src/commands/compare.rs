@@ -7,7 +7,7 @@ use crate::args::TrialArgs;
 use crate::failure::Failure;
 use crate::speech::CommandLine;
 use crate::table::{aligned, counted, grouped, in_seconds};
-use dshap_catalogue::options::{FORMAT, TOP};
+use dshap_catalogue::options::TOP;
 use dshap_run::{Arrange, Warning};
 use dshap_trials::{Compared, Comparison};
 
@@ -19,7 +19,7 @@ pub(crate) fn run(args: &TrialArgs) -> Result<(), Failure> {
         doing: format!("cannot compare methods on `{}`", args.points.join("`, `")),
         speech: CommandLine { several: true },
         output: args.output.as_ref(),
-        format: args.given.word(&FORMAT),
+        given: &args.given,
         arrange: Arrange::ByRow,
         run: &run,
         others: &[],

@@ -6,6 +6,7 @@ use crate::failure::Failure;
 use crate::progress::Progress;
 use crate::speech::CommandLine;
 use crate::table::{LONG_TABLE, grouped, render};
+use dshap_catalogue::Given;
 use dshap_io::Destination;
 use dshap_run::{Arrange, Collected, Error, Observer, Receiver, Warning, Written, held_bytes};
 use serde::Serialize;
@@ -17,8 +18,8 @@ pub(crate) struct Delivery<'a> {
     pub(crate) doing: String,
     pub(crate) speech: CommandLine,
     pub(crate) output: Option<&'a PathBuf>,
-    /// A word of `--format`.
-    pub(crate) format: Option<&'a str>,
+    /// The options, of which some are about the format.
+    pub(crate) given: &'a Given,
     pub(crate) arrange: Arrange,
     pub(crate) run: &'a RunOptions,
     /// Other files of the command; none of them may be written to as well.
@@ -39,8 +40,8 @@ impl Delivery<'_> {
         &self,
         work: impl FnOnce(&dyn Observer, &mut dyn Receiver) -> Result<R, Error> + Send,
     ) -> Result<(), Failure> {
-        let Delivery { doing, speech, output, format, arrange, run, others } = self;
-        let target = plan::target(output.map(PathBuf::as_path), *format)?;
+        let Delivery { doing, speech, output, given, arrange, run, others } = self;
+        let target = plan::given_target(output.map(PathBuf::as_path), given)?;
         let own = [("output", *output), ("summary", run.summary.as_ref())];
         plan::refuse_same(&[&own, *others].concat())?;
         let record = run.begin_record()?;

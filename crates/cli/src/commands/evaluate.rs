@@ -8,7 +8,7 @@ use crate::failure::Failure;
 use crate::progress::Progress;
 use crate::speech::CommandLine;
 use crate::table::{aligned, counted, grouped, in_seconds, significant};
-use dshap_catalogue::options::{FIGURE, FORMAT, NOISE, REPEATS};
+use dshap_catalogue::options::{FIGURE, NOISE, REPEATS};
 use dshap_io::AtomicFile;
 use dshap_run::{Arrange, Collected, Receiver, Written};
 use dshap_trials::{Evaluation, Trial, figure};
@@ -19,7 +19,7 @@ pub(crate) fn run(args: &TrialArgs) -> Result<(), Failure> {
     let run = RunOptions::of(&args.given);
     let request = plan::bench_request(args, &run)?;
     let trial = Trial { noise: args.given.number(&NOISE), repeats: args.given.size(&REPEATS).unwrap_or(1) };
-    let target = plan::target(args.output.as_deref(), args.given.word(&FORMAT))?;
+    let target = plan::given_target(args.output.as_deref(), &args.given)?;
     let doing = format!("cannot evaluate methods on `{}`", args.points.join("`, `"));
     let speech = CommandLine { several: true };
     let failed = |error: dshap_run::Error| Failure::run(doing.clone(), &error, speech);

@@ -37,6 +37,7 @@ pub(crate) fn update(args: &UpdateArgs) -> Result<(), Failure> {
         valuer: valuer.clone(),
         add: add.clone(),
         forget: forget.clone(),
+        reading: dshap_run::reading(given),
         sizes: given_sizes(given),
         outputs: plan::outputs([Some(output), run.summary.as_ref()]),
         resources: Resources { memory: run.memory, checkpoint: None },

@@ -7,7 +7,7 @@ use crate::failure::Failure;
 use crate::progress::Progress;
 use crate::speech::CommandLine;
 use crate::table::{aligned, counted, grouped, render, significant};
-use dshap_catalogue::options::{EXPLAIN_TEST, FORMAT, MANIFEST, OWN, TEST};
+use dshap_catalogue::options::{EXPLAIN_TEST, MANIFEST, OWN, TEST};
 use dshap_io::{AtomicFile, Destination, Format};
 use dshap_owners::{Measured, OwnersRequest, Report, Solving};
 use dshap_run::{Arrange, Error, Receiver, Resources, Written};
@@ -29,9 +29,11 @@ pub(crate) fn run(args: &OwnersArgs) -> Result<(), Failure> {
         ("manifest", manifest.as_ref()),
     ];
     plan::refuse_same(&named)?;
-    let target = plan::target(output.as_deref(), given.word(&FORMAT))?;
-    let explained =
-        explain.as_ref().map(|path| plan::format_by_name(path).map(|format| (path, format))).transpose()?;
+    let target = plan::given_target(output.as_deref(), given)?;
+    let explained = explain
+        .as_ref()
+        .map(|path| Ok((path, plan::safe_format(plan::format_by_name(path)?, given)?)))
+        .transpose()?;
     let doing = format!("cannot value the owners of `{}`", rows.join("`, `"));
     let failed = |error: Error| Failure::run(doing.clone(), &error, CommandLine::default());
     let receipt =

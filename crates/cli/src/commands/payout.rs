@@ -7,7 +7,7 @@ use crate::failure::Failure;
 use crate::progress::Progress;
 use crate::speech::CommandLine;
 use crate::table::{aligned, counted, grouped, significant, visible};
-use dshap_catalogue::options::{FORMAT, MANIFEST};
+use dshap_catalogue::options::MANIFEST;
 use dshap_io::AtomicFile;
 use dshap_owners::{Manifest, Payout, PayoutRequest};
 use dshap_run::{Arrange, Error, Receiver, Written};
@@ -19,7 +19,7 @@ pub(crate) fn payout(args: &PayoutArgs) -> Result<(), Failure> {
     let run = RunOptions::of(given);
     let manifest = given.word(&MANIFEST).map(PathBuf::from);
     plan::refuse_same(&[("output", output.as_ref()), ("manifest", manifest.as_ref())])?;
-    let target = plan::target(output.as_deref(), given.word(&FORMAT))?;
+    let target = plan::given_target(output.as_deref(), given)?;
     let doing = format!("cannot divide the budget by `{}`", table.join("`, `"));
     let failed = |error: Error| Failure::run(doing.clone(), &error, CommandLine::default());
     let receipt =

@@ -6,7 +6,8 @@ use crate::args::{FitArgs, TrialArgs, ValueArgs};
 use crate::failure::Failure;
 use crate::speech::CommandLine;
 use dshap_catalogue::options::{
-    BOTTOM, CHECKPOINT, CHECKPOINT_EVERY, FIGURE, FORMAT, MANIFEST, REFERENCE, SORT, TASK, TEST, TOP,
+    BOTTOM, CHECKPOINT, CHECKPOINT_EVERY, CSV_SAFE, FIGURE, FORMAT, MANIFEST, REFERENCE, SORT, TASK, TEST,
+    TOP,
 };
 use dshap_catalogue::{Given, Group, OptionEntry, Task, spelled};
 use dshap_io::{Destination, Format};
@@ -96,7 +97,7 @@ fn usual_methods(given: &Given) -> Vec<&'static Method> {
 fn is_of_engine(option: &'static OptionEntry) -> bool {
     let is = |options: &[&OptionEntry]| options.iter().any(|other| other.name == option.name);
     match option.group {
-        Group::Output => !is(&[&SORT, &TOP, &BOTTOM, &FORMAT, &FIGURE]),
+        Group::Output => !is(&[&SORT, &TOP, &BOTTOM, &FORMAT, &CSV_SAFE, &FIGURE]),
         Group::Run => is(&[&CHECKPOINT]),
         Group::Trial => false,
         _ => true,
@@ -185,6 +186,24 @@ pub(crate) fn target(output: Option<&Path>, format: Option<&str>) -> Result<Targ
         (None, Some(format)) => Ok(Target::Written(Destination::Stdout, format)),
         (None, None) if terminal => Ok(Target::Terminal),
         (None, None) => Ok(Target::Written(Destination::Stdout, Format::Csv)),
+    }
+}
+
+/// As [`target`], as the options say. Whoever asks for safe CSV must not get something else without a word; a
+/// table on a terminal is not opened by spreadsheets.
+pub(crate) fn given_target(output: Option<&Path>, given: &Given) -> Result<Target, Failure> {
+    match target(output, given.word(&FORMAT))? {
+        Target::Written(to, format) => Ok(Target::Written(to, safe_format(format, given)?)),
+        terminal => Ok(terminal),
+    }
+}
+
+/// The format with the care for spreadsheets that was asked for.
+pub(crate) fn safe_format(format: Format, given: &Given) -> Result<Format, Failure> {
+    match format {
+        _ if !given.has(&CSV_SAFE) => Ok(format),
+        Format::Csv => Ok(Format::SafeCsv),
+        _ => Err(Failure::usage("`--csv-safe` goes with CSV output; leave it out, or write a .csv file")),
     }
 }
 

@@ -10,7 +10,7 @@ use crate::args::ValueArgs;
 use crate::failure::Failure;
 use crate::speech::CommandLine;
 use crate::table::{counted, grouped, significant};
-use dshap_catalogue::options::{CHECKPOINT, FORMAT};
+use dshap_catalogue::options::CHECKPOINT;
 use dshap_run::{Summary, Warning};
 use std::path::PathBuf;
 
@@ -22,7 +22,7 @@ pub(crate) fn run(args: &ValueArgs) -> Result<(), Failure> {
         doing: format!("cannot value `{}`", args.points.join("`, `")),
         speech: CommandLine::default(),
         output: args.output.as_ref(),
-        format: args.given.word(&FORMAT),
+        given: &args.given,
         arrange: plan::arrange(&args.given)?,
         run: &run,
         others: &[("checkpoint", checkpoint.as_ref()), ("valuer", args.valuer.as_ref())],

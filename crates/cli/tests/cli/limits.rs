@@ -56,7 +56,7 @@ fn a_killed_fit_goes_on_and_ends_with_the_same_bits() {
             continue;
         }
         let kept =
-            Container::read(&folder.path("state"), "checkpoint", 3).expect("a checkpoint is always whole");
+            Container::read(&folder.path("state"), "checkpoint", 4).expect("a checkpoint is always whole");
         let document: serde_json::Value = serde_json::from_str(&kept.document).expect("JSON");
         let now = document["n_read"].as_u64().expect("a count");
         assert!(now >= rows, "{now} after {rows}");

@@ -9,7 +9,9 @@ mod errors;
 mod evaluate;
 #[cfg(feature = "experiments")]
 mod experiment;
+mod faults;
 mod formula;
+mod hints;
 mod inputs;
 mod limits;
 mod methods;
@@ -17,6 +19,7 @@ mod neighbours;
 mod owners;
 mod pages;
 mod report;
+mod reading;
 mod same_values;
 mod second_order;
 mod terminal;

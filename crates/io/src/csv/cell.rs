@@ -1,5 +1,7 @@
 //! What one cell means.
 
+use std::borrow::Cow;
+
 /// A cell read as a number.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) enum Number {
@@ -38,6 +40,48 @@ pub(crate) fn number(cell: &[u8]) -> Number {
         Number::Missing
     } else {
         Number::NotFinite
+    }
+}
+
+/// As [`number`], of a text whose numbers have a decimal comma if `decimal_comma`. A cell
+/// with a point is not a number then: in `1.234` it separates thousands.
+#[inline]
+pub(crate) fn number_with(cell: &[u8], decimal_comma: bool) -> Number {
+    if !decimal_comma { number(cell) } else { number_with_comma(cell) }
+}
+
+/// A text that is a number with a decimal comma, with a point instead. A category has one
+/// spelling, whatever file it comes from.
+pub(crate) fn with_point(text: &[u8], decimal_comma: bool) -> Cow<'_, [u8]> {
+    match memchr::memchr(b',', text) {
+        Some(comma) if decimal_comma && matches!(number_with_comma(text), Number::Value(_)) => {
+            let mut plain = text.to_vec();
+            plain[comma] = b'.';
+            Cow::Owned(plain)
+        }
+        _ => Cow::Borrowed(text),
+    }
+}
+
+fn number_with_comma(cell: &[u8]) -> Number {
+    /// No number that is worth reading is longer.
+    const MAX_BYTES: usize = 1100;
+    let cell = cell.trim_ascii();
+    if memchr::memchr(b'.', cell).is_some() {
+        return Number::Other;
+    }
+    match memchr::memchr(b',', cell) {
+        None => number(cell),
+        Some(_) if cell.len() > MAX_BYTES => Number::Other,
+        Some(comma) => {
+            let mut plain = cell.to_vec();
+            plain[comma] = b'.';
+            match number(&plain) {
+                // `,` alone is no number; `NA` and the like have no comma.
+                Number::Missing => Number::Other,
+                number => number,
+            }
+        }
     }
 }
 
@@ -225,6 +269,31 @@ mod tests {
             assert_eq!(number(text.as_bytes()), expected, "{text:?}");
         }
         assert_eq!(number(b"\xff"), Other);
+    }
+
+    #[test]
+    fn with_a_decimal_comma_points_are_not_part_of_numbers() {
+        use Number::{Missing, NotFinite, Other, Value};
+        for (text, expected) in [
+            ("1,5", Value(1.5)),
+            (" -0,25 ", Value(-0.25)),
+            (",5", Value(0.5)),
+            ("5,", Value(5.0)),
+            ("1,5e3", Value(1500.0)),
+            ("7", Value(7.0)),
+            ("", Missing),
+            ("NA", Missing),
+            ("inf", NotFinite),
+            ("1.5", Other),
+            ("1.234,5", Other),
+            ("1,234,5", Other),
+            (",", Other),
+            ("x", Other),
+        ] {
+            assert_eq!(number_with(text.as_bytes(), true), expected, "{text:?}");
+        }
+        assert_eq!((number_with(b"1,5", false), number_with(b"1.5", false)), (Other, Value(1.5)));
+        assert_eq!(number_with(format!("1,{}", "1".repeat(2000)).as_bytes(), true), Other);
     }
 
     #[test]

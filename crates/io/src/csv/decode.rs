@@ -98,8 +98,8 @@ impl ColumnBuilder {
             ColumnBuilder::Number(values) => {
                 // A cell with quotes is not a number as it is. Only then is it worth
                 // looking for them.
-                let number = match cell::number(cell) {
-                    Number::Other => cell::number(&unquoted(cell, dialect).0),
+                let number = match cell::number_with(cell, dialect.decimal_comma) {
+                    Number::Other => cell::number_with(&unquoted(cell, dialect).0, dialect.decimal_comma),
                     number => number,
                 };
                 match number {
@@ -122,11 +122,13 @@ impl ColumnBuilder {
                 if text.is_empty() || !is_quoted && cell::is_missing(text) {
                     texts.append_null();
                 } else {
-                    texts.append_value(spelled(std::str::from_utf8(text).map_err(|_| Problem::NotUtf8)?));
+                    let text = cell::with_point(text, dialect.decimal_comma);
+                    texts.append_value(spelled(std::str::from_utf8(&text).map_err(|_| Problem::NotUtf8)?));
                 }
             }
             ColumnBuilder::AsIs(texts) => {
                 let (text, _) = unquoted(cell, dialect);
+                let text = cell::with_point(&text, dialect.decimal_comma);
                 texts.append_value(std::str::from_utf8(&text).map_err(|_| Problem::NotUtf8)?);
             }
         }

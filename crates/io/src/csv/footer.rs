@@ -43,7 +43,7 @@ pub(super) fn is_line_of_one(text: &[u8], start: usize, cells: &[Bounds], n_fiel
 fn is_text_apart(line: &[u8], n_fields: usize, is_apart: bool) -> bool {
     let line = line.trim_ascii();
     let is_set_apart = n_fields > 2 || n_fields == 2 && (is_apart || line.starts_with(b"#"));
-    is_set_apart && cell::number(line) == Number::Other
+    is_set_apart && [false, true].iter().all(|&comma| cell::number_with(line, comma) == Number::Other)
 }
 
 /// Where such lines begin at the end of a file that is longer than what was read.

@@ -20,14 +20,14 @@ impl Guess {
         Guess { number: true, boolean: true, date: true }
     }
 
-    pub(super) fn see(&mut self, cell: &[u8]) {
+    pub(super) fn see(&mut self, cell: &[u8], decimal_comma: bool) {
         let cell = cell.trim_ascii();
         if cell::is_missing(cell) {
             return;
         }
         // An infinite number is a number: reading it later says what is wrong,
         // where a silent change to text would not.
-        self.number = self.number && cell::number(cell) != Number::Other;
+        self.number = self.number && cell::number_with(cell, decimal_comma) != Number::Other;
         // 0 and 1 are numbers, unless they occur among true and false.
         self.boolean = self.boolean && matches!(cell::boolean(cell), Boolean::Value(_));
         self.date = self.date && cell::is_date(cell);
@@ -76,7 +76,7 @@ mod tests {
         ] {
             let mut guess = Guess::new();
             for cell in cells {
-                guess.see(cell.as_bytes());
+                guess.see(cell.as_bytes(), false);
             }
             assert_eq!(guess.kind(), expected, "{cells:?}");
         }

@@ -92,6 +92,9 @@ impl<'a> Learning<'a> {
                 if let Some(field) = records.after_quote() {
                     return Err(self.after_quote(&chunk.text, &cells, field)?);
                 }
+                if self.header.is_none() && file.n_header == 0 {
+                    self.header = Some(self.numbered(cells.len())?);
+                }
                 if self.header.is_none() {
                     self.header = Some(self.read_header(&chunk.text, &cells)?);
                     let raw = |&(start, end): &Bounds| &chunk.text[start..end];
@@ -149,22 +152,19 @@ impl<'a> Learning<'a> {
         let found = footer.n_fields;
         if self.only_rows_end && footer.n_records == 1 {
             // Not all records end with a delimiter, so the first one is faulty.
-            return Err(Error::Ragged {
-                at: self.file.at_record(1)?,
-                expected: n_fields - 1,
-                found: n_fields,
-            });
+            return Err(Error::Ragged { at: self.at(0)?, expected: n_fields - 1, found: n_fields });
         }
         Err(self.ragged(self.n_records, found)?)
     }
 
     fn ragged(&self, record: u64, found: usize) -> Result<Error, Error> {
         let expected = self.n_fields.unwrap_or(found);
-        Ok(Error::Ragged { at: self.at(record, 1)?, expected, found })
+        Ok(Error::Ragged { at: self.at(record)?, expected, found })
     }
 
-    fn at(&self, record: u64, n_header: u64) -> Result<Location, Error> {
-        self.file.at_record(record + n_header)
+    /// Where a record is, counted from the first one below the first of the header.
+    fn at(&self, record: u64) -> Result<Location, Error> {
+        self.file.at_record(record + self.file.n_header)
     }
 
     fn after_quote(&self, text: &[u8], cells: &[Bounds], field: usize) -> Result<Error, Error> {
@@ -172,16 +172,27 @@ impl<'a> Learning<'a> {
         let fault = CellFault { field, text: excerpt(&text[start..end]), problem: Problem::AfterQuote };
         let names: Vec<String> = self.header.iter().flatten().flatten().cloned().collect();
         let n_footer = self.footer.as_ref().map_or(0, |footer| footer.n_records as u64);
-        let record = self.header.as_ref().map_or(0, |_| self.n_records + n_footer + 1);
+        let record = self.header.as_ref().map_or(0, |_| self.n_records + n_footer + self.file.n_header);
         Ok(fault.into_error(self.file.at_record(record)?, &names))
+    }
+
+    fn refuse_too_many(&self, n_columns: usize) -> Result<(), Error> {
+        if n_columns > MAX_TEXT_COLUMNS {
+            let file = self.file.input.name().to_owned();
+            return Err(Error::TooManyColumns { file, limit: MAX_TEXT_COLUMNS });
+        }
+        Ok(())
+    }
+
+    /// The names of the columns of a table without a header.
+    fn numbered(&self, n_columns: usize) -> Result<Names, Error> {
+        self.refuse_too_many(n_columns)?;
+        Ok((1..=n_columns).map(|column| Some(format!("column_{column}"))).collect())
     }
 
     /// The names in the header; none for a cell without one.
     fn read_header(&self, text: &[u8], cells: &[Bounds]) -> Result<Names, Error> {
-        if cells.len() > MAX_TEXT_COLUMNS {
-            let file = self.file.input.name().to_owned();
-            return Err(Error::TooManyColumns { file, limit: MAX_TEXT_COLUMNS });
-        }
+        self.refuse_too_many(cells.len())?;
         let name = |&(start, end): &Bounds| {
             let (name, _) = unquoted(&text[start..end], self.file.dialect);
             match std::str::from_utf8(name.trim_ascii()) {
@@ -217,7 +228,7 @@ impl<'a> Learning<'a> {
             for (sight, &(start, end)) in self.sights.iter_mut().zip(cells) {
                 let raw = &text[start..end];
                 let is_stray = has_quotes && has_stray_quote(raw, dialect);
-                sight.see(record, &unquoted(raw, dialect).0, is_stray);
+                sight.see(record, &unquoted(raw, dialect).0, is_stray, dialect.decimal_comma);
             }
         }
         self.n_records += 1;
@@ -225,11 +236,15 @@ impl<'a> Learning<'a> {
 
     /// How many of the first records belong to the header.
     fn n_more_headers(&self) -> usize {
-        let is_number = |cell: &Cell| matches!(cell::number(&cell.text), Number::Value(_));
+        let number = |cell: &Cell| cell::number_with(&cell.text, self.file.dialect.decimal_comma);
+        let is_number = |cell: &Cell| matches!(number(cell), Number::Value(_));
         let is_word = |cell: &Cell| {
-            let is_text = cell::number(&cell.text) == Number::Other && !cell.has_stray_quote;
+            let is_text = number(cell) == Number::Other && !cell.has_stray_quote;
             is_text && cell.text.iter().any(|byte| byte.is_ascii_alphabetic() || !byte.is_ascii())
         };
+        if self.file.n_header == 0 {
+            return 0;
+        }
         let begins_with = |n_more: usize| {
             let (above, below) = self.lead.split_at(n_more);
             let n_below = self.n_records - n_more as u64;
@@ -253,7 +268,8 @@ impl<'a> Learning<'a> {
         sights.resize_with(self.n_fields.unwrap_or(0), Sight::new);
         for (record, cells) in lead.iter().enumerate() {
             for (sight, cell) in sights.iter_mut().zip(cells) {
-                sight.see(first + record as u64, &cell.text, cell.has_stray_quote);
+                let decimal_comma = self.file.dialect.decimal_comma;
+                sight.see(first + record as u64, &cell.text, cell.has_stray_quote, decimal_comma);
             }
         }
         sights
@@ -273,7 +289,8 @@ impl<'a> Learning<'a> {
                 name: header.iter().flatten().next().cloned().unwrap_or_default(),
             });
         }
-        let both_end = header.len() > 1 && self.last_is_empty && header.last() == Some(&None);
+        let is_unnamed = self.file.n_header == 0 || header.last() == Some(&None);
+        let both_end = header.len() > 1 && self.last_is_empty && is_unnamed;
         if both_end {
             header.pop();
         }
@@ -286,12 +303,12 @@ impl<'a> Learning<'a> {
 
         let mut sights = self.sights_with(&self.lead[n_more..], n_more as u64);
         sights.truncate(names.len());
-        if is_like_a_row(&names, &sights) {
+        if self.file.n_header > 0 && is_like_a_row(&names, &sights, self.file.dialect.decimal_comma) {
             notes.push(Note::NumericHeader { file: file() });
         }
         for (name, sight) in names.iter().zip(&sights) {
             let place =
-                |spot: &Spot| Ok::<_, Error>((self.at(spot.record, 1)?, name.clone(), spot.text.clone()));
+                |spot: &Spot| Ok::<_, Error>((self.at(spot.record)?, name.clone(), spot.text.clone()));
             if let Some(spot) = sight.quote_among_numbers() {
                 let (at, column, text) = place(spot)?;
                 return Err(Error::StrayQuote { at, column, text });
@@ -312,7 +329,7 @@ impl<'a> Learning<'a> {
         }
         // A few of them are remarks rather than rows; many are rows with much missing.
         if let Some(lone) = self.first_lone.as_ref().filter(|_| 10 * self.n_lone <= self.n_records) {
-            notes.push(Note::LoneCell { at: self.at(lone.record, 1)?, text: lone.text.clone() });
+            notes.push(Note::LoneCell { at: self.at(lone.record)?, text: lone.text.clone() });
         }
         for (name, sight) in names.iter().zip(&sights) {
             if sight.rounded_integer().is_some() {
@@ -332,7 +349,7 @@ impl<'a> Learning<'a> {
         Ok(Learned {
             names,
             kinds: has_rows.then(|| sights.iter().map(Sight::kind).collect()),
-            n_header: 1 + n_more as u64,
+            n_header: self.file.n_header + n_more as u64,
             n_fields,
             ends_in_delimiter,
             end,
@@ -370,8 +387,8 @@ fn settle_names(header: Names, file: &str, notes: &mut Vec<Note>) -> Vec<String>
 
 /// Whether the names look like a row: all are numbers, or all that stand above numbers
 /// are, and neither count nor are years.
-fn is_like_a_row(names: &[String], sights: &[Sight]) -> bool {
-    let number = |name: &String| match cell::number(name.as_bytes()) {
+fn is_like_a_row(names: &[String], sights: &[Sight], decimal_comma: bool) -> bool {
+    let number = |name: &String| match cell::number_with(name.as_bytes(), decimal_comma) {
         Number::Value(value) => Some(value),
         _ => None,
     };

@@ -25,6 +25,7 @@ use crate::location::Location;
 use crate::names;
 use crate::note::Note;
 use crate::part::{Begun, Opened, Part, Request};
+use crate::read_options::ReadOptions;
 use crate::text::{self, Body, Dialect, FileScan, Layout, Text, with_new_lines};
 
 use decode::{Plan, What};
@@ -42,7 +43,7 @@ pub(crate) struct CsvFile {
     dialect: Dialect,
     body: Body,
     names: Arc<[String]>,
-    /// Records of the header.
+    /// Records of the header; until they are known, 1 or, in a table without one, 0.
     n_header: u64,
     /// Cells of every record below it.
     n_fields: usize,
@@ -52,7 +53,7 @@ pub(crate) struct CsvFile {
 }
 
 impl CsvFile {
-    pub(crate) fn open(input: Input, notes: &mut Vec<Note>) -> Result<Opened, Error> {
+    pub(crate) fn open(input: Input, how: ReadOptions, notes: &mut Vec<Note>) -> Result<Opened, Error> {
         let mut head = Text::open(&input)?
             .head(sniff::SNIFF_BYTES)
             .map_err(|reason| Error::read(input.name(), reason))?;
@@ -61,7 +62,7 @@ impl CsvFile {
             let looks_like = looks_like(probe, &input.extension());
             return Err(Error::NotText { file: input.name().to_owned(), looks_like });
         }
-        let mut file = CsvFile::sniffed(input, &mut head, notes);
+        let mut file = CsvFile::sniffed(input, how, &mut head, notes);
         let learned = Learning::of(&file).run(notes)?;
         file.names = learned.names.into();
         file.n_header = learned.n_header;
@@ -76,14 +77,14 @@ impl CsvFile {
     }
 
     /// A file of which only the beginning is known.
-    fn sniffed(input: Input, head: &mut [u8], notes: &mut Vec<Note>) -> CsvFile {
+    fn sniffed(input: Input, how: ReadOptions, head: &mut [u8], notes: &mut Vec<Note>) -> CsvFile {
         let file = || input.name().to_owned();
         let carriage_returns = memchr(b'\n', head).is_none() && head.trim_ascii().contains(&b'\r');
         if carriage_returns {
             with_new_lines(head);
             notes.push(Note::CarriageReturns { file: file() });
         }
-        let sniffed = sniff::sniff(head);
+        let sniffed = sniff::sniff(head, how);
         let dialect = sniffed.dialect;
         if dialect.quote != b'"' {
             notes.push(Note::Quoted { file: file(), by: char::from(dialect.quote) });
@@ -109,7 +110,7 @@ impl CsvFile {
             dialect,
             body,
             names: Arc::new([]),
-            n_header: 1,
+            n_header: u64::from(!how.no_header),
             n_fields: 0,
             ends_in_delimiter: false,
         }

@@ -50,8 +50,8 @@ impl Sight {
     }
 
     #[inline]
-    pub(super) fn see(&mut self, record: u64, cell: &[u8], has_stray_quote: bool) {
-        match cell::number(cell) {
+    pub(super) fn see(&mut self, record: u64, cell: &[u8], has_stray_quote: bool, decimal_comma: bool) {
+        match cell::number_with(cell, decimal_comma) {
             Number::Value(value) => {
                 self.n_numbers += 1;
                 self.each_guess(|guess| guess.see_number(value));
@@ -61,17 +61,17 @@ impl Sight {
             }
             Number::NotFinite => {
                 self.n_numbers += 1;
-                self.each_guess(|guess| guess.see(cell));
+                self.each_guess(|guess| guess.see(cell, decimal_comma));
             }
-            Number::Missing => self.each_guess(|guess| guess.see(cell)),
+            Number::Missing => self.each_guess(|guess| guess.see(cell, decimal_comma)),
             Number::Other if has_stray_quote => {
                 self.without_strays.get_or_insert(self.guess);
-                self.guess.see(cell);
+                self.guess.see(cell, decimal_comma);
                 note_first(&mut self.first_stray, record, cell);
             }
             Number::Other => {
                 self.n_texts += 1;
-                self.each_guess(|guess| guess.see(cell));
+                self.each_guess(|guess| guess.see(cell, decimal_comma));
                 note_first(&mut self.first_text, record, cell);
             }
         }
@@ -133,7 +133,7 @@ mod tests {
     fn sight(cells: &[&str]) -> Sight {
         let mut sight = Sight::new();
         for (record, cell) in cells.iter().enumerate() {
-            sight.see(record as u64, cell.as_bytes(), cell.contains('"'));
+            sight.see(record as u64, cell.as_bytes(), cell.contains('"'), false);
         }
         sight
     }

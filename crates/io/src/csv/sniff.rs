@@ -1,7 +1,8 @@
 //! How a text is written: what separates cells, what quotes them, where they begin.
 
 use super::cell::{self, Number};
-use super::split::{Records, is_quoted, unquoted};
+use super::split::{Bounds, Records, is_quoted, unquoted};
+use crate::read_options::ReadOptions;
 use crate::text::{Dialect, Layout, RecordEnds};
 use memchr::{memchr, memmem};
 
@@ -37,8 +38,9 @@ impl Sniffed {
 }
 
 /// How a text is written of which `head` is the beginning, or the whole.
-pub(super) fn sniff(head: &[u8]) -> Sniffed {
-    let plain = Dialect::delimited_by(b',');
+pub(super) fn sniff(head: &[u8], how: ReadOptions) -> Sniffed {
+    let plain = Dialect { decimal_comma: how.decimal_comma, ..Dialect::delimited_by(b',') };
+    let with_quoting = |head, quoting| with_quoting(head, quoting, how);
     let usual = with_quoting(head, plain);
     // Looked for only where no cell is quoted in the usual way.
     for (quote, escape) in [(b'\'', None), (b'\'', Some(b'\\')), (b'`', None)] {
@@ -60,13 +62,20 @@ pub(super) fn sniff(head: &[u8]) -> Sniffed {
 }
 
 /// The delimiter and the preamble, given how cells are quoted.
-fn with_quoting(head: &[u8], quoting: Dialect) -> Sniffed {
+fn with_quoting(head: &[u8], quoting: Dialect, how: ReadOptions) -> Sniffed {
     let records = whole_records(head, count(head, quoting, USUAL));
     let sniffed = |delimiter, preamble| Sniffed { dialect: Dialect { delimiter, ..quoting }, preamble };
+    // A comma between digits is no delimiter if it is the decimal one. Between quoted
+    // cells it may be.
+    let may_be_comma = !how.decimal_comma || memchr(quoting.quote, head).is_some();
+    let usual = if may_be_comma { b',' } else { b';' };
     let Some((header, rows)) = records.split_first() else {
-        return sniffed(b',', 0);
+        return sniffed(usual, 0);
     };
     let agreement = |candidate: usize| {
+        if USUAL[candidate] == b',' && !may_be_comma {
+            return 0;
+        }
         let wanted = header.counts[candidate];
         let n_agreeing = rows.iter().filter(|row| row.counts[candidate] == wanted).count();
         if wanted > 0 { 1 + n_agreeing } else { 0 }
@@ -77,18 +86,20 @@ fn with_quoting(head: &[u8], quoting: Dialect) -> Sniffed {
             return sniffed(byte, 0);
         }
     }
-    if let Some((delimiter, preamble)) = after_preamble(head, &records, quoting) {
+    // Without a header nothing tells where a table begins.
+    if !how.no_header
+        && let Some((delimiter, preamble)) = after_preamble(head, &records, quoting)
+    {
         return sniffed(delimiter, preamble);
     }
-    if header.counts == [0; 4]
-        && let Some(delimiter) = unusual(head, quoting)
-    {
+    let has_usual = (0..USUAL.len()).any(|candidate| agreement(candidate) > 0);
+    if !has_usual && let Some(delimiter) = unusual(head, quoting, how) {
         return sniffed(delimiter, 0);
     }
 
     // Some record is faulty, or there is one column. Guess what was meant, so
     // that a fault can be reported where it is.
-    let mut best = (b',', 0);
+    let mut best = (usual, 0);
     for (candidate, &byte) in USUAL.iter().enumerate().rev() {
         if agreement(candidate) > best.1 {
             best = (byte, agreement(candidate));
@@ -119,7 +130,7 @@ fn after_preamble(head: &[u8], records: &[Counted<4>], quoting: Dialect) -> Opti
 }
 
 /// A delimiter that separates as many cells in every record, if that makes a table.
-fn unusual(head: &[u8], quoting: Dialect) -> Option<u8> {
+fn unusual(head: &[u8], quoting: Dialect, how: ReadOptions) -> Option<u8> {
     let records = whole_records(head, count(head, quoting, UNUSUAL));
     let (header, rows) = records.split_first()?;
     let agrees = |candidate: usize| {
@@ -128,7 +139,9 @@ fn unusual(head: &[u8], quoting: Dialect) -> Option<u8> {
     };
     let mut candidates = UNUSUAL.iter().enumerate();
     let (_, &delimiter) = candidates.find(|&(candidate, &delimiter)| {
-        agrees(candidate) && is_table_with_header(head, Dialect { delimiter, ..quoting })
+        let dialect = Dialect { delimiter, ..quoting };
+        let is_table = if how.no_header { is_table } else { is_table_with_header };
+        agrees(candidate) && is_table(head, dialect)
     })?;
     Some(delimiter)
 }
@@ -140,36 +153,40 @@ fn is_table_with_header(text: &[u8], dialect: Dialect) -> bool {
     if records.next(&mut cells).is_none() {
         return false;
     }
-    let texts = |cells: &[(usize, usize)]| -> Vec<Vec<u8>> {
-        let text =
-            |&(start, end): &(usize, usize)| unquoted(&text[start..end], dialect).0.trim_ascii().to_vec();
-        cells.iter().map(text).collect()
-    };
-    let mut names = texts(&cells);
+    let mut names = texts(text, &cells, dialect);
     let n_fields = names.len();
-    if names.iter().any(|name| cell::number(name) != Number::Other) {
+    if names.iter().any(|name| cell::number_with(name, dialect.decimal_comma) != Number::Other) {
         return false;
     }
     names.sort_unstable();
     names.dedup();
-    if names.len() < n_fields {
-        return false;
-    }
-    let mut n_numbers = vec![0; n_fields];
-    let mut is_numeric = vec![true; n_fields];
-    for _ in 0..SNIFF_RECORDS {
-        if records.next(&mut cells).is_none() || cells.len() != n_fields {
+    names.len() == n_fields && is_table(&text[records.position()..], dialect)
+}
+
+/// Whether a text begins with rows of which some column is numeric.
+fn is_table(text: &[u8], dialect: Dialect) -> bool {
+    let mut records = Records::new(text, dialect);
+    let mut cells = Vec::new();
+    let mut columns: Vec<(usize, bool)> = Vec::new();
+    for record in 0..SNIFF_RECORDS {
+        if records.next(&mut cells).is_none() || record > 0 && cells.len() != columns.len() {
             break;
         }
-        for (field, cell) in texts(&cells).iter().enumerate() {
-            match cell::number(cell) {
-                Number::Value(_) | Number::NotFinite => n_numbers[field] += 1,
+        columns.resize(cells.len(), (0, true));
+        for ((n_numbers, is_numeric), cell) in columns.iter_mut().zip(texts(text, &cells, dialect)) {
+            match cell::number_with(&cell, dialect.decimal_comma) {
+                Number::Value(_) | Number::NotFinite => *n_numbers += 1,
                 Number::Missing => {}
-                Number::Other => is_numeric[field] = false,
+                Number::Other => *is_numeric = false,
             }
         }
     }
-    n_numbers.iter().zip(is_numeric).any(|(&n, is_numeric)| is_numeric && n >= 2)
+    columns.iter().any(|&(n_numbers, is_numeric)| is_numeric && n_numbers >= 2)
+}
+
+fn texts(text: &[u8], cells: &[Bounds], dialect: Dialect) -> Vec<Vec<u8>> {
+    let text = |&(start, end): &Bounds| unquoted(&text[start..end], dialect).0.trim_ascii().to_vec();
+    cells.iter().map(text).collect()
 }
 
 /// Whether text follows a closing quote, or a quote is never closed.
@@ -271,7 +288,7 @@ mod tests {
     use super::*;
 
     fn delimiter(head: &[u8]) -> u8 {
-        sniff(head).dialect.delimiter
+        sniff(head, ReadOptions::default()).dialect.delimiter
     }
 
     #[test]
@@ -321,7 +338,7 @@ mod tests {
             ("My data\na,b\n1,2\n", 0),
             ("a,b\n1,2\n3,4\n", 0),
         ] {
-            assert_eq!(sniff(text.as_bytes()).preamble, preamble, "{text:?}");
+            assert_eq!(sniff(text.as_bytes(), ReadOptions::default()).preamble, preamble, "{text:?}");
         }
     }
 
@@ -341,7 +358,7 @@ mod tests {
     #[test]
     fn quotes_and_escapes_are_those_that_leave_no_fault() {
         let quoting = |text: &str| {
-            let dialect = sniff(text.as_bytes()).dialect;
+            let dialect = sniff(text.as_bytes(), ReadOptions::default()).dialect;
             (dialect.quote, dialect.escape)
         };
         assert_eq!(quoting("a,b\n'x, y',1\n'z',2\n"), (b'\'', None));
@@ -349,5 +366,27 @@ mod tests {
         assert_eq!(quoting("a,b\n'tis,1\nit's,2\n"), (b'"', None));
         assert_eq!(quoting("a,b\n\"say \\\"x\\\", y\",1\n"), (b'"', Some(b'\\')));
         assert_eq!(quoting("a,b\n\"c:\\\",1\n\"d:\\\",2\n"), (b'"', None));
+    }
+
+    #[test]
+    fn a_decimal_comma_separates_cells_only_if_they_are_quoted() {
+        let how = ReadOptions { decimal_comma: true, ..ReadOptions::default() };
+        for (text, expected) in [
+            ("a;b\n1,5;2,5\n", b';'),
+            ("y\n1,5\n2,5\n", b';'),
+            ("1,5\n2,5\n", b';'),
+            ("a b\n1,5 2\n3,5 4\n", b' '),
+            ("a,b\n\"1,5\",\"2,5\"\n", b','),
+        ] {
+            assert_eq!(sniff(text.as_bytes(), how).dialect.delimiter as char, expected as char, "{text:?}");
+        }
+    }
+
+    #[test]
+    fn a_table_without_a_header_begins_at_once() {
+        let how = ReadOptions { no_header: true, ..ReadOptions::default() };
+        assert_eq!(sniff(b"1 2\n3 4\n", how).dialect.delimiter, b' ');
+        assert_eq!(sniff(b"x y\nz w\n", how).dialect.delimiter, b',');
+        assert_eq!(sniff(b"My data\n1,2\n3,4\n5,6\n", how).preamble, 0);
     }
 }

@@ -19,12 +19,14 @@ pub(crate) struct Dialect {
     pub(crate) quote: u8,
     /// What makes a quote part of the text, besides doubling it.
     pub(crate) escape: Option<u8>,
+    /// Whether numbers have a decimal comma.
+    pub(crate) decimal_comma: bool,
 }
 
 impl Dialect {
     /// Cells as RFC 4180 has them, but for the delimiter.
     pub(crate) const fn delimited_by(delimiter: u8) -> Dialect {
-        Dialect { delimiter, quote: b'"', escape: None }
+        Dialect { delimiter, quote: b'"', escape: None, decimal_comma: false }
     }
 
     /// Whether only blanks lie between `position` and the beginning of its cell.

@@ -17,6 +17,7 @@ mod npy;
 mod overhead;
 mod parquet;
 mod polluted;
+mod reading;
 mod round_trips;
 mod sink;
 mod skip;

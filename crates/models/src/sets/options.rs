@@ -5,9 +5,8 @@ use crate::warning::Warning;
 use crate::{Error, methods};
 use dshap::Sizes;
 use dshap_baselines::{Score, Stopping, TmcOptions};
-use dshap_catalogue::options::{REFERENCE, RIDGE, SAMPLES, STOP, UTILITY};
+use dshap_catalogue::options::{M, Q, REFERENCE, RIDGE, SAMPLES, STOP, UTILITY};
 use dshap_catalogue::{Given, Task, Value, check};
-use dshap_table::Names;
 
 /// A baseline.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -70,9 +69,17 @@ impl Baseline {
         if self.draws() { stopping(how).max_iterations } else { n }
     }
 
-    /// What is doubtful about set sizes; `method` is its name.
-    pub(super) fn size_warning(self, method: &'static str, sizes: Sizes, names: Names) -> Option<Warning> {
-        let few = sizes.warning().map(|few| Warning::Core(few, Box::new(names)));
+    /// What is doubtful about set sizes; `method` is its name. Only options that it takes
+    /// are worth suggesting.
+    pub(super) fn size_warning(self, method: &'static str, task: Task, sizes: Sizes) -> Option<Warning> {
+        let takes = |option| {
+            methods::find(method).is_some_and(|method| method.entry.takes(option, Some(task)).is_some())
+        };
+        let few = sizes.warning().map(|_| Warning::FewSetSizes {
+            n_sizes: sizes.count(),
+            larger_m: takes(&M),
+            smaller_q: takes(&Q),
+        });
         match self {
             Baseline::Random => None,
             Baseline::DShapley => few,
@@ -175,14 +182,27 @@ mod tests {
 
     #[test]
     fn few_set_sizes_and_values_that_must_be_equal_are_warnings() {
-        let of = |baseline: Baseline, q, m| baseline.size_warning("it", Sizes::new(q, m), Names::default());
+        let of = |baseline: Baseline, q, m| baseline.size_warning("it", Task::Regression, Sizes::new(q, m));
         for baseline in [Baseline::TmcShapley, Baseline::ExactShapley, Baseline::LeaveOneOut] {
             assert_eq!(of(baseline, 20, 20), Some(Warning::OnlyWholeSet { n_rows: 20, method: "it" }));
         }
         for baseline in [Baseline::DShapley, Baseline::TmcShapley, Baseline::ExactShapley] {
-            let few = dshap::Warning::FewSizes { n_sizes: 9 };
-            assert_eq!(of(baseline, 12, 20), Some(Warning::Core(few, Box::default())), "{baseline:?}");
+            let few = Warning::FewSetSizes { n_sizes: 9, larger_m: false, smaller_q: false };
+            assert_eq!(of(baseline, 12, 20), Some(few), "{baseline:?}");
             assert_eq!(of(baseline, 11, 20), None);
+        }
+        let few = |larger_m, smaller_q| Some(Warning::FewSetSizes { n_sizes: 9, larger_m, smaller_q });
+        for (name, task, expected) in [
+            ("d-shapley", Task::Regression, few(true, true)),
+            ("d-shapley", Task::Density, few(true, false)),
+            ("tmc-shapley", Task::Regression, few(false, true)),
+            ("tmc-shapley", Task::Density, few(false, false)),
+        ] {
+            assert_eq!(
+                Baseline::DShapley.size_warning(name, task, Sizes::new(12, 20)),
+                expected,
+                "{name} {task:?}"
+            );
         }
         assert_eq!((of(Baseline::LeaveOneOut, 19, 20), of(Baseline::Random, 1, 1)), (None, None));
     }

@@ -70,7 +70,7 @@ impl RowValuer for SetsRows<'_> {
             warnings.push(Warning::RowsMeasure { n_rows: model.parts.test.n_rows() });
         }
         let method = self.ask.how.method.name();
-        warnings.extend(model.baseline.size_warning(method, self.sizes, design.names()));
+        warnings.extend(model.baseline.size_warning(method, model.task, self.sizes));
         warnings
     }
 

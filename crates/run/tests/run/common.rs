@@ -50,6 +50,7 @@ impl Folder {
             valuer: self.path(valuer),
             add: names(add),
             forget: names(forget),
+            reading: Default::default(),
             sizes: SizeChoice::default(),
             outputs: vec![],
             resources: Resources::default(),

@@ -240,6 +240,8 @@ fn warnings() -> Vec<Warning> {
         Warning::SingularSets { share: 0.1, ridge_helps: true },
         Warning::RowsMeasure { n_rows: 1 },
         Warning::RowsMeasure { n_rows: 12 },
+        Warning::FewSetSizes { n_sizes: 3, larger_m: true, smaller_q: true },
+        Warning::FewSetSizes { n_sizes: 1, larger_m: false, smaller_q: false },
         Warning::OnlyWholeSet { n_rows: 20, method: "loo" },
         Warning::FewIterations { n_iterations: 2, needed: 200 },
         Warning::StillMoving { n_iterations: 200, tolerance: 0.05 },

@@ -199,6 +199,15 @@ pub(crate) fn warning(warning: &Warning, speech: &dyn Speech) -> String {
             },
             speech.test_rows()
         ),
+        Warning::FewSetSizes { n_sizes, larger_m, smaller_q } => {
+            let helps = match (larger_m, smaller_q) {
+                (true, true) => format!("more rows, a larger {} or a smaller {}", option("m"), option("q")),
+                (true, false) => format!("more rows or a larger {}", option("m")),
+                (false, true) => format!("more rows or a smaller {}", option("q")),
+                (false, false) => "more rows".into(),
+            };
+            format!("values average over only {}; give {helps}", counted(*n_sizes, "set size"))
+        }
         Warning::OnlyWholeSet { n_rows, method } => format!(
             "only all {} together have a model, so `{method}` gives every row the same value; give more rows, or a \
              smaller {}",
