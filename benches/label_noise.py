@@ -41,8 +41,8 @@ SCORES = {
     "`general` value": (["general", "--samples", "64", "--stop", "0"], "value", False),
     "`lower` value": (["lower"], "value", False),
     "`upper` value": (["upper"], "value", False),
-    "printed `lower` value": (["lower", "--convention", "printed"], "value", False),
-    "printed `upper` value": (["upper", "--convention", "printed"], "value", False),
+    "`lower` of the authors' program": (["lower", "--convention", "authors"], "value", False),
+    "`upper` of the authors' program": (["upper", "--convention", "authors"], "value", False),
 }
 BESIDE = ["own label's improbability", "random"]
 

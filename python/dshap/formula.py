@@ -52,8 +52,10 @@ class Bounds(NamedTuple):
 
     lower: NDArray[Any]
     upper: NDArray[Any]
-    printed_lower: NDArray[Any]
+    printed_lower: NDArray[Any]  #: to the letter of the paper, which bounds nothing
     printed_upper: NDArray[Any]
+    authors_lower: NDArray[Any]  #: as in the authors' program, which bounds nothing either
+    authors_upper: NDArray[Any]
 
 
 class Synergy(NamedTuple):
@@ -189,7 +191,8 @@ def bounds(
     Returns
     -------
     Bounds
-        Arrays `lower`, `upper`, `printed_lower`, `printed_upper`.
+        Arrays `lower`, `upper` (valid), `printed_lower`, `printed_upper` (the paper to the letter),
+        `authors_lower`, `authors_upper` (as in its authors' program).
 
     Examples
     --------

@@ -73,7 +73,14 @@ pub(crate) fn bounds<'py>(
     let case = |i: usize| BoundCase::new(columns.map(|column| column[i]));
     evaluate(py, n_jobs, columns[0].len(), case, |case| {
         let forms = case.evaluate();
-        [forms.lower, forms.upper, forms.printed_lower, forms.printed_upper]
+        [
+            forms.lower,
+            forms.upper,
+            forms.printed_lower,
+            forms.printed_upper,
+            forms.authors_lower,
+            forms.authors_upper,
+        ]
     })
 }
 

@@ -36,6 +36,10 @@ METHODS = {
         {"method": "upper", "q": 300, "bound_c": 0.4, "bound_C": 1.5, "ridge": 0.5},
         ["--method", "upper", "--q", 300, "--bound-c", 0.4, "--bound-C", 1.5, "--ridge", 0.5],
     ),
+    "bound of the authors' program": (
+        {"method": "lower", "convention": "authors", "q": 60},
+        ["--method", "lower", "--convention", "authors", "--q", 60],
+    ),
     "printed bound": (
         {"method": "lower", "convention": "printed", "q": 60},
         ["--method", "lower", "--convention", "printed", "--q", 60],

@@ -45,8 +45,8 @@ def test_bounds_against_the_reference_table():
     columns = {
         "lower": ("valid_joint", "lower"),
         "upper": ("valid_joint", "upper"),
-        "printed_lower": ("printed", "lower"),
-        "printed_upper": ("printed", "upper"),
+        "authors_lower": ("authors", "lower"),
+        "authors_upper": ("authors", "upper"),
     }
     n_compared = 0
     for form, (table, side) in columns.items():
@@ -56,6 +56,12 @@ def test_bounds_against_the_reference_table():
         # As in the tests of core: terms have both signs, so the sum may be much smaller than they are.
         np.testing.assert_allclose(getattr(found, form)[known], expected, rtol=1e-10)
     assert n_compared >= 50
+
+
+def test_bounds_to_the_letter_and_of_the_authors():
+    found = bounds(p=10, q=80, m=1000, d2=12, e2=2, sigma2=1, c=1, C=1)
+    assert round(float(found.printed_upper), 6) == 0.003493
+    assert round(float(found.authors_upper), 6) == 0.006385
 
 
 def test_bounds_enclose_the_value():

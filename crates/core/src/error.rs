@@ -525,7 +525,9 @@ pub enum Warning {
         /// Whether enough are left for standard errors.
         has_errors: bool,
     },
-    /// Algorithm 3 stopped before the sum was complete.
+    /// A bound with the coefficients of the paper or its authors' program, which bounds nothing.
+    NotABound,
+    /// Algorithm 3, or 4 for a bound, stopped before the sum was complete.
     Truncated {
         /// Median number of set sizes visited.
         n_visited: usize,
@@ -533,6 +535,8 @@ pub enum Warning {
         n_sizes: usize,
         /// Median share of the complete sum that was kept.
         share: f64,
+        /// The shares that nine rows in ten lie between.
+        range: (f64, f64),
     },
     /// A warning about one class against all others.
     InClass {
@@ -639,10 +643,17 @@ impl Warning {
                 plural(*n_sizes, "size was", "sizes were"),
                 plural(*n_rows, "row", "rows")
             ),
-            Warning::Truncated { n_visited, n_sizes, share } => format!(
+            Warning::NotABound => {
+                "the coefficients of this bound are those of the paper, and they bound nothing: values lie on either \
+                 side of it"
+                    .into()
+            }
+            Warning::Truncated { n_visited, n_sizes, share, range } => format!(
                 "the algorithm stopped after {n_visited} of {n_sizes} set sizes (median over rows) and kept {:.0} % of \
-                 the sum",
-                100.0 * share
+                 the sum ({:.0} to {:.0} % for nine rows in ten)",
+                100.0 * share,
+                100.0 * range.0,
+                100.0 * range.1
             ),
             Warning::InClass { class, warning } => {
                 format!("class {class} against the others: {}", warning.named(name))

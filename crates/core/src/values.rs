@@ -17,7 +17,7 @@ pub struct Values {
     pub parts: Vec<(Part, Vec<f64>)>,
     /// Rows without a value and why, in ascending order.
     pub notes: Vec<(usize, Note)>,
-    /// For Algorithm 3: set sizes visited, and share of the complete sum kept.
+    /// For Algorithm 3, and for bounds with a stopping rule: set sizes visited, and share of the complete sum kept.
     pub truncation: Option<Vec<(usize, f64)>>,
     /// For methods that draw sets: how many were drawn, and how well that worked.
     pub draws: Option<Draws>,

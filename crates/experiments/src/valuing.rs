@@ -3,7 +3,7 @@
 use crate::Error;
 use crate::data::{Part, Split, Task};
 use dshap::classification::{
-    AuthorsMoments, ClassificationMethod, ClassificationValuer, LogisticFit, LogisticOptions, PrintedValuer,
+    AuthorsMoments, AuthorsValuer, ClassificationMethod, ClassificationValuer, LogisticFit, LogisticOptions,
 };
 use dshap::density::{
     Algorithm5, Bandwidth, DensityFit, DensityMethod, DensityOptions, DensityValuer, Scaling,
@@ -35,8 +35,8 @@ impl Method {
         match self {
             Method::Closed => "closed",
             Method::Paper => "paper",
-            Method::Bound(Side::Lower, Convention::Printed) => "printed-lower",
-            Method::Bound(Side::Upper, Convention::Printed) => "printed-upper",
+            Method::Bound(Side::Lower, Convention::Printed | Convention::Authors) => "printed-lower",
+            Method::Bound(Side::Upper, Convention::Printed | Convention::Authors) => "printed-upper",
             Method::Bound(Side::Lower, Convention::Definition) => "lower",
             Method::Bound(Side::Upper, Convention::Definition) => "upper",
         }
@@ -81,7 +81,7 @@ fn regression(
         Method::Bound(side, convention) => {
             let ridge = match convention {
                 // The authors' γ is 1/m.
-                Convention::Printed => 1.0 / terms.m as f64,
+                Convention::Printed | Convention::Authors => 1.0 / terms.m as f64,
                 Convention::Definition => 0.0,
             };
             let bound = bound(side, convention, ridge);
@@ -104,7 +104,7 @@ fn classification(
     let sizes = Sizes::new(terms.q, terms.m);
     let printed = |side| match side {
         None => Some(Side::Lower),
-        Some((side, Convention::Printed)) => Some(side),
+        Some((side, Convention::Printed | Convention::Authors)) => Some(side),
         Some((_, Convention::Definition)) => None,
     };
     let side = match method {
@@ -116,8 +116,8 @@ fn classification(
         let mut moments = AuthorsMoments::new(&fit);
         moments.push(reference)?;
         let moments = moments.finish()?;
-        let bound = bound(side, Convention::Printed, 0.0);
-        return Ok(PrintedValuer::new(fit, &moments, sizes, bound)?.values(points)?.value);
+        let bound = bound(side, Convention::Authors, 0.0);
+        return Ok(AuthorsValuer::new(fit, &moments, sizes, bound)?.values(points)?.value);
     }
     let (sizes, method) = match method {
         Method::Bound(side, convention) => {
@@ -130,13 +130,13 @@ fn classification(
 }
 
 fn bound(side: Side, convention: Convention, ridge: f64) -> Bound {
-    let stop = (convention == Convention::Printed).then_some(STOP);
+    let stop = (convention != Convention::Definition).then_some(STOP);
     Bound { ridge, stop, ..Bound::new(side, convention) }
 }
 
 /// A valid bound without a ridge says nothing about sets that are too small.
 fn bound_sizes(bound: Bound, dim: usize, sizes: Sizes) -> Sizes {
-    if bound.convention == Convention::Printed {
+    if bound.convention != Convention::Definition {
         return sizes;
     }
     let first = bound.first_size(dim, sizes.max()) + 1;

@@ -183,10 +183,11 @@ impl How {
         }
     }
 
-    /// Whether sums are as defined or as printed.
+    /// Whether sums are as defined, as printed, or of the authors' program.
     fn convention(&self) -> &'static str {
         match self.value(&CONVENTION) {
             _ if self.is_printed() => "printed",
+            Some(Value::Word(word)) if word == "authors" => "authors",
             None => self.method.convention,
             Some(_) => "definition",
         }

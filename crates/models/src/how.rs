@@ -129,10 +129,15 @@ impl How {
         self.given.is(&CONVENTION, "printed")
     }
 
+    /// Whether sums are those of the paper or of its authors' program, errors included.
+    pub fn is_as_published(&self) -> bool {
+        self.is_printed() || self.given.is(&CONVENTION, "authors")
+    }
+
     /// The ridge of logistic models: that given, else one that every fit exists with,
     /// unless other options ask for a model without.
     pub fn logistic_ridge(&self) -> LogisticRidge {
-        let is_without = self.is_printed() || crate::methods::is_without_ridge(&self.given);
+        let is_without = self.is_as_published() || crate::methods::is_without_ridge(&self.given);
         match self.given.number(&RIDGE) {
             Some(ridge) => LogisticRidge { ridge, standardised: false },
             None if is_without && !self.given.has(&RIDGE) => {

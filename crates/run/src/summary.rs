@@ -213,9 +213,12 @@ impl Tally {
         if !self.truncation.is_empty() {
             let middle = self.truncation.len() / 2;
             let n_visited = self.truncation.select_nth_unstable_by_key(middle, |row| row.0).1.0;
-            let share = self.truncation.select_nth_unstable_by(middle, |a, b| a.1.total_cmp(&b.1)).1.1;
+            self.truncation.sort_unstable_by(|a, b| a.1.total_cmp(&b.1));
+            let quantile =
+                |share: f64| self.truncation[(share * (self.truncation.len() - 1) as f64) as usize].1;
+            let (share, range) = (self.truncation[middle].1, (quantile(0.05), quantile(0.95)));
             if n_visited < sizes.count() {
-                warnings.push(Warning::Truncated { n_visited, n_sizes: sizes.count(), share });
+                warnings.push(Warning::Truncated { n_visited, n_sizes: sizes.count(), share, range });
             }
         }
         warnings

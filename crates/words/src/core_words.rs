@@ -334,6 +334,7 @@ fn core_advice(warning: &Warning, speech: &dyn Speech) -> Option<String> {
             format!("use {} instead, or a larger {}", speech.set("ridge", &ridge.to_string()), option("q"))
         }
         Warning::Truncated { .. } => format!("{} is exact", speech.set("method", "gaussian")),
+        Warning::NotABound => format!("{} bounds values", speech.set("convention", "definition")),
         _ => return None,
     })
 }

@@ -174,7 +174,7 @@ pub(crate) fn hint(error: &Error, speech: &dyn Speech) -> Option<String> {
         Error::FewTestRows { .. } => "give at least 2 test rows, better hundreds".into(),
         Error::Baseline(error) => baseline_hint(error, speech)?,
         Error::Incomplete { needs: Some(ExtraPass::Authors), .. } => {
-            format!("fit it with {}", speech.set("convention", "printed"))
+            format!("fit it with {}", speech.set("convention", "authors"))
         }
         Error::Incomplete { method, .. } => format!("fit it with {}", speech.method(method)),
         Error::FixedReference { why } => fixed_reference_hint(why, speech),
@@ -283,7 +283,7 @@ fn incomplete(method: &str, needs: Option<ExtraPass>) -> String {
         Some(ExtraPass::Rows) => "the valuer stores no reference rows to draw sets from".into(),
         Some(ExtraPass::Expansion) => "the valuer stores no moments of models refitted on each set".into(),
         Some(ExtraPass::Authors) => {
-            "the valuer stores no moments of the authors' variables, which bounds as printed need".into()
+            "the valuer stores no moments of the authors' variables, which bounds of the authors' program need".into()
         }
         _ => format!("the valuer does not store what `{method}` needs"),
     }

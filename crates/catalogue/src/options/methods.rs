@@ -104,10 +104,11 @@ pub static CONVENTION: OptionEntry = OptionEntry {
     takes: Kind::Choice {
         words: &[
             Word { word: "definition", means: "the sum as defined" },
-            Word { word: "printed", means: "the sum as printed in the paper" },
+            Word { word: "printed", means: "the sum as printed in the paper, to the letter" },
+            Word { word: "authors", means: "bounds only: the sum of the authors' program" },
         ],
     },
-    help: "The sum as defined, or as printed in the paper",
+    help: "The sum as defined, as printed in the paper, or of its authors' program",
     ..OF_METHODS
 };
 

@@ -30,8 +30,9 @@ Examples:
     Classification(ClassificationFormulaArgs),
     /// Theorem 3: bounds on the value of a row for sub-Gaussian inputs.
     #[command(after_help = "\
-Prints lower and upper (valid) and printed_lower and printed_upper (as printed, which
-bound nothing). Sums are complete; a bound that says nothing is infinite.
+Prints lower and upper (valid), printed_lower and printed_upper (the paper to the letter),
+authors_lower and authors_upper (as in its authors' program); these four bound nothing, and
+the paper has c = C = 1. Sums are complete; a bound that says nothing is infinite.
 
 Examples:
   dshap formula bounds --p 10 --q 80 --m 1000 --d2 12 --e2 2 --sigma2 1

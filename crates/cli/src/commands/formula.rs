@@ -130,6 +130,8 @@ fn bound_case(args: &BoundFormulaArgs) -> Result<RecordBatch, Failure> {
         ("upper", forms.upper),
         ("printed_lower", forms.printed_lower),
         ("printed_upper", forms.printed_upper),
+        ("authors_lower", forms.authors_lower),
+        ("authors_upper", forms.authors_upper),
     ];
     columns.extend(numbers.map(|(name, value)| (name, number(Some(value)))));
     Ok(one_row(columns))

@@ -82,7 +82,14 @@ fn classification_flags_that_do_not_fit_are_wrong_usage() {
 #[test]
 fn every_method_of_classification_takes_a_ridge() {
     let folder = folder();
-    for method in ["gaussian", "calibrated", "lower", "upper", "lower --convention printed"] {
+    for method in [
+        "gaussian",
+        "calibrated",
+        "lower",
+        "upper",
+        "lower --convention printed",
+        "lower --convention authors",
+    ] {
         let line = format!("dshap value t.csv --target y --method {method}");
         let plain = Csv::parse(&folder.stdout(&line)).numbers("value");
         let ridge = Csv::parse(&folder.stdout(&format!("{line} --ridge 5"))).numbers("value");

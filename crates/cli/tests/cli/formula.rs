@@ -217,8 +217,8 @@ fn bad_flags_are_wrong_usage() {
 const BOUNDS: [(&str, &str); 4] = [
     ("lower", "valid_joint/lower"),
     ("upper", "valid_joint/upper"),
-    ("printed_lower", "printed/lower"),
-    ("printed_upper", "printed/upper"),
+    ("authors_lower", "authors/lower"),
+    ("authors_upper", "authors/upper"),
 ];
 
 #[test]
@@ -254,8 +254,8 @@ fn a_single_bound_comes_from_flags() {
     $ dshap formula bounds --p 10 --q 80 --m 1000 --d2 12 --e2 2 --sigma2 1
     exit 0
     --- stdout
-    p,q,m,gamma,lambda_min,lambda_max,c,C,d2,e2,sigma2,lower,upper,printed_lower,printed_upper
-    10,80,1000,0.0,1.0,1.0,0.5,1.0,12.0,2.0,1.0,6.13595e-7,0.00315607,-1.82201e-5,0.0561452
+    p,q,m,gamma,lambda_min,lambda_max,c,C,d2,e2,sigma2,lower,upper,printed_lower,printed_upper,authors_lower,authors_upper
+    10,80,1000,0.0,1.0,1.0,0.5,1.0,12.0,2.0,1.0,6.13595e-7,0.00315607,-1.80369e-5,0.0157778,-1.82201e-5,0.0561452
     ");
     let wrong = folder.run("dshap formula bounds --p 10 --q 1 --m 1000 --d2 12 --e2 2 --sigma2 1");
     assert!(wrong.contains("exit 2") && wrong.contains("q = 1 leaves the empty set"), "{wrong}");

@@ -94,7 +94,7 @@ fn flags_of_other_methods_are_refused() {
         ("--method lower --constant gain", "`--constant` goes with `gaussian` only"),
         (
             "--method lower --stop 0.1",
-            "`--stop 0.1` is not possible: only sums as printed stop early; `--convention printed` goes with it",
+            "`--stop 0.1` is not possible: only sums as printed stop early; `--convention printed` or `--convention authors` goes with it",
         ),
         (
             "--method upper --stderr",

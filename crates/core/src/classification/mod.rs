@@ -57,10 +57,11 @@
 //! | `fit.rs`, `design.rs`, `logit.rs`, `parts.rs` | the fit, its columns, the model of one row, plain numbers |
 //! | `working.rs` | a row on the working variables, also left out |
 //! | `valuer.rs`, `influence.rs` | values and their standard errors |
-//! | `general.rs`, `printed.rs` | by drawing sets; as printed |
+//! | `general.rs`, `authors.rs` | by drawing sets; bounds of the authors' program |
 //! | `one_vs_rest/` | more than two classes |
 //! | `one_step.rs` | the fit of the same rows with other weights, by one step |
 
+mod authors;
 pub(crate) mod design;
 pub(crate) mod fit;
 mod general;
@@ -70,18 +71,17 @@ pub(crate) mod logit;
 pub(crate) mod one_step;
 pub(crate) mod one_vs_rest;
 mod parts;
-mod printed;
 pub(crate) mod separation;
 mod valuer;
 mod working;
 
+pub use authors::AuthorsValuer;
 pub use fit::LogisticFit;
 pub use general::GeneralClassificationValuer;
 pub use irls::{Irls, LogisticOptions, PassBuilder, Step};
 pub use one_vs_rest::{
-    GeneralOneVsRest, OneVsRest, OneVsRestIrls, OneVsRestPass, PrintedOneVsRest, sum_of_classes, with_class,
+    AuthorsOneVsRest, GeneralOneVsRest, OneVsRest, OneVsRestIrls, OneVsRestPass, sum_of_classes, with_class,
 };
 pub use parts::LogisticParts;
-pub use printed::PrintedValuer;
 pub use valuer::{ClassificationMethod, ClassificationValuer};
 pub use working::{AuthorsMoments, WorkingStats};

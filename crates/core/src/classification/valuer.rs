@@ -23,8 +23,8 @@ pub enum ClassificationMethod {
         /// The sum over set sizes.
         convention: Convention,
     },
-    /// Theorem 3 on the working variables: a valid bound. The printed one is
-    /// that of [`PrintedValuer`](super::PrintedValuer).
+    /// Theorem 3 on the working variables: a valid bound, or Corollary 4 as printed. That of the
+    /// authors' program is [`AuthorsValuer`](super::AuthorsValuer).
     Bound(Bound),
 }
 
@@ -55,7 +55,7 @@ impl ClassificationValuer {
     /// # Errors
     ///
     /// [`Error::Sizes`] when the sums do not exist for these sizes;
-    /// [`Error::BadOption`] for a bound as printed, or with a ridge of its own.
+    /// [`Error::BadOption`] for a bound of the authors' program, or with a ridge of its own.
     pub fn new(fit: LogisticFit, sizes: Sizes, method: ClassificationMethod) -> Result<Self, Error> {
         let dim = fit.dim();
         let form = match method {
@@ -63,7 +63,7 @@ impl ClassificationValuer {
                 Form::Exact(GaussianForm::new(dim, sizes, constant, convention)?)
             }
             ClassificationMethod::Bound(bound) => {
-                check_bound(bound, Convention::Definition)?;
+                check_bound(bound, false)?;
                 Form::Bound(BoundForm::new(dim, sizes, bound, (1.0, 1.0))?)
             }
         };
@@ -209,13 +209,26 @@ impl ClassificationValuer {
                 }
                 RowValue { value, potential, penalty, ..known }
             }
-            Form::Bound(form) => RowValue { value: form.value(stats.to_point()), ..known },
+            Form::Bound(form) => {
+                let point = stats.to_point();
+                let truncation = form.truncation(point).unwrap_or(known.truncation);
+                RowValue { value: form.value(point), truncation, ..known }
+            }
         }
     }
 
     fn collect(&self, rows: &[RowValue]) -> Values {
         let errors = || rows.iter().map(|row| row.std_error).collect();
-        Values { std_error: self.influence.as_ref().map(|_| errors()), ..Values::of(rows, self.parts()) }
+        Values {
+            std_error: self.influence.as_ref().map(|_| errors()),
+            truncation: self.stops().then(|| rows.iter().map(|row| row.truncation).collect()),
+            ..Values::of(rows, self.parts())
+        }
+    }
+
+    /// Whether sums may stop before the largest set size.
+    pub(super) fn stops(&self) -> bool {
+        matches!(&self.form, Form::Bound(form) if form.bound().stop.is_some())
     }
 
     pub(super) fn influence(&self) -> Option<&Influence> {
@@ -249,9 +262,11 @@ impl Valuer for ClassificationValuer {
         warnings.extend(self.sizes().warning());
         if let Form::Bound(form) = &self.form {
             let first = form.bound().first_size(self.fit.dim(), self.sizes().max()) + 1;
-            if self.sizes().min() < first {
+            let is_valid = form.bound().convention == Convention::Definition;
+            if is_valid && self.sizes().min() < first {
                 warnings.push(Warning::SilentBound { first });
             }
+            warnings.extend(form.warning());
         }
         warnings
     }
@@ -264,14 +279,12 @@ impl Valuer for ClassificationValuer {
 }
 
 /// Bounds have no ridge here: that of the fit is already in the weights.
-pub(super) fn check_bound(bound: Bound, convention: Convention) -> Result<(), Error> {
+pub(super) fn check_bound(bound: Bound, on_authors_variables: bool) -> Result<(), Error> {
     let wrong = |what| Err(Error::BadOption { what });
-    match (bound.convention, convention) {
+    match (bound.convention == Convention::Authors, on_authors_variables) {
         _ if bound.ridge != 0.0 => wrong("bounds for classification have no ridge of their own"),
-        (Convention::Printed, Convention::Definition) => wrong("printed bounds need the authors' variables"),
-        (Convention::Definition, Convention::Printed) => {
-            wrong("the authors' variables are only for printed bounds")
-        }
+        (true, false) => wrong("bounds of the authors' program need the authors' variables"),
+        (false, true) => wrong("the authors' variables are only for bounds of the authors' program"),
         _ => Ok(()),
     }
 }
@@ -306,6 +319,8 @@ pub(super) struct RowValue {
     pub(super) weight: f64,
     /// The effective number of its reference rows.
     pub(super) effective: f64,
+    /// Set sizes visited and share of the sum kept, for Algorithm 4.
+    pub(super) truncation: (usize, f64),
     pub(super) note: Option<Note>,
 }
 
@@ -341,6 +356,7 @@ impl Default for RowValue {
             prob: none,
             weight: none,
             effective: none,
+            truncation: (0, none),
             note: None,
         }
     }

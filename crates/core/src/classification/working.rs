@@ -211,7 +211,7 @@ impl LogisticFit {
 }
 
 /// Moments of the authors' variables over the reference, for
-/// [`PrintedValuer`](super::PrintedValuer): one more pass.
+/// [`AuthorsValuer`](super::AuthorsValuer): one more pass.
 #[derive(Debug)]
 pub struct AuthorsMoments<'a> {
     fit: &'a LogisticFit,

@@ -17,7 +17,7 @@ use rand_distr::{ChiSquared, Distribution};
 /// |---|---|---|
 /// | `inner_tolerance` | 0.01 | `ρ₁`: draws stop when the running mean moves by less, from the second draw on |
 /// | `outer_tolerance` | 0.005 | `ρ₂`: sizes stop when the sum moves by less |
-/// | `max_draws` | 1000 | `T`: at most this many draws per set size |
+/// | `max_draws` | 10 000 | `T`: at most this many draws per set size |
 /// | `seed` | 0 | each row has its own stream, so threads do not matter |
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Algorithm3 {
@@ -33,7 +33,7 @@ pub struct Algorithm3 {
 
 impl Default for Algorithm3 {
     fn default() -> Self {
-        Self { inner_tolerance: 0.01, outer_tolerance: 0.005, max_draws: 1000, seed: 0 }
+        Self { inner_tolerance: 0.01, outer_tolerance: 0.005, max_draws: 10_000, seed: 0 }
     }
 }
 

@@ -19,13 +19,16 @@
 //! bound is infinite.
 //!
 //! [`Convention::Printed`] has the coefficients as printed in the paper, with those of
-//! `e²` swapped, so it is not a valid bound.
+//! `e²` swapped, so it is not a valid bound. Its `t_j = √(log(jm)/(2c))` is that of the
+//! statement, Corollary 4 and Algorithm 4. [`Convention::Authors`] has the same coefficients
+//! as the authors' program computes them: `t_j = √(log(j√m)/c)`, and `γ` itself instead of
+//! `γλ`.
 
 use super::fit::LinearFit;
 use super::gaussian::{Convention, PointStats};
 use super::printed_sums::PrintedSums;
 use crate::numeric::BranchedRule;
-use crate::{Error, Sizes};
+use crate::{Error, Sizes, Warning};
 
 /// Sets this large do not exist. A bound that is infinite up to here stays infinite.
 const LARGEST_SIZE: usize = 1 << 50;
@@ -43,16 +46,16 @@ pub enum Side {
 ///
 /// | field | default | purpose |
 /// |---|---|---|
-/// | `convention` | `Definition` | valid bounds, or the printed ones |
-/// | `tail` | ½, printed 1 | `c` of the tail of the eigenvalues |
+/// | `convention` | `Definition` | valid bounds, the printed ones, or those of the authors' program |
+/// | `tail` | ½, else 1 | `c` of the tail of the eigenvalues |
 /// | `edge` | 1 | `C` of their edge |
 /// | `ridge` | 0 | `γ`, added to the sum of squares |
-/// | `stop` | none | printed only: Algorithm 4 stops when a term is at most this share of the sum |
+/// | `stop` | none | not for valid bounds: Algorithm 4 stops when a term is at most this share of the sum |
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Bound {
     /// Which side.
     pub side: Side,
-    /// Valid, or as printed.
+    /// Valid, as printed, or as in the authors' program.
     pub convention: Convention,
     /// `c`.
     pub tail: f64,
@@ -69,7 +72,7 @@ impl Bound {
     pub fn new(side: Side, convention: Convention) -> Self {
         let tail = match convention {
             Convention::Definition => 0.5,
-            Convention::Printed => 1.0,
+            Convention::Printed | Convention::Authors => 1.0,
         };
         Self { side, convention, tail, edge: 1.0, ridge: 0.0, stop: None }
     }
@@ -95,7 +98,12 @@ impl Bound {
     }
 
     fn delta(&self, j: f64, dim: usize, max: usize) -> f64 {
-        let t = ((j * (max as f64).sqrt()).ln() / self.tail).max(0.0).sqrt();
+        let m = max as f64;
+        let t_sq = match self.convention {
+            Convention::Printed => (j * m).ln() / (2.0 * self.tail),
+            Convention::Definition | Convention::Authors => (j * m.sqrt()).ln() / self.tail,
+        };
+        let t = t_sq.max(0.0).sqrt();
         (self.edge * (dim as f64).sqrt() + t) / j.sqrt()
     }
 }
@@ -154,8 +162,8 @@ impl BoundForm {
     /// As [`new`](Self::new).
     pub fn of_fit(fit: &LinearFit, sizes: Sizes, bound: Bound) -> Result<Self, Error> {
         let lambda = match bound.convention {
-            Convention::Definition if bound.ridge > 0.0 => fit.precision_range(),
-            // The authors' code adds γ itself after whitening.
+            Convention::Definition | Convention::Printed if bound.ridge > 0.0 => fit.precision_range(),
+            // The authors' program adds γ itself after whitening.
             _ => (1.0, 1.0),
         };
         Self::new(fit.dim(), sizes, bound, lambda)
@@ -171,18 +179,35 @@ impl BoundForm {
         self.bound
     }
 
+    /// What is doubtful about the bound itself.
+    pub fn warning(&self) -> Option<Warning> {
+        (self.bound.convention != Convention::Definition).then_some(Warning::NotABound)
+    }
+
     /// The bound on the value of a row. Infinite where there is none.
     pub fn value(&self, row: PointStats) -> f64 {
         let m = self.sizes.max() as f64;
         match (self.bound.convention, self.bound.side, self.bound.stop) {
             (Convention::Definition, Side::Upper, _) => self.rule.sum(|j| self.upper(row, j)) / m,
             (Convention::Definition, Side::Lower, _) => self.rule.sum(|j| self.lower(row, j)) / m,
-            (Convention::Printed, _, None) => {
-                let [noise, residual] = self.printed.at(row.dist_sq, &self.rule, |j| self.ends(j));
-                row.dist_sq * (noise * row.noise_var - residual * row.resid_sq) / m
+            (Convention::Printed | Convention::Authors, _, None) => self.whole_printed(row),
+            (Convention::Printed | Convention::Authors, side, Some(stop)) => {
+                self.printed_until(row, side, stop).0 / m
             }
-            (Convention::Printed, side, Some(stop)) => self.printed_until(row, side, stop) / m,
         }
+    }
+
+    /// With a stopping rule: how many set sizes the sum of a row takes, and which share of
+    /// the whole sum it keeps.
+    pub fn truncation(&self, row: PointStats) -> Option<(usize, f64)> {
+        let stop = self.bound.stop.filter(|_| self.bound.convention != Convention::Definition)?;
+        let (sum, n_visited) = self.printed_until(row, self.bound.side, stop);
+        Some((n_visited, sum / self.sizes.max() as f64 / self.whole_printed(row)))
+    }
+
+    fn whole_printed(&self, row: PointStats) -> f64 {
+        let [noise, residual] = self.printed.at(row.dist_sq, &self.rule, |j| self.ends(j));
+        row.dist_sq * (noise * row.noise_var - residual * row.resid_sq) / self.sizes.max() as f64
     }
 
     fn ends(&self, j: f64) -> Ends {
@@ -242,17 +267,18 @@ impl BoundForm {
         }
     }
 
-    /// Algorithm 4: term by term until one is small.
-    fn printed_until(&self, row: PointStats, side: Side, stop: f64) -> f64 {
-        let mut sum = 0.0;
+    /// Algorithm 4: term by term until one is small. Returns the sum and its number of terms.
+    fn printed_until(&self, row: PointStats, side: Side, stop: f64) -> (f64, usize) {
+        let (mut sum, mut n_visited) = (0.0, 0);
         for j in self.sizes.min() - 1..self.sizes.max() {
             let term = self.printed_term(row, side, j as f64);
             sum += term;
+            n_visited += 1;
             if term.abs() <= stop * sum.abs() {
                 break;
             }
         }
-        sum
+        (sum, n_visited)
     }
 }
 

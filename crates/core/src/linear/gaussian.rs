@@ -61,8 +61,12 @@ pub enum Convention {
     /// Sets of `q − 1 … m − 1` rows, as in the definition.
     #[default]
     Definition,
-    /// Sets of `q … m` rows, as Theorem 2 is printed. Off by one.
+    /// As printed: sets of `q … m` rows in Theorem 2, off by one; the coefficients of Theorem 3
+    /// to the letter.
     Printed,
+    /// As in the authors' program, which only bounds have: it does not follow Theorem 3 to the
+    /// letter.
+    Authors,
 }
 
 /// The closed form for one `(p, q, m)`.
@@ -104,11 +108,15 @@ impl GaussianForm {
     /// # Errors
     ///
     /// [`Error::Sizes`] unless `q ≤ m` and `q ≥ p + 3`, or `q ≥ p + 2` for a
-    /// constant other than [`Constant::Gain`].
+    /// constant other than [`Constant::Gain`]; [`Error::BadOption`] for
+    /// [`Convention::Authors`].
     pub fn new(dim: usize, sizes: Sizes, constant: Constant, convention: Convention) -> Result<Self, Error> {
         let (constant, shift) = match convention {
             Convention::Definition => (constant, 0),
             Convention::Printed => (Constant::Theorem, 1),
+            Convention::Authors => {
+                return Err(Error::BadOption { what: "only bounds have a form of the authors' program" });
+            }
         };
         sizes.check(dim, least_min(dim, constant, convention))?;
         let nu = |size: usize| (size + shift - dim) as u64;
@@ -142,7 +150,7 @@ impl GaussianForm {
     pub fn with_constant(&self, constant: Constant) -> Result<Self, Error> {
         let constant = match self.convention {
             Convention::Definition => constant,
-            Convention::Printed => Constant::Theorem,
+            Convention::Printed | Convention::Authors => Constant::Theorem,
         };
         self.sizes.check(self.dim, least_min(self.dim, constant, self.convention))?;
         Ok(Self::build(self.dim, self.sizes, constant, self.convention, Arc::clone(&self.sums)))
@@ -278,7 +286,7 @@ impl GaussianForm {
 fn least_min(dim: usize, constant: Constant, convention: Convention) -> usize {
     match (constant, convention) {
         // Sets are larger by one, so q can be smaller by one.
-        (_, Convention::Printed) => dim + 1,
+        (_, Convention::Printed | Convention::Authors) => dim + 1,
         (Constant::Gain, _) => dim + 3,
         _ => dim + 2,
     }

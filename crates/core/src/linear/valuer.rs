@@ -260,6 +260,7 @@ impl LinearValuer {
             }
             Form::Bound(form) => {
                 out.value = form.value(stats);
+                out.truncation = form.truncation(stats).unwrap_or(out.truncation);
                 return out;
             }
         };
@@ -277,10 +278,14 @@ impl LinearValuer {
     }
 
     fn collect(&self, rows: &[RowValue]) -> Values {
-        let is_drawn = matches!(self.form, Form::MonteCarlo(..));
+        let stops = match &self.form {
+            Form::Exact(_) => false,
+            Form::MonteCarlo(..) => true,
+            Form::Bound(form) => form.bound().stop.is_some(),
+        };
         Values {
             std_error: self.with_std_error.then(|| rows.iter().map(|row| row.std_error).collect()),
-            truncation: is_drawn.then(|| rows.iter().map(|row| row.truncation).collect()),
+            truncation: stops.then(|| rows.iter().map(|row| row.truncation).collect()),
             ..Values::of(rows, self.parts())
         }
     }
@@ -315,6 +320,7 @@ impl Valuer for LinearValuer {
             if is_silent && form.bound().convention == Convention::Definition {
                 warnings.push(Warning::SilentBound { first });
             }
+            warnings.extend(form.warning());
             if form.bound().ridge > 0.0 {
                 warnings.push(Warning::BoundWithRidge);
             }
@@ -380,7 +386,7 @@ struct RowValue {
     dist_sq: f64,
     resid_sq: f64,
     note: Option<Note>,
-    /// Set sizes visited and share of the sum kept, for Algorithm 3.
+    /// Set sizes visited and share of the sum kept, for Algorithms 3 and 4.
     truncation: (usize, f64),
 }
 

@@ -32,7 +32,7 @@ fn bounds_match_the_table() {
     for case in cases("reference/bounds.json") {
         for (side, name) in [(Side::Lower, "lower"), (Side::Upper, "upper")] {
             for (convention, table) in
-                [(Convention::Definition, "valid_joint"), (Convention::Printed, "printed")]
+                [(Convention::Definition, "valid_joint"), (Convention::Authors, "authors")]
             {
                 let Some(expected) = case.optional(&format!("{table}/{name}")) else { continue };
                 let found = form(&case, side, convention).value(stats(&case));
@@ -112,10 +112,13 @@ proptest! {
         log_e2 in -4.0..6.0_f64,
         ridge in prop_oneof![Just(0.0), 0.01..50.0_f64],
         start in 2..300_usize,
-        printed in any::<bool>(),
+        convention in prop_oneof![
+            Just(Convention::Definition),
+            Just(Convention::Printed),
+            Just(Convention::Authors),
+        ],
     ) {
         let row = PointStats { dist_sq: log_a.exp(), resid_sq: log_e2.exp(), noise_var: 1.3 };
-        let convention = if printed { Convention::Printed } else { Convention::Definition };
         let m = 2500;
         for side in [Side::Lower, Side::Upper] {
             let bound = Bound { ridge, ..Bound::new(side, convention) };
@@ -153,9 +156,12 @@ fn terms(p: usize, from: usize, to: usize, m: usize, bound: Bound, row: PointSta
 fn textbook_term(p: usize, j: usize, m: usize, bound: Bound, row: PointStats) -> f64 {
     let (j, m) = (j as f64, m as f64);
     let PointStats { dist_sq: a, resid_sq: e2, noise_var: sigma2 } = row;
-    let t = ((j * m.sqrt()).ln() / bound.tail).sqrt();
+    let t = match bound.convention {
+        Convention::Printed => ((j * m).ln() / (2.0 * bound.tail)).sqrt(),
+        _ => ((j * m.sqrt()).ln() / bound.tail).sqrt(),
+    };
     let delta = (bound.edge * (p as f64).sqrt() + t) / j.sqrt();
-    let printed = bound.convention == Convention::Printed;
+    let printed = bound.convention != Convention::Definition;
     let (lambda_min, lambda_max) = (0.5, 2.0);
     let room = if printed { (1.0 - delta).powi(2) } else { (1.0 - delta).max(0.0).powi(2) };
     let l = 1.0 / (j * (1.0 + delta).powi(2) + bound.ridge * lambda_max);
@@ -291,6 +297,46 @@ fn the_precision_has_the_units_of_the_features() {
     assert!(plain.0 > 0.7 && plain.0 <= plain.1 && plain.1 < 1.4, "{plain:?}");
 }
 
+/// Worked by hand (in another language) from the page: the statement has log(jm)/(2c), the
+/// authors' program log(j√m)/c.
+#[test]
+fn the_letter_of_the_paper_is_not_what_its_program_does() {
+    let row = PointStats { dist_sq: 12.0, resid_sq: 2.0, noise_var: 1.0 };
+    let value = |side, convention| {
+        let bound = Bound::new(side, convention);
+        BoundForm::new(10, Sizes::new(80, 1000), bound, (1.0, 1.0)).unwrap().value(row)
+    };
+    for (side, convention, expected) in [
+        (Side::Upper, Convention::Printed, 0.003_492_791_310_427_048),
+        (Side::Upper, Convention::Authors, 0.006_385_424_998_944_748),
+        (Side::Lower, Convention::Printed, -1.739_631_789_619_694_6e-5),
+        (Side::Lower, Convention::Authors, -1.775_996_172_300_755_3e-5),
+    ] {
+        let found = value(side, convention);
+        assert!(relative_error(found, expected) < 1e-10, "{side:?} {convention:?}: {found}");
+    }
+}
+
+/// To the letter the ridge is multiplied by eigenvalues of Σ⁻¹; the program adds it as it is.
+#[test]
+fn only_the_program_of_the_authors_takes_the_ridge_as_it_is() {
+    let mut sample = Sample::gaussian(14, 400, 2, 1.0);
+    sample.columns.iter_mut().for_each(|column| column.iter_mut().for_each(|cell| *cell *= 0.01));
+    let fit = fit(&sample, CENTRED);
+    let row = PointStats { dist_sq: 3.0, resid_sq: 1.0, noise_var: 1.0 };
+    let value = |convention, lambda| {
+        let bound = Bound { ridge: 0.1, ..Bound::new(Side::Upper, convention) };
+        let sizes = Sizes::new(60, 400);
+        let of_fit = BoundForm::of_fit(&fit, sizes, bound).unwrap().value(row);
+        (of_fit, BoundForm::new(2, sizes, bound, lambda).unwrap().value(row))
+    };
+    let (found, expected) = value(Convention::Printed, fit.precision_range());
+    assert_eq!(found, expected);
+    let (program, expected) = value(Convention::Authors, (1.0, 1.0));
+    assert_eq!(program, expected);
+    assert!((found / program - 1.0).abs() > 0.1, "{found} {program}");
+}
+
 /// Algorithm 4 stops where a term is small and keeps less of the sum.
 #[test]
 fn the_stopping_rule_keeps_a_part_of_the_sum() {
@@ -303,4 +349,8 @@ fn the_stopping_rule_keeps_a_part_of_the_sum() {
     assert!(relative_error(value(Some(0.0)), whole) < 1e-12);
     let share = value(Some(0.005)) / whole;
     assert!((0.05..0.95).contains(&share), "{share}");
+    let bound = Bound { stop: Some(0.005), ..Bound::new(Side::Upper, Convention::Printed) };
+    let (n_visited, kept) =
+        BoundForm::new(10, Sizes::new(60, 5000), bound, (1.0, 1.0)).unwrap().truncation(row).unwrap();
+    assert!(relative_error(kept, share) < 1e-9 && (2..4000).contains(&n_visited), "{n_visited} {kept}");
 }

@@ -3,8 +3,8 @@
 use crate::common::classification as setting;
 
 use dshap::classification::{
-    AuthorsMoments, ClassificationMethod, ClassificationValuer, GeneralOneVsRest, LogisticOptions, OneVsRest,
-    OneVsRestIrls, PrintedOneVsRest, PrintedValuer, sum_of_classes, with_class,
+    AuthorsMoments, AuthorsOneVsRest, AuthorsValuer, ClassificationMethod, ClassificationValuer,
+    GeneralOneVsRest, LogisticOptions, OneVsRest, OneVsRestIrls, sum_of_classes, with_class,
 };
 use dshap::linear::{Bound, Convention, GeneralOptions, Side};
 use dshap::{Error, Part, Rows, Sizes, Valuer, Values};
@@ -103,7 +103,7 @@ fn drawn_and_printed_values_are_sums_over_classes() {
     let told = told.into_inner().unwrap();
     assert!(told.windows(2).all(|pair| pair[0].0 <= pair[1].0) && told.iter().all(|told| told.1 == 192));
 
-    let bound = Bound::new(Side::Lower, Convention::Printed);
+    let bound = Bound::new(Side::Lower, Convention::Authors);
     let mut printed = Vec::new();
     let (mut total, mut printed_total, mut variance) = (vec![0.0; 120], vec![0.0; 120], vec![0.0; 120]);
     for (class, fit) in fits.iter().enumerate() {
@@ -115,7 +115,7 @@ fn drawn_and_printed_values_are_sums_over_classes() {
         let valuer = with_class(rows, class, |rows| {
             let mut moments = AuthorsMoments::new(fit);
             moments.push(rows).unwrap();
-            PrintedValuer::new(fit.clone(), &moments.finish().unwrap(), sizes, bound).unwrap()
+            AuthorsValuer::new(fit.clone(), &moments.finish().unwrap(), sizes, bound).unwrap()
         });
         let alone = with_class(rows, class, |rows| valuer.leave_one_out(rows)).unwrap();
         printed_total.iter_mut().zip(&alone.value).for_each(|(total, value)| *total += value);
@@ -124,7 +124,7 @@ fn drawn_and_printed_values_are_sums_over_classes() {
     assert_same_bits(&found.values.value, &total, "the sum of draws");
     let errors = found.values.std_error.unwrap();
     (0..120).for_each(|i| assert_close(errors[i], variance[i].sqrt(), 1e-12));
-    let printed = PrintedOneVsRest::of(printed).unwrap().with_parts_by_class();
+    let printed = AuthorsOneVsRest::of(printed).unwrap().with_parts_by_class();
     let found = printed.leave_one_out(rows).unwrap();
     assert_same_bits(&found.value, &printed_total, "the sum of printed bounds");
     assert!(found.part(Part::ProbOf(2)).unwrap().iter().all(|prob| (0.0..=1.0).contains(prob)));

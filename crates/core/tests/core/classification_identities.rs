@@ -4,15 +4,17 @@ use crate::common::classification as setting;
 
 use crate::common::on_threads;
 use dshap::classification::{
-    AuthorsMoments, ClassificationMethod, ClassificationValuer, GeneralClassificationValuer, LogisticFit,
-    LogisticOptions, PrintedValuer,
+    AuthorsMoments, AuthorsValuer, ClassificationMethod, ClassificationValuer, GeneralClassificationValuer,
+    LogisticFit, LogisticOptions,
 };
 use dshap::linear::{
-    Bound, Convention, DistanceTable, FitOptions, GeneralOptions, LinearFit, LinearMethod, LinearValuer, Side,
+    Bound, BoundForm, Convention, DistanceTable, FitOptions, GeneralOptions, LinearFit, LinearMethod,
+    LinearValuer, PointStats, Side,
 };
 use dshap::{Error, Moments, Note, Part, Rows, Sizes, Valuer, Values, Warning};
 use dshap_testkit::{Sample, assert_close, assert_same_bits};
 use faer::Mat;
+use faer::prelude::Solve;
 use setting::{NO_INTERCEPT, PLAIN, labelled, logistic, standardised, table, valuer};
 
 const RIDGE: LogisticOptions = LogisticOptions { ridge: 2.0, ..PLAIN };
@@ -323,11 +325,57 @@ fn bounds_are_on_both_sides_of_the_value() {
     );
     assert!(matches!(silent.unwrap().warnings()[..], [Warning::SilentBound { .. }]));
     for bound in [
-        Bound::new(Side::Lower, Convention::Printed),
+        Bound::new(Side::Lower, Convention::Authors),
         Bound { ridge: 1.0, ..Bound::new(Side::Lower, Convention::Definition) },
     ] {
         let error = ClassificationValuer::new(fit(), sizes, ClassificationMethod::Bound(bound)).unwrap_err();
         assert!(matches!(error, Error::BadOption { .. }));
+    }
+}
+
+/// Corollary 4 to the letter, written out: rows `√w x`, `Σ̃ = E[w x xᵀ]`, noise of variance 1,
+/// `e² = (y − π)²/w`; with a column of ones for an intercept, and without.
+#[test]
+fn printed_bounds_are_corollary_4_to_the_letter() {
+    let sample = labelled(113, 200, &[0.4, 1.2, -0.6]);
+    let (x, y) = table(&sample);
+    let rows = Rows::new(x.as_ref(), &y).unwrap();
+    let (n, sizes) = (200, Sizes::new(60, 150));
+    for intercept in [true, false] {
+        let fit = LogisticFit::of(rows, LogisticOptions { intercept, ..PLAIN }).unwrap();
+        let extra = usize::from(intercept);
+        let p = x.ncols() + extra;
+        let cell = |i: usize, k: usize| if k < extra { 1.0 } else { x[(i, k - extra)] };
+        let prob = |i: usize| {
+            let eta: f64 = (0..x.ncols()).map(|k| x[(i, k)] * fit.coef()[k]).sum();
+            1.0 / (1.0 + (-eta - fit.intercept_value().unwrap_or(0.0)).exp())
+        };
+        let weights: Vec<f64> = (0..n).map(|i| prob(i) * (1.0 - prob(i))).collect();
+        let sigma = Mat::from_fn(p, p, |k, l| {
+            (0..n).map(|i| weights[i] * cell(i, k) * cell(i, l)).sum::<f64>() / n as f64
+        });
+        for (side, stop) in [(Side::Lower, None), (Side::Upper, None), (Side::Lower, Some(0.005))] {
+            let bound = Bound { stop, ..Bound::new(side, Convention::Printed) };
+            let valuer = ClassificationValuer::new(fit.clone(), sizes, ClassificationMethod::Bound(bound));
+            let valuer = valuer.unwrap();
+            assert_eq!(valuer.warnings(), [Warning::NotABound]);
+            let found = valuer.values(rows).unwrap();
+            assert_eq!(found.truncation.is_some(), stop.is_some());
+            let form = BoundForm::new(p, sizes, bound, (1.0, 1.0)).unwrap();
+            for i in 0..n {
+                let row = Mat::from_fn(p, 1, |k, _| weights[i].sqrt() * cell(i, k));
+                let solved = sigma.as_ref().partial_piv_lu().solve(&row);
+                let dist_sq = (row.transpose() * solved)[(0, 0)];
+                let resid_sq = (y[i] - prob(i)).powi(2) / weights[i];
+                let expected = form.value(PointStats { dist_sq, resid_sq, noise_var: 1.0 });
+                let error = (found.value[i] - expected).abs();
+                assert!(
+                    error < 1e-8 * expected.abs().max(1e-6),
+                    "{side:?} {i}: {} {expected}",
+                    found.value[i]
+                );
+            }
+        }
     }
 }
 
@@ -339,7 +387,7 @@ fn printed_bounds_leave_rows_out_in_closed_form() {
     let (x, y) = table(&sample);
     let plain = Rows::new(x.as_ref(), &y).unwrap();
     let sizes = Sizes::new(30, 70);
-    let bound = Bound::new(Side::Lower, Convention::Printed);
+    let bound = Bound::new(Side::Lower, Convention::Authors);
     for rows in [plain, plain.with_weights(&weights).unwrap()] {
         let fit = LogisticFit::of(rows, PLAIN).unwrap();
         let moments_without = |row: Option<usize>| {
@@ -363,10 +411,10 @@ fn printed_bounds_leave_rows_out_in_closed_form() {
         };
         let mut moments = AuthorsMoments::new(&fit);
         moments.push(rows).unwrap();
-        let all = PrintedValuer::new(fit.clone(), &moments.finish().unwrap(), sizes, bound).unwrap();
+        let all = AuthorsValuer::new(fit.clone(), &moments.finish().unwrap(), sizes, bound).unwrap();
         let found = all.leave_one_out(rows).unwrap();
         for row in [0, 1, 40, 89] {
-            let rest = PrintedValuer::new(fit.clone(), &moments_without(Some(row)), sizes, bound).unwrap();
+            let rest = AuthorsValuer::new(fit.clone(), &moments_without(Some(row)), sizes, bound).unwrap();
             let exact = rest.values(rows.slice(row, 1)).unwrap();
             assert_close(found.part(Part::DistSq).unwrap()[row], exact.part(Part::DistSq).unwrap()[0], 1e-9);
             // The form itself depends on the reference through nothing else.
@@ -378,7 +426,7 @@ fn printed_bounds_leave_rows_out_in_closed_form() {
     moments.push(plain).unwrap();
     let moments = moments.finish().unwrap();
     assert!(matches!(
-        PrintedValuer::new(no_intercept.clone(), &moments, sizes, bound),
+        AuthorsValuer::new(no_intercept.clone(), &moments, sizes, bound),
         Err(Error::BadOption { .. })
     ));
     let mut short = AuthorsMoments::new(&no_intercept);

@@ -1,7 +1,7 @@
 //! Logistic fits and classification values against tables with 22 digits.
 
 use dshap::classification::{
-    AuthorsMoments, ClassificationMethod, ClassificationValuer, LogisticFit, LogisticOptions, PrintedValuer,
+    AuthorsMoments, AuthorsValuer, ClassificationMethod, ClassificationValuer, LogisticFit, LogisticOptions,
 };
 use dshap::linear::{Bound, Convention, Side};
 use dshap::{Part, Rows, Sizes, Valuer};
@@ -167,8 +167,8 @@ fn printed_bounds_match_the_table() {
             ("printed_upper", Side::Upper, None),
             ("printed_lower_stopped", Side::Lower, Some(0.005)),
         ] {
-            let bound = Bound { stop, ..Bound::new(side, Convention::Printed) };
-            let valuer = PrintedValuer::new(fit.clone(), &moments, sizes, bound).unwrap();
+            let bound = Bound { stop, ..Bound::new(side, Convention::Authors) };
+            let valuer = AuthorsValuer::new(fit.clone(), &moments, sizes, bound).unwrap();
             let exact = reference.case.list(name);
             let values = valuer.values(reference.rows()).unwrap();
             for (i, exact) in exact.iter().enumerate() {

@@ -5,8 +5,8 @@ use crate::common::softmax;
 
 use crate::common::Data;
 use dshap::classification::{
-    AuthorsMoments, ClassificationMethod, ClassificationValuer, GeneralClassificationValuer,
-    GeneralOneVsRest, LogisticFit, OneVsRest, PrintedOneVsRest, PrintedValuer, with_class,
+    AuthorsMoments, AuthorsOneVsRest, AuthorsValuer, ClassificationMethod, ClassificationValuer,
+    GeneralClassificationValuer, GeneralOneVsRest, LogisticFit, OneVsRest, with_class,
 };
 use dshap::density::{Algorithm5, DensityFit, DensityMethod, DensityOptions, DensityValuer};
 use dshap::linear::{
@@ -115,11 +115,11 @@ fn rounds() -> GeneralOptions {
     GeneralOptions { min_rounds: 8, max_rounds: 8, ..GeneralOptions::default() }
 }
 
-fn printed(fit: &LogisticFit, rows: Rows<'_>) -> PrintedValuer {
+fn printed(fit: &LogisticFit, rows: Rows<'_>) -> AuthorsValuer {
     let mut moments = AuthorsMoments::new(fit);
     moments.push(rows).unwrap();
-    let bound = Bound::new(Side::Lower, Convention::Printed);
-    PrintedValuer::new(fit.clone(), &moments.finish().unwrap(), sizes(), bound).unwrap()
+    let bound = Bound::new(Side::Lower, Convention::Authors);
+    AuthorsValuer::new(fit.clone(), &moments.finish().unwrap(), sizes(), bound).unwrap()
 }
 
 /// A case for each way of valuing two labels.
@@ -169,7 +169,7 @@ fn of_classes<'a>(reference: Rows<'a>, points: Rows<'a>, by_class: bool) -> Vec<
     let exact = OneVsRest::new(fits.clone(), sizes(), ClassificationMethod::default()).unwrap();
     let exact = exact.with_std_error(reference).unwrap();
     let of_class = |(class, fit)| with_class(reference, class, |rows| printed(fit, rows));
-    let printed = PrintedOneVsRest::of(fits.iter().enumerate().map(of_class).collect()).unwrap();
+    let printed = AuthorsOneVsRest::of(fits.iter().enumerate().map(of_class).collect()).unwrap();
     let options = SecondOrderOptions::default();
     let second = SecondOrderOneVsRest::of_rows(reference, 3, PLAIN, sizes(), options).unwrap();
     let second = second.with_std_error_of(reference, None, BOOTSTRAP).unwrap();

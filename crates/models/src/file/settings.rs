@@ -3,8 +3,8 @@
 use super::Document;
 use crate::how::How;
 use crate::methods::{self, general};
-use dshap_catalogue::options::{CONSTANT, RIDGE, SHIFT};
-use dshap_catalogue::{Given, Kind, OptionEntry, Task, Value};
+use dshap_catalogue::options::{CONSTANT, CONVENTION, RIDGE, SHIFT};
+use dshap_catalogue::{Given, Kind, MethodKind, OptionEntry, Task, Value};
 use serde_json::{Map, Value as Json, json};
 
 /// The method and all of its settings that are kept, defaults included, so that
@@ -15,7 +15,7 @@ pub(super) fn write(how: &How) -> Map<String, Json> {
     for takes in how.method.entry.options.iter().filter(|takes| !takes.saved_as.is_empty()) {
         let value = how.value(takes.option);
         let cell = match value {
-            Some(value) => Some(to_json(takes.option, &value)),
+            Some(value) => Some(to_json(takes.option, &to_file(how, takes.option, value))),
             // A bound without a stopping rule says so; a shift by default is absent.
             None if takes.option.name == SHIFT.name => None,
             None => Some(Json::Null),
@@ -53,7 +53,8 @@ pub(super) fn read(document: &Map<String, Json>) -> Result<How, String> {
             None | Some(Json::Null) => continue,
             Some(cell) => cell,
         };
-        let value = from_json(takes.option, cell).filter(|value| takes.option.takes.accepts(value));
+        let value = from_json(takes.option, cell).and_then(|value| from_file(&how, takes.option, value));
+        let value = value.filter(|value| takes.option.takes.accepts(value));
         let value = value.ok_or_else(|| format!("its {} `{cell}` is unknown", takes.saved_as))?;
         how.given = how.given.with(takes.option, value.clone());
         all.push((takes.option, value));
@@ -66,6 +67,38 @@ pub(super) fn read(document: &Map<String, Json>) -> Result<How, String> {
         }
     }
     Ok(how)
+}
+
+/// What a file calls a bound to the letter of the paper. Files have always called that of the
+/// authors' program `printed`, so older versions of dshap read it right and refuse the other.
+const LITERAL: &str = "literal";
+
+fn is_convention_of_bound(how: &How, option: &OptionEntry) -> bool {
+    how.method.entry.kind == MethodKind::Bound && option.name == CONVENTION.name
+}
+
+fn to_file(how: &How, option: &OptionEntry, value: Value) -> Value {
+    match &value {
+        Value::Word(word) if is_convention_of_bound(how, option) => match word.as_str() {
+            "printed" => Value::Word(LITERAL.into()),
+            "authors" => Value::Word("printed".into()),
+            _ => value,
+        },
+        _ => value,
+    }
+}
+
+/// The reverse; none for a word that no file has.
+fn from_file(how: &How, option: &OptionEntry, value: Value) -> Option<Value> {
+    match &value {
+        Value::Word(word) if is_convention_of_bound(how, option) => match word.as_str() {
+            LITERAL => Some(Value::Word("printed".into())),
+            "printed" => Some(Value::Word("authors".into())),
+            "authors" => None,
+            _ => Some(value),
+        },
+        _ => Some(value),
+    }
 }
 
 fn to_json(option: &OptionEntry, value: &Value) -> Json {

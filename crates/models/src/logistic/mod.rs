@@ -33,10 +33,10 @@ use crate::sample::LabelSample;
 use crate::second_order::{SecondOrder, SecondOrderFacts, SecondOrderModel};
 use crate::warning::Warning;
 use dshap::classification::{
-    ClassificationValuer, GeneralClassificationValuer, GeneralOneVsRest, LogisticFit, LogisticOptions,
-    OneVsRest, PrintedOneVsRest, PrintedValuer,
+    AuthorsOneVsRest, AuthorsValuer, ClassificationValuer, GeneralClassificationValuer, GeneralOneVsRest,
+    LogisticFit, LogisticOptions, OneVsRest,
 };
-use dshap::linear::{Bound, DistanceTable, FitOptions};
+use dshap::linear::{Bound, Convention, DistanceTable, FitOptions};
 use dshap::{Moments, Rows, Sizes, Valuer};
 use dshap_catalogue::Task;
 use dshap_table::Design;
@@ -56,7 +56,7 @@ pub struct LogisticModel {
     pub sample: LabelSample,
     /// How far reference rows are from the centre, fit by fit, for calibrated values.
     pub distances: Option<Vec<DistanceTable>>,
-    /// Moments of the authors' variables, fit by fit, for bounds as printed.
+    /// Moments of the authors' variables, fit by fit, for bounds of the authors' program.
     pub authors: Option<Vec<Moments>>,
     /// The reference rows, for values by drawing sets.
     pub rows: Option<HeldRows>,
@@ -122,8 +122,8 @@ impl LogisticModel {
         Ok(Box::new(all.map_err(core)?))
     }
 
-    /// A bound as printed, on the authors' variables.
-    pub(crate) fn printed(
+    /// A bound of the authors' program, on the authors' variables.
+    pub(crate) fn of_authors(
         &self,
         ask: &Ask<'_>,
         sizes: Sizes,
@@ -131,14 +131,14 @@ impl LogisticModel {
     ) -> Result<Box<dyn Valuer>, Error> {
         let core = |error| Error::core(error, ask.design);
         let authors = self.authors.as_ref().ok_or_else(|| ask.incomplete())?;
-        let printed =
-            |(fit, moments): (&LogisticFit, &Moments)| PrintedValuer::new(fit.clone(), moments, sizes, bound);
-        let mut classes: Vec<PrintedValuer> =
-            self.fits.iter().zip(authors).map(printed).collect::<Result<_, _>>().map_err(core)?;
+        let of_fit =
+            |(fit, moments): (&LogisticFit, &Moments)| AuthorsValuer::new(fit.clone(), moments, sizes, bound);
+        let mut classes: Vec<AuthorsValuer> =
+            self.fits.iter().zip(authors).map(of_fit).collect::<Result<_, _>>().map_err(core)?;
         if self.only().is_some() {
             return Ok(Box::new(classes.pop().expect("there is a valuer for each fit")));
         }
-        let all = PrintedOneVsRest::of(classes).map_err(core)?;
+        let all = AuthorsOneVsRest::of(classes).map_err(core)?;
         Ok(Box::new(if ask.extras.by_class { all.with_parts_by_class() } else { all }))
     }
 
@@ -189,8 +189,8 @@ impl Model for LogisticModel {
 
     fn dim(&self, how: &How) -> usize {
         // The authors' variables have no column for the intercept.
-        let is_printed_bound = how.is_printed() && bounds::of(how).is_some();
-        let of = |fit: &LogisticFit| if is_printed_bound { fit.kept().len() } else { fit.dim() };
+        let is_of_authors = bounds::of(how).is_some_and(|bound| bound.convention == Convention::Authors);
+        let of = |fit: &LogisticFit| if is_of_authors { fit.kept().len() } else { fit.dim() };
         self.fits.iter().map(of).max().unwrap_or(0)
     }
 
@@ -244,7 +244,9 @@ impl Model for LogisticModel {
                 let enough =
                     facts::sure_fit(self, how, Sizes::new(usual, max)).and_then(Warning::enough_rows);
                 // A q near m would leave few sizes to sum over.
-                enough.filter(|_| !how.is_printed()).map_or(usual, |enough| enough.min(max / 2).max(usual))
+                enough
+                    .filter(|_| !how.is_as_published())
+                    .map_or(usual, |enough| enough.min(max / 2).max(usual))
             }
         }
     }

@@ -37,7 +37,7 @@ pub(crate) static ALGORITHM_3: Method = Method {
                 .saved_as("stop_draws"),
             Takes::new(&SAMPLES)
                 .role("maximum number of draws for each set size (T)")
-                .default(Default::Count(1000))
+                .default(Default::Count(10_000))
                 .saved_as("samples"),
             Takes::new(&SEED).default(Default::Count(0)).saved_as("seed"),
             TAKES_CHECKPOINT,

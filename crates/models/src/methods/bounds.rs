@@ -1,6 +1,5 @@
 //! `lower` and `upper`: Theorem 3.
 
-use super::gaussian::convention;
 use super::shared::*;
 use crate::Error;
 use crate::how::How;
@@ -24,7 +23,8 @@ pub(crate) static LOWER: Method = Method {
                 Gaussian ones. It holds for sets whose eigenvalues lie where Theorem 3 expects them, with high \
                 probability. Bounds are wide: to rank rows, use `gaussian`. For labels the bound is on the value for \
                 the least-squares problem that stands in for a logistic model. With {convention=printed} it is \
-                Theorem 3 as printed in the paper, which bounds nothing.",
+                Theorem 3 to the letter, with {convention=authors} that of the authors' program; neither bounds \
+                anything.",
         example: "value wine.csv {target=quality} {method=lower}",
         ..ENTRY
     },
@@ -40,7 +40,8 @@ pub(crate) static UPPER: Method = Method {
                 Gaussian ones. It holds for sets whose eigenvalues lie where Theorem 3 expects them, with high \
                 probability. Bounds are wide: to rank rows, use `gaussian`. For labels the bound is on the value for \
                 the least-squares problem that stands in for a logistic model. With {convention=printed} it is \
-                Theorem 3 as printed in the paper, which bounds nothing.",
+                Theorem 3 to the letter, with {convention=authors} that of the authors' program; neither bounds \
+                anything.",
         example: "value wine.csv {target=quality} {method=upper} {convention=printed} {stop=0.005}",
         ..ENTRY
     },
@@ -72,15 +73,15 @@ const ENTRY: MethodEntry = MethodEntry {
         TAKES_FIT_RIDGE,
         Takes::new(&BOUND_C)
             .role("0.5 is proved for Gaussian inputs")
-            .default(Default::Depends("0.5; 1 as printed"))
+            .default(Default::Depends("0.5; 1 as printed and of the authors"))
             .saved_as("c"),
         Takes::new(&BOUND_EDGE).default(Default::Number(1.0)).saved_as("C"),
         Takes::new(&CONVENTION)
-            .role("as printed, coefficients are those of the paper; for labels on the authors' variables")
+            .role("`printed` is the paper to the letter, `authors` its authors' program: another δ, for labels other variables")
             .default(Default::Word("definition"))
             .saved_as("convention"),
         Takes::new(&STOP)
-            .role("as printed only: sums stop when a term is so small a share (0.005 in the paper); full sums without it")
+            .role("not for valid bounds: sums stop when a term is this small a share (0.005 in the paper); full sums without it")
             .default(Default::Depends("full sums"))
             .saved_as("stop"),
         TAKES_PER_CLASS,
@@ -88,16 +89,16 @@ const ENTRY: MethodEntry = MethodEntry {
     ],
     refuses: &[NO_CHECKPOINT_OF_LABELS],
     rules: &[Rule {
-        is_broken: |given, _| given.has(&STOP) && !given.is(&CONVENTION, "printed"),
+        is_broken: |given, _| given.has(&STOP) && convention(given) == Convention::Definition,
         options: &[&STOP],
-        why: "only sums as printed stop early; {convention=printed} goes with it",
+        why: "only sums as printed stop early; {convention=printed} or {convention=authors} goes with it",
     }],
     parts: "dist_sq; resid_sq (regression); prob, weight (two labels)",
     std_errors: "",
     saved: Ok(()),
     updates: true,
     merges: true,
-    passes: "one over the reference (labels: one for each step of the fit, and one more as printed), one over the points",
+    passes: "one over the reference (labels: one for each step of the fit, and one more for {convention=authors}), one over the points",
     source: "Theorem 3, corrected; as printed also Algorithm 4",
     page: "docs/accuracy.md",
     example: "",
@@ -112,7 +113,7 @@ const METHOD: Method = Method {
         logistic: Some(MakeLogistic::Whole(logistic)),
     },
     needs: |given, task| {
-        let is_on_authors_variables = task == Task::Classification && given.is(&CONVENTION, "printed");
+        let is_on_authors_variables = task == Task::Classification && given.is(&CONVENTION, "authors");
         is_on_authors_variables.then_some(ExtraPass::Authors)
     },
     default,
@@ -131,14 +132,22 @@ pub(crate) fn of(how: &How) -> Option<Bound> {
         edge: how.number(&BOUND_EDGE),
         ridge: how.given.number(&RIDGE).unwrap_or(0.0),
         stop: how.given.number(&STOP),
-        ..Bound::new(side, convention(how))
+        ..Bound::new(side, convention(&how.given))
     })
+}
+
+/// The convention of these settings.
+pub(super) fn convention(given: &Given) -> Convention {
+    match given.word(&CONVENTION) {
+        Some("printed") => Convention::Printed,
+        Some("authors") => Convention::Authors,
+        _ => Convention::Definition,
+    }
 }
 
 /// Each convention has a `c` of its own.
 fn default(given: &Given, option: &OptionEntry) -> Option<Value> {
-    let convention =
-        if given.is(&CONVENTION, "printed") { Convention::Printed } else { Convention::Definition };
+    let convention = convention(given);
     (option.name == BOUND_C.name).then(|| Value::Number(Bound::new(Side::Lower, convention).tail))
 }
 
@@ -154,7 +163,7 @@ fn linear(
 
 fn logistic(model: &LogisticModel, ask: &Ask<'_>, sizes: Sizes) -> Result<Box<dyn Valuer>, Error> {
     match of_labels(ask.how) {
-        Some(bound) if bound.convention == Convention::Printed => model.printed(ask, sizes, bound),
+        Some(bound) if bound.convention == Convention::Authors => model.of_authors(ask, sizes, bound),
         _ => model.of_each_fit(ask, sizes, |_, (_, fit), how, sizes| {
             let Some(bound) = of_labels(how) else { return Ok(None) };
             ClassificationValuer::new(fit, sizes, ClassificationMethod::Bound(bound)).map(Some)
@@ -187,6 +196,8 @@ mod tests {
             assert_eq!(of(&plain), Some(Bound::new(side, Convention::Definition)));
             let printed = how(method, &[(&CONVENTION, "printed")]).expect("a bound");
             assert_eq!(of(&printed), Some(Bound::new(side, Convention::Printed)));
+            let authors = how(method, &[(&CONVENTION, "authors")]).expect("a bound");
+            assert_eq!(of(&authors), Some(Bound::new(side, Convention::Authors)));
             let given =
                 how(method, &[(&BOUND_C, "0.25"), (&BOUND_EDGE, "2"), (&RIDGE, "3")]).expect("a bound");
             let expected =
@@ -198,8 +209,10 @@ mod tests {
 
     #[test]
     fn only_printed_sums_stop() {
-        let printed = how(&LOWER, &[(&CONVENTION, "printed"), (&STOP, "0.005")]).expect("a bound");
-        assert_eq!(of(&printed).and_then(|bound| bound.stop), Some(0.005));
+        for convention in ["printed", "authors"] {
+            let stopped = how(&LOWER, &[(&CONVENTION, convention), (&STOP, "0.005")]).expect("a bound");
+            assert_eq!(of(&stopped).and_then(|bound| bound.stop), Some(0.005));
+        }
         let refused = how(&LOWER, &[(&STOP, "0.005")]);
         assert!(matches!(refused, Err(Error::Misuse(Misuse::Conflict { .. }))));
     }

@@ -48,6 +48,12 @@ pub(crate) static GAUSSIAN: Method = Method {
         rules: &[
             REFIT_RULE,
             Rule {
+                is_broken: |given, _| given.is(&CONVENTION, "authors"),
+                options: &[&CONVENTION],
+                why: "only the bounds of the authors' program differ from the printed ones; {convention=printed} is \
+                      Theorem 2 as printed",
+            },
+            Rule {
                 is_broken: |given, _| {
                     given.is(&CONVENTION, "printed")
                         && given.word(&CONSTANT).is_some_and(|constant| constant != "theorem")
@@ -99,6 +105,6 @@ fn settings(how: &How) -> (Constant, Convention) {
 }
 
 /// The convention of these settings.
-pub(super) fn convention(how: &How) -> Convention {
-    if how.is_printed() { Convention::Printed } else { Convention::Definition }
+fn convention(how: &How) -> Convention {
+    super::bounds::convention(&how.given)
 }

@@ -32,10 +32,14 @@ pub struct BoundForms {
     pub lower: f64,
     /// The valid upper bound.
     pub upper: f64,
-    /// The lower bound as printed.
+    /// The lower bound as printed, to the letter.
     pub printed_lower: f64,
-    /// The upper bound as printed.
+    /// The upper bound as printed, to the letter.
     pub printed_upper: f64,
+    /// The lower bound as in the authors' program, with `γλ` as printed.
+    pub authors_lower: f64,
+    /// The upper bound as in the authors' program, with `γλ` as printed.
+    pub authors_upper: f64,
 }
 
 impl BoundCase {
@@ -75,7 +79,7 @@ impl BoundCase {
         Ok(Self { dim, sizes: Sizes::new(min, max), ridge: gamma, lambda, tail: c, edge, stats })
     }
 
-    /// Evaluates both bounds in both conventions, full sums.
+    /// Evaluates both bounds in all conventions, full sums.
     pub fn evaluate(&self) -> BoundForms {
         let value = |side, convention| {
             let bound =
@@ -88,6 +92,8 @@ impl BoundCase {
             upper: value(Side::Upper, Convention::Definition),
             printed_lower: value(Side::Lower, Convention::Printed),
             printed_upper: value(Side::Upper, Convention::Printed),
+            authors_lower: value(Side::Lower, Convention::Authors),
+            authors_upper: value(Side::Upper, Convention::Authors),
         }
     }
 }
@@ -95,7 +101,7 @@ impl BoundCase {
 const COLUMNS: Columns = Columns {
     required: &["p", "q", "m", "gamma", "lambda_min", "lambda_max", "c", "C", "d2", "e2", "sigma2"],
     optional: &[],
-    forms: &["lower", "upper", "printed_lower", "printed_upper"],
+    forms: &["lower", "upper", "printed_lower", "printed_upper", "authors_lower", "authors_upper"],
 };
 
 /// Reads cases from a table with columns `p, q, m, gamma, lambda_min,
@@ -111,6 +117,8 @@ pub fn bound_cases(inputs: &[String], receiver: &mut dyn Receiver) -> Result<(),
     };
     evaluate_table(inputs, receiver, &COLUMNS, parse, |case| {
         let forms = case.evaluate();
-        vec![Some(forms.lower), Some(forms.upper), Some(forms.printed_lower), Some(forms.printed_upper)]
+        let valid = [forms.lower, forms.upper];
+        let published = [forms.printed_lower, forms.printed_upper, forms.authors_lower, forms.authors_upper];
+        valid.into_iter().chain(published).map(Some).collect()
     })
 }

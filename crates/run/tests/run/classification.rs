@@ -59,6 +59,10 @@ fn printed(method: &str) -> Asked {
     by(method).set(&CONVENTION, "printed")
 }
 
+fn authors(method: &str) -> Asked {
+    by(method).set(&CONVENTION, "authors")
+}
+
 fn drawn() -> Asked {
     by("general").set(&SAMPLES, 32)
 }
@@ -140,7 +144,8 @@ fn saved_classification_valuers_give_the_bits_of_their_reference() {
     let folder = Folder::new();
     folder.write("reference.csv", &Sample::new(4, 600, 2).csv(words));
     folder.write("points.csv", &Sample::new(5, 100, 2).csv(words));
-    let asked = [Asked::new("y"), by("calibrated"), by("lower"), by("upper"), printed("lower"), drawn()];
+    let (printed, authors) = (printed("lower"), authors("lower"));
+    let asked = [Asked::new("y"), by("calibrated"), by("lower"), by("upper"), printed, authors, drawn()];
     for asked in asked {
         for ridge in [None, Some(2.0)] {
             let asked = ridge.into_iter().fold(asked.clone(), |asked, ridge| asked.set(&RIDGE, ridge));
@@ -148,7 +153,7 @@ fn saved_classification_valuers_give_the_bits_of_their_reference() {
             let (direct, _) = folder.value("points.csv", against);
             let fitted = folder.fit(&["reference.csv"], asked.clone(), "v.dshap");
             assert_eq!(fitted.valuer.task(), Task::Classification);
-            let is_printed = asked.given.is(&CONVENTION, "printed");
+            let is_printed = asked.given.has(&CONVENTION);
             let expected = ridge.unwrap_or(if is_printed { 0.0 } else { AUTOMATIC_RIDGE });
             assert_eq!(fitted.summary.facts.ridge, Some(expected));
             assert_eq!(fitted.summary.facts.ridge_standardised, ridge.is_none() && !is_printed);
@@ -209,7 +214,8 @@ fn every_method_takes_more_than_two_labels_and_tells_what_each_contributes() {
     let label = |class: usize| ["red", "green", "blue"][class].to_string();
     folder.write("t.csv", &Sample::new(9, 300, 3).csv(label));
     folder.write("new.csv", &Sample::new(10, 40, 3).csv(label));
-    for asked in [Asked::new("y"), by("calibrated"), by("upper"), printed("lower"), drawn()] {
+    for asked in [Asked::new("y"), by("calibrated"), by("upper"), printed("lower"), authors("lower"), drawn()]
+    {
         let against = asked.clone().against(&[folder.name("t.csv")]);
         let (plain, _) = folder.value("new.csv", against.clone());
         assert!(plain.column_by_name("value_red").is_none(), "unasked");

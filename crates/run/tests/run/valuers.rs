@@ -604,6 +604,42 @@ fn the_second_format_is_read_for_ever() {
     }
 }
 
+/// Valuers that were saved when `printed` bounds were those of the authors' program: they
+/// load as that, and value rows as they did. Bounds to the letter are saved under another word.
+#[test]
+fn bounds_saved_as_printed_are_those_of_the_authors() {
+    for (name, table, options, expected) in [
+        ("lower", "numbers.csv", &[("ridge", "0.5"), ("stop", "0.005")][..], OLD_PRINTED_VALUES),
+        ("labels", "labels.csv", &[][..], OLD_PRINTED_VALUES_OF_LABELS),
+    ] {
+        let folder = Folder::new();
+        let testdata = concat!(env!("CARGO_MANIFEST_DIR"), "/../../testdata");
+        let stored = format!("{testdata}/valuers/version-2-printed-{name}.dshap");
+        std::fs::copy(stored, folder.path("v.dshap")).unwrap();
+        std::fs::copy(format!("{testdata}/values/{table}"), folder.path("points.csv")).unwrap();
+        let how = FittedValuer::load(&folder.path("v.dshap")).unwrap().how;
+        assert!(how.given.is(&CONVENTION, "authors"), "{:?}", how.given);
+        for (option, value) in options {
+            let option = dshap_catalogue::options::find(option).unwrap();
+            assert_eq!(how.given.number(option).unwrap().to_string(), *value);
+        }
+        let (found, said) = folder.value_by("points.csv", "v.dshap", Asked::nothing().set(&MISSING, "drop"));
+        assert_eq!(said.facts.convention, "authors");
+        for (found, expected) in column(&found, "value").iter().zip(expected) {
+            assert!((found / expected - 1.0).abs() < 1e-9, "{found} {expected}");
+        }
+    }
+    let (folder, _) = tables(3, 60);
+    for convention in ["printed", "authors", "definition"] {
+        folder.fit(&["all.csv"], asked().by("lower").set(&CONVENTION, convention), "v.dshap");
+        assert_eq!(folder.load("v.dshap").how.given.word(&CONVENTION).unwrap_or("definition"), convention);
+    }
+}
+
 /// What the dshaps that wrote the stored valuers said.
+const OLD_PRINTED_VALUES: [f64; 3] =
+    [-0.000_016_107_599_220_917_643, 0.000_083_767_038_052_779_07, -0.000_083_002_914_417_012_65];
+const OLD_PRINTED_VALUES_OF_LABELS: [f64; 3] =
+    [0.000_036_466_633_393_757_97, 0.000_047_321_349_871_196_5, 0.000_031_117_115_895_673_76];
 const SECOND_FORMAT_VALUES: [f64; 2] = [-0.024_807_362_203_011_985, -0.016_188_958_748_639_25];
 const FIRST_FORMAT_VALUES: [f64; 2] = [0.061_470_711_007_400_76, -6.284_568_445_485_791];

@@ -119,7 +119,8 @@ fn warnings() -> Vec<Warning> {
         Warning::RidgeNotSmall { ridge: 0.5, share: 0.2 },
         Warning::LostDraws { n_lost: 3, n_drawn: 100, has_errors: true },
         Warning::LostDraws { n_lost: 30, n_drawn: 100, has_errors: false },
-        Warning::Truncated { n_visited: 7, n_sizes: 80, share: 0.3 },
+        Warning::NotABound,
+        Warning::Truncated { n_visited: 7, n_sizes: 80, share: 0.3, range: (0.2, 0.4) },
         Warning::InClass { class: 1, warning: Box::new(Warning::IllConditioned { column: 1, digits: 2 }) },
     ]
 }

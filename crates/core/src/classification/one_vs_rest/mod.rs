@@ -4,20 +4,20 @@
 //! |---|---|
 //! | `irls.rs` | the fits |
 //! | `valuer.rs` | values row by row, and their standard errors |
-//! | `general.rs`, `printed.rs` | by drawing sets; as printed |
+//! | `general.rs`, `authors.rs` | by drawing sets; bounds of the authors' program |
 //!
 //! A row's value is the sum over classes of its value for telling that class
 //! from all others. With two classes both contributions are the same, by
 //! symmetry.
 
+mod authors;
 mod general;
 mod irls;
-mod printed;
 mod valuer;
 
+pub use authors::AuthorsOneVsRest;
 pub use general::GeneralOneVsRest;
 pub use irls::{OneVsRestIrls, OneVsRestPass};
-pub use printed::PrintedOneVsRest;
 pub use valuer::OneVsRest;
 
 use crate::labels::check_classes;
@@ -48,8 +48,23 @@ pub fn sum_of_classes(by_class: &[Values]) -> Values {
         value: sum(&|values| Some(values.value.clone())).unwrap_or_default(),
         parts: SUMMED.into_iter().filter_map(part).collect(),
         notes,
+        truncation: truncation_of_classes(by_class),
         ..Values::default()
     }
+}
+
+/// How much of the sum of all classes was kept, where each class says that for its own.
+fn truncation_of_classes(by_class: &[Values]) -> Option<Vec<(usize, f64)>> {
+    let all: Vec<&Vec<(usize, f64)>> =
+        by_class.iter().map(|values| values.truncation.as_ref()).collect::<Option<_>>()?;
+    let of_row = |row: usize| {
+        let n_visited = all.iter().map(|class| class[row].0).max().unwrap_or(0);
+        let kept: f64 = by_class.iter().map(|values| values.value[row]).sum();
+        let whole: f64 =
+            by_class.iter().zip(&all).map(|(values, class)| values.value[row] / class[row].1).sum();
+        (n_visited, kept / whole)
+    };
+    by_class.first().map(|first| (0..first.len()).map(of_row).collect())
 }
 
 /// The same rows with label 1 for those of `class` and 0 for all others.

@@ -1,41 +1,41 @@
-//! Bounds on the authors' variables: the paper's Algorithms 2 and 4 as printed.
+//! Bounds on the authors' variables: Algorithms 2 and 4 as the authors' program has them.
 //!
 //! Kept to reproduce the paper's numbers. After logistic regression with an intercept the
 //! rows are `√W x`, without a column for the intercept, with the target `√W z`, `z = η +
 //! (y − π)/W`. Both are centred by their means over the reference; coefficients and
 //! residuals are those of least squares on them, and `σ²` is the mean squared residual.
-//! Then the printed bound ([`BoundForm`]), which is not a valid bound.
+//! Then the bound of [`Convention::Authors`](crate::linear::Convention::Authors), which is not
+//! a valid bound. Corollary 4 to the letter is [`ClassificationValuer`](super::ClassificationValuer)
+//! with a printed bound.
 
 use super::fit::LogisticFit;
 use super::valuer::check_bound;
-use crate::linear::{
-    Bound, BoundForm, Convention, FitOptions, LinearFit, LinearMethod, LinearValuer, PointStats,
-};
+use crate::linear::{Bound, BoundForm, FitOptions, LinearFit, LinearMethod, LinearValuer, PointStats};
 use crate::valuer::go_on;
 use crate::values::{Part, Values};
 use crate::{BLOCK_ROWS, Error, Moments, Place, Rows, Sizes, Valuer, Warning, Watch};
 use rayon::prelude::*;
 
-/// Values by the printed bounds on the authors' variables.
+/// Values by the bounds of the authors' program.
 #[derive(Debug)]
-pub struct PrintedValuer {
+pub struct AuthorsValuer {
     fit: LogisticFit,
     /// Computes distances and residuals on the authors' variables.
     linear: LinearValuer,
     form: BoundForm,
 }
 
-impl PrintedValuer {
+impl AuthorsValuer {
     /// A valuer of rows against `fit`; `moments` are the [`AuthorsMoments`](super::AuthorsMoments)
     /// of its reference.
     ///
     /// # Errors
     ///
     /// [`Error::BadOption`] for a fit without an intercept, or a bound that is
-    /// not the printed one; [`Error::Sizes`] unless `2 ≤ q ≤ m`; and as for
+    /// not that of the authors' program; [`Error::Sizes`] unless `2 ≤ q ≤ m`; and as for
     /// [`LinearFit::new`].
     pub fn new(fit: LogisticFit, moments: &Moments, sizes: Sizes, bound: Bound) -> Result<Self, Error> {
-        check_bound(bound, Convention::Printed)?;
+        check_bound(bound, true)?;
         if !fit.intercept() {
             return Err(Error::BadOption { what: "the authors' variables need a fit with an intercept" });
         }
@@ -107,6 +107,15 @@ impl PrintedValuer {
                 if stats.dist_sq.is_nan() { f64::NAN } else { self.form.value(stats) }
             })
             .collect();
+        if self.form.bound().stop.is_some() {
+            let kept = |i: usize| {
+                let noise_var = self.noise_var(dist_sq[i], resid_sq[i], left_out.then(|| own(i)));
+                let stats = PointStats { dist_sq: dist_sq[i], resid_sq: resid_sq[i], noise_var };
+                self.form.truncation(stats).unwrap_or((0, f64::NAN))
+            };
+            let kept: Vec<(usize, f64)> = (0..rows.len()).into_par_iter().map(kept).collect();
+            out.truncation.get_or_insert_default().extend(kept);
+        }
         let logistic = self.fit.stats(rows)?;
         out.value.extend(value);
         out.notes.extend(found.notes.iter().map(|(i, note)| (first + i, *note)));
@@ -133,7 +142,7 @@ impl PrintedValuer {
 }
 
 /// Targets are labels, 0 or 1.
-impl Valuer for PrintedValuer {
+impl Valuer for AuthorsValuer {
     fn values_at(&self, rows: Rows<'_>, place: Place, watch: Watch<'_>) -> Result<Values, Error> {
         go_on(watch, 0, rows.len())?;
         self.value_rows(rows, place.in_reference)
@@ -150,6 +159,7 @@ impl Valuer for PrintedValuer {
     fn warnings(&self) -> Vec<Warning> {
         let mut warnings = self.fit.warnings();
         warnings.extend(self.sizes().warning());
+        warnings.extend(self.form.warning());
         warnings
     }
 }

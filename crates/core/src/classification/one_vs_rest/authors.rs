@@ -1,26 +1,26 @@
-//! Bounds as printed, for more than two classes.
+//! Bounds of the authors' program, for more than two classes.
 
 use super::{check_same, parts_of_total, total_of_classes, values_of_classes, warnings_of_classes};
-use crate::classification::printed::PrintedValuer;
+use crate::classification::authors::AuthorsValuer;
 use crate::values::{Part, Values};
 use crate::{Error, Place, Rows, Sizes, Valuer, Warning, Watch};
 
-/// The sum over classes of the printed bound for telling that class from all others. The
+/// The sum over classes of the authors' bound for telling that class from all others. The
 /// paper has only two classes; this extends it to more.
 #[derive(Debug)]
-pub struct PrintedOneVsRest {
-    classes: Vec<PrintedValuer>,
+pub struct AuthorsOneVsRest {
+    classes: Vec<AuthorsValuer>,
     parts_by_class: bool,
 }
 
-impl PrintedOneVsRest {
+impl AuthorsOneVsRest {
     /// A valuer from one per class.
     ///
     /// # Errors
     ///
     /// [`Error::BadOption`] for fewer than two, [`Error::Contradiction`] for
     /// valuers of different references.
-    pub fn of(classes: Vec<PrintedValuer>) -> Result<Self, Error> {
+    pub fn of(classes: Vec<AuthorsValuer>) -> Result<Self, Error> {
         check_same(classes.iter().map(|class| (class.fit().n_features(), class.fit().n_rows())))?;
         Ok(Self { classes, parts_by_class: false })
     }
@@ -32,12 +32,12 @@ impl PrintedOneVsRest {
     }
 
     /// The valuers of the classes.
-    pub fn classes(&self) -> &[PrintedValuer] {
+    pub fn classes(&self) -> &[AuthorsValuer] {
         &self.classes
     }
 
     /// Values `rows`, which are some or all of the reference rows themselves;
-    /// see [`PrintedValuer::leave_one_out`].
+    /// see [`AuthorsValuer::leave_one_out`].
     ///
     /// # Errors
     ///
@@ -48,7 +48,7 @@ impl PrintedOneVsRest {
 }
 
 /// Targets are classes.
-impl Valuer for PrintedOneVsRest {
+impl Valuer for AuthorsOneVsRest {
     fn values_at(&self, rows: Rows<'_>, place: Place, watch: Watch<'_>) -> Result<Values, Error> {
         let by_class = values_of_classes(&self.classes, rows, place, watch)?;
         Ok(total_of_classes(&by_class, self.parts_by_class))
