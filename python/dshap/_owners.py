@@ -50,6 +50,7 @@ LINES = (
     "row_sum",
     "row_mean",
     "below_zero",
+    "joint",
     "shapley",
     "stderr",
     "given_own",
@@ -105,6 +106,10 @@ class Owners(Lines):
         Their rows.
     row_sum, row_mean, below_zero : array or None
         Sum and mean of the values of their rows, and the share of rows with a negative value.
+        Copies of a row add up in these sums.
+    joint : array or None
+        Regression: the distributional value of all rows of an owner together, against the rows of the other owners.
+        Copies do not add up. NaN where the other owners have too few rows.
     shapley, stderr : array
         The value of each owner in the game between owners, and its standard error.
     given_own : array or None

@@ -54,6 +54,7 @@ def test_values_are_those_of_refits():
     assert found.duplicates.tolist() == [40, 40, 0]
     values = dshap.RegressionValuer().fit(X, y).value_training()
     assert found.row_sum[2] == pytest.approx(values[member == 2].sum())
+    assert found.joint[0] == pytest.approx(found.joint[1])
     assert found.interactions[0]["a"] == "copy" and found.interactions[0]["b"] == "fresh"
 
 

@@ -135,6 +135,7 @@ pub(crate) fn play(market: &Market<'_>, explain: &mut Explain<'_>) -> Result<Pla
     Ok(Played {
         sorted,
         repeats,
+        moments: None,
         ridge: ridge.map(|(ridge, _)| ridge),
         ridge_from: ridge.map(|(_, chosen)| if chosen { "five-folds" } else { "given" }),
         n_test: contributions.n_rows() as u64,

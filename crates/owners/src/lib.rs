@@ -21,6 +21,7 @@
 //! | `solve.rs` | a game solved, exactly or by random orders |
 //! | `explain.rs` | contributions to test rows on their way out |
 //! | `row_values.rs` | values of single rows, summed by owner |
+//! | `joint.rs` | the value of all rows of an owner together |
 //! | `payout.rs`, `paid_for.rs`, `amount.rs` | a budget divided; what is paid for; exact amounts |
 //! | `manifest.rs` | receipts, and whether they are right |
 //!
@@ -30,6 +31,7 @@
 mod amount;
 mod explain;
 mod held;
+mod joint;
 mod manifest;
 mod market;
 mod near;

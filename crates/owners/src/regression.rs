@@ -66,7 +66,12 @@ fn finish(
     let forms = QuadraticForms::new(&game, traces);
     explain.begin(&owned.sorted.names)?;
     let contributions = contribute(market, &forms, &numbers, &solved.shapley, explain)?;
+    let each: Result<Vec<Option<Moments>>, dshap::Error> =
+        owned.moments.iter().map(|moments| merged(moments.iter().flatten())).collect();
+    let each: Option<Vec<Moments>> = each.map_err(core)?.into_iter().collect();
     Ok(Played {
+        // Where copies count once, parts are not owners.
+        moments: each.filter(|_| !market.counts_once()),
         sorted: owned.sorted,
         solved,
         repeats: owned.repeats,

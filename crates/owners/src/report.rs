@@ -99,6 +99,9 @@ pub struct OwnerLine {
     /// Share of its rows that have a negative value.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub below_zero: Option<f64>,
+    /// The distributional value of all its rows together, against the rows of the others.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub joint: Option<f64>,
     /// Its value in the game between owners.
     pub shapley: f64,
     /// The standard error of that.

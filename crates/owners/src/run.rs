@@ -8,15 +8,16 @@ use crate::request::{OpenTables, OwnersRequest};
 use crate::roster::Sorted;
 use crate::row_values::ByOwner;
 use crate::solve::{Solved, seed_in};
-use crate::{held, regression};
+use crate::{held, joint, regression};
+use dshap::Moments;
 use dshap::owners::Repeats;
 use dshap_catalogue::options::{EXPLAIN_TEST, GAME_ONLY, NEAR, OWN, SAMPLES, SEGMENT, STOP, TASK, TEST};
 use dshap_catalogue::{Given, Group, OptionEntry, Task};
 use dshap_io::Source;
 use dshap_models::{
-    Error, FittedValuer, InputFile, Method, Observer, OwnersFault, OwnersWarning, Warning, methods,
+    Error, Facts, FittedValuer, InputFile, Method, Observer, OwnersFault, OwnersWarning, Warning, methods,
 };
-use dshap_run::{Receiver, Resources, Tables, open_given, value_open};
+use dshap_run::{Receiver, Resources, Summary, Tables, open_given, value_open};
 use std::path::Path;
 
 /// What a family found out by playing.
@@ -24,6 +25,8 @@ pub(crate) struct Played {
     pub(crate) sorted: Sorted,
     pub(crate) solved: Solved,
     pub(crate) repeats: Option<Repeats>,
+    /// Of each owner's rows, where a model has them and every copy counts.
+    pub(crate) moments: Option<Vec<Moments>>,
     pub(crate) ridge: Option<f64>,
     /// Where it comes from.
     pub(crate) ridge_from: Option<&'static str>,
@@ -94,7 +97,11 @@ fn of_valuer(
     let mut explain = Explain::new(explain, given.has(&SEGMENT));
     let played = regression::play_saved(&market, saved, &mut explain)?;
     explain.finish()?;
-    let mut report = report(&market, played, None, None, Vec::new());
+    let joint = match given.has(&GAME_ONLY) {
+        true => None,
+        false => joint::values(&played, &Facts::of(&valuer, &valuer.how)?),
+    };
+    let mut report = report(&market, played, None, joint.as_deref(), None, Vec::new());
     let files = |source: &Source| InputFile::of(source, *digests);
     report.rows = vec![InputFile::of_valuer(file, *digests)?];
     report.test = tables.test.as_ref().map(files).transpose()?;
@@ -128,18 +135,18 @@ pub fn owners_of(
     explain.finish()?;
     let near =
         given.number(&NEAR).map(|tolerance| Near::of(&market, &played.sorted, tolerance)).transpose()?;
-    let (by_owner, row_warnings) = match given.has(&GAME_ONLY) {
-        true => (None, Vec::new()),
+    let (by_owner, joint, row_warnings) = match given.has(&GAME_ONLY) {
+        true => (None, None, Vec::new()),
         false => {
-            let (by_owner, warnings) = row_values(&market, resources)?;
-            (Some(by_owner), warnings)
+            let (by_owner, summary) = row_values(&market, resources)?;
+            (Some(by_owner), joint::values(&played, &summary.facts), summary.warnings)
         }
     };
-    Ok(report(&market, played, by_owner.as_ref(), near, row_warnings))
+    Ok(report(&market, played, by_owner.as_ref(), joint.as_deref(), near, row_warnings))
 }
 
 /// The values of all rows, by owner.
-fn row_values(market: &Market<'_>, resources: &Resources) -> Result<(ByOwner, Vec<Warning>), Error> {
+fn row_values(market: &Market<'_>, resources: &Resources) -> Result<(ByOwner, Summary), Error> {
     let Market { tables, method, task, .. } = market;
     // Test rows, the penalty and the stopping rule are those of the game, unless the method has them too.
     let is =
@@ -153,7 +160,7 @@ fn row_values(market: &Market<'_>, resources: &Resources) -> Result<(ByOwner, Ve
     let tables = Tables { points: tables.rows.clone(), reference: None, test };
     let mut by_owner = ByOwner::default();
     let summary = value_open(&tables, method, &given, resources, market.observer, &mut by_owner)?;
-    Ok((by_owner, summary.warnings))
+    Ok((by_owner, summary))
 }
 
 /// Puts everything together.
@@ -161,6 +168,7 @@ fn report(
     market: &Market<'_>,
     played: Played,
     by_owner: Option<&ByOwner>,
+    joint: Option<&[Option<f64>]>,
     near: Option<Near>,
     row_warnings: Vec<Warning>,
 ) -> Report {
@@ -184,6 +192,7 @@ fn report(
             row_sum: sums.map(|sums| sums.sum),
             row_mean: sums.and_then(|sums| per_row(sums.sum, sums.n_rows)),
             below_zero: sums.and_then(|sums| per_row(sums.n_below as f64, sums.n_rows)),
+            joint: joint.and_then(|joint| joint[owner]),
             shapley: solved.shapley[owner],
             stderr: std_error(owner),
             given_own: has_own.then(|| solved.alone[owner] - solved.none),

@@ -24,6 +24,7 @@ impl Report {
             ("row_sum", numbers(|line| line.row_sum)),
             ("row_mean", numbers(|line| line.row_mean)),
             ("below_zero", numbers(|line| line.below_zero)),
+            ("joint", numbers(|line| line.joint)),
             ("shapley", numbers(|line| Some(line.shapley))),
             ("stderr", numbers(|line| line.stderr)),
             ("given_own", numbers(|line| line.given_own)),

@@ -415,7 +415,7 @@ fn a_valuer_remembers_the_moments_of_owners() {
     same("merged.dshap", "abc.csv");
     let said = folder.run("dshap owners ab.dshap --test test.csv -o o.csv --manifest receipt");
     assert!(
-        said.contains("chosen by") && folder.read("o.csv").starts_with("owner,rows,shapley,stderr\n"),
+        said.contains("chosen by") && folder.read("o.csv").starts_with("owner,rows,joint,shapley,stderr\n"),
         "{said}"
     );
     assert!(folder.run("dshap verify receipt").contains("is right"));
@@ -453,5 +453,35 @@ fn what_makes_no_sense_is_refused_in_words() {
     ] {
         let block = folder.run(&format!("dshap {line}"));
         assert!(block.contains(&format!("exit {exit}")) && block.contains(words), "{block}");
+    }
+}
+
+#[test]
+fn joint_values_of_owners_see_copies() {
+    let good = lines(21, 60, 1.0);
+    let one = lines(22, 1, 1.0);
+    let owners = [
+        ("fresh", good.clone()),
+        ("other", lines(23, 60, 1.0)),
+        ("solo", one),
+        // One row of its own, sold sixty times.
+        ("stuffed", vec![lines(24, 1, 0.1).remove(0); 60]),
+    ];
+    let folder = Folder::with("rows.csv", table(&owners)).and("test.csv", without_owner(&lines(25, 80, 1.0)));
+    let found = csv(&folder, "dshap owners rows.csv --by vendor --target y --test test.csv");
+    let (joint, sums) = (found.numbers("joint"), found.numbers("row_sum"));
+    // One row joins as it does when rows are valued.
+    assert_close(joint[2], sums[2], 1e-8);
+    // Row sums count the copies sixty times, the joint value does not.
+    assert!(joint[3] < 0.2 * sums[3], "{joint:?} {sums:?}");
+    assert!(joint[0] > 2.0 * joint[3], "{joint:?}");
+    // A valuer has the moments, and they suffice.
+    folder.stdout("dshap fit rows.csv --by vendor --target y -o rows.dshap");
+    let saved = csv(&folder, "dshap owners rows.dshap --test test.csv").numbers("joint");
+    joint.iter().zip(&saved).for_each(|(joint, saved)| assert_close(*saved, *joint, 1e-9));
+    // The game alone has no such column.
+    for table in ["rows.csv --by vendor --target y", "rows.dshap"] {
+        let game = folder.stdout(&format!("dshap owners {table} --test test.csv --game-only"));
+        assert!(game.starts_with("owner,rows,shapley,"), "{game}");
     }
 }

@@ -7,7 +7,7 @@ use crate::moments::{View, is_hard_share};
 use crate::packed::{pack_lower, unpack_lower};
 use crate::{Error, Moments, MomentsBuilder, MomentsForm, Rows, Warning};
 use faer::linalg::triangular_solve::{solve_lower_triangular_in_place, solve_upper_triangular_in_place};
-use faer::{Mat, Par};
+use faer::{Mat, MatRef, Par};
 
 /// Rows whose distances are solved for together. Panels are always this long,
 /// padded with zeros, so that the numbers of a row do not depend on which rows
@@ -478,6 +478,35 @@ impl LinearFit {
             form: parts.form,
             sample,
         })
+    }
+
+    /// Sums of products of a set of rows about the centre of this fit, in scaled columns: of
+    /// kept features with each other, and with the target.
+    pub(crate) fn about_centre(&self, set: &Moments) -> (Mat<f64>, Vec<f64>) {
+        let weight = set.weight();
+        let shift = |column: usize, (mean, rest): (f64, f64)| {
+            let (own, own_rest) = set.mean_parts(column);
+            (own - mean) + (own_rest - rest)
+        };
+        let target = shift(self.n_features, self.target_centre);
+        let shifts: Vec<f64> =
+            self.kept.iter().zip(&self.centre).map(|(&column, &centre)| shift(column, centre)).collect();
+        let p = self.dim();
+        let products = Mat::from_fn(p, p, |i, j| {
+            let about_own = set.centred(self.kept[i], self.kept[j]);
+            (about_own + weight * shifts[i] * shifts[j]) * self.scale[i] * self.scale[j]
+        });
+        let with_target = (0..p)
+            .map(|i| {
+                (set.centred(self.n_features, self.kept[i]) + weight * shifts[i] * target) * self.scale[i]
+            })
+            .collect();
+        (products, with_target)
+    }
+
+    /// `L`, `L⁻¹Xᵀy` and the number of rows.
+    pub(crate) fn factor(&self) -> (MatRef<'_, f64>, &[f64], f64) {
+        (self.lower.as_ref(), &self.target_row, self.sample.n)
     }
 
     /// `‖z‖²` and the signed residual of `len ≤ PANEL_ROWS` rows from `start`

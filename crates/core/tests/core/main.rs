@@ -19,6 +19,7 @@ mod general;
 mod general_definition;
 mod general_draws;
 mod hard_designs;
+mod joint_values;
 mod linear_definition;
 mod linear_fit;
 mod linear_identities;
