@@ -30,6 +30,7 @@ class RegressionParameters:
         refit_intercept: bool = False,
         ridge: float = 0.0,
         constant: str = "gain",
+        semivalue: str = "shapley",
         convention: str = "definition",
         bound_c: float | None = None,
         bound_C: float | None = None,
@@ -57,6 +58,7 @@ class RegressionParameters:
         self.refit_intercept = refit_intercept
         self.ridge = ridge
         self.constant = constant
+        self.semivalue = semivalue
         self.convention = convention
         self.bound_c = bound_c
         self.bound_C = bound_C
@@ -98,6 +100,7 @@ class ClassificationParameters:
         small_ridge: float = 0.0,
         shift: float | str | None = None,
         constant: str = "gain",
+        semivalue: str = "shapley",
         convention: str = "definition",
         bound_c: float | None = None,
         bound_C: float | None = None,
@@ -128,6 +131,7 @@ class ClassificationParameters:
         self.small_ridge = small_ridge
         self.shift = shift
         self.constant = constant
+        self.semivalue = semivalue
         self.convention = convention
         self.bound_c = bound_c
         self.bound_C = bound_C
@@ -159,6 +163,7 @@ class DensityParameters:
         method: str = "closed",
         *,
         m: int | None = None,
+        semivalue: str = "shapley",
         kernel: str = "gaussian",
         bandwidth: str | float = "auto",
         scale: str = "std",
@@ -176,6 +181,7 @@ class DensityParameters:
     ) -> None:
         self.method = method
         self.m = m
+        self.semivalue = semivalue
         self.kernel = kernel
         self.bandwidth = bandwidth
         self.scale = scale

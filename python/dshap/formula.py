@@ -74,6 +74,7 @@ def regression(
     sigma2: ArrayLike,
     C_lin: ArrayLike | None = None,
     *,
+    semivalue: str = "shapley",
     n_jobs: int | None = None,
 ) -> Regression:
     """Theorem 2: values of rows from their squared distances and residuals.
@@ -86,6 +87,9 @@ def regression(
         Squared Mahalanobis distance, squared residual, noise variance.
     C_lin : array_like, optional
         The constant of the full value; without it, `full` is NaN.
+    semivalue : str, default "shapley"
+        How much each set size counts: ``shapley``, ``banzhaf``, ``beta:A,B`` or ``at-m``. It changes `gain`;
+        the other forms are NaN unless it is ``shapley``.
     n_jobs : int, optional
         Threads; all cores by default.
 
@@ -110,7 +114,7 @@ def regression(
     """
     given = [p, q, m, d2, e2, sigma2] + ([] if C_lin is None else [C_lin])
     columns, shape = _flat(given)
-    found = _dshap.regression(columns, n_jobs=_checks.threads(n_jobs))
+    found = _dshap.regression(columns, semivalue=semivalue, n_jobs=_checks.threads(n_jobs))
     return Regression(*(column.reshape(shape) for column in found))
 
 

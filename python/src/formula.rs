@@ -20,10 +20,11 @@ type Column<'py> = Bound<'py, PyArray1<f64>>;
 /// Theorem 2 for arrays of equal length: `p, q, m, d2, e2, sigma2`, and `C_lin`
 /// if there is one more. NaN where a form does not exist.
 #[pyfunction]
-#[pyo3(signature = (columns, n_jobs=None))]
+#[pyo3(signature = (columns, semivalue="shapley", n_jobs=None))]
 pub(crate) fn regression<'py>(
     py: Python<'py>,
     columns: Vec<PyReadonlyArray1<'py, f64>>,
+    semivalue: &str,
     n_jobs: Option<isize>,
 ) -> PyResult<Vec<Column<'py>>> {
     let columns = columns.iter().map(|column| column.as_slice()).collect::<Result<Vec<_>, _>>()?;
@@ -32,7 +33,7 @@ pub(crate) fn regression<'py>(
     };
     let case = |i: usize| {
         let c_lin = rest.first().map(|column| column[i]);
-        RegressionCase::new(p[i], q[i], m[i], d2[i], e2[i], sigma2[i], c_lin)
+        RegressionCase::new(p[i], q[i], m[i], d2[i], e2[i], sigma2[i], c_lin)?.with_semivalue(semivalue)
     };
     evaluate(py, n_jobs, p.len(), case, |case| {
         let forms = case.evaluate();

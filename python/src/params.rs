@@ -123,7 +123,7 @@ fn read(option: &OptionEntry, value: &Bound<'_, PyAny>) -> PyResult<Option<Value
         Kind::Number { .. } if !is_boolean => number(value),
         Kind::Count { .. } if !is_boolean => value.extract().ok().map(Value::Count),
         Kind::WordOrNumber { .. } if !is_boolean => number(value).or_else(|| word(value)),
-        Kind::Choice { .. } | Kind::Constant => word(value),
+        Kind::Choice { .. } | Kind::Constant | Kind::Semivalue => word(value),
         // A label may be anything that can be written down.
         Kind::Text => Some(Value::Word(value.str()?.to_string())),
         _ => None,

@@ -168,3 +168,25 @@ def test_synergy_by_the_command_line(command, tmp_path):
 def test_numbers_that_make_no_sense_for_densities(call, kind, words):
     with pytest.raises(kind, match=words):
         call()
+
+
+def test_semivalues_change_the_gain():
+    plain = regression(3, 13, 40, 2.0, 1.0, 1.0)
+    beta = regression(3, 13, 40, 2.0, 1.0, 1.0, semivalue="beta:1,1")
+    np.testing.assert_allclose(beta.gain, plain.gain, rtol=1e-11)
+    # All weight on one size: that size alone, which counts one in m.
+    at_m = regression(3, 13, 40, 2.0, 1.0, 1.0, semivalue="at-m")
+    np.testing.assert_allclose(at_m.gain, 40 * regression(3, 40, 40, 2.0, 1.0, 1.0).gain, rtol=1e-11)
+    assert np.isnan(at_m.simple)
+    with pytest.raises(InputError, match="beta:A,B"):
+        regression(3, 13, 40, 2.0, 1.0, 1.0, semivalue="beta")
+
+
+def test_valuers_take_a_semivalue():
+    rng = np.random.default_rng(24)
+    X, y = rng.normal(size=(80, 2)), rng.normal(size=80)
+    values = {law: dshap.RegressionValuer(semivalue=law).fit(X, y).value(X, y) for law in ("shapley", "beta:1,1", "banzhaf")}
+    np.testing.assert_allclose(values["beta:1,1"], values["shapley"], rtol=1e-10, atol=1e-15)
+    assert not np.allclose(values["banzhaf"], values["shapley"])
+    densities = [DensityValuer(semivalue=law, bandwidth=1.0).fit(X).value(X) for law in ("shapley", "at-m")]
+    assert not np.allclose(*densities)

@@ -64,6 +64,8 @@ pub enum Kind {
     },
     /// `gain`, `theorem`, or `full:C` with a number C.
     Constant,
+    /// `shapley`, `banzhaf`, `at-m`, or `beta:A,B` with numbers A and B.
+    Semivalue,
     /// A name or a label.
     Text,
     /// Names, separated by commas on a command line.
@@ -95,9 +97,12 @@ impl Kind {
             Kind::Number { .. } => number()?,
             Kind::Count { .. } => Value::Count(text.parse().ok()?),
             Kind::WordOrNumber { words, .. } if !words.iter().any(|word| word.word == text) => number()?,
-            Kind::Choice { .. } | Kind::WordOrNumber { .. } | Kind::Constant | Kind::Text | Kind::File => {
-                Value::Word(text.into())
-            }
+            Kind::Choice { .. }
+            | Kind::WordOrNumber { .. }
+            | Kind::Constant
+            | Kind::Semivalue
+            | Kind::Text
+            | Kind::File => Value::Word(text.into()),
             Kind::Names | Kind::Files => Value::List(text.split(',').map(String::from).collect()),
             Kind::Bytes => Value::Count(bytes(text)?),
         };
@@ -119,6 +124,7 @@ impl Kind {
                 (least..=most).contains(number)
             }
             (Kind::Constant, Value::Word(word)) => is_constant(word),
+            (Kind::Semivalue, Value::Word(word)) => is_semivalue(word),
             (Kind::Text | Kind::File, Value::Word(_)) => true,
             (Kind::Names | Kind::Files, Value::List(_)) => true,
             (Kind::Bytes, Value::Count(bytes)) => *bytes > 0,
@@ -150,6 +156,10 @@ impl Kind {
             }
             Kind::WordOrNumber { words, .. } => format!("{} or a number", listed(words)),
             Kind::Constant => "gain, theorem, or full:C with a number C, such as full:2.5".into(),
+            Kind::Semivalue => {
+                "shapley, banzhaf, at-m, or beta:A,B with numbers from 0.001 to 1000, such as beta:1,16"
+                    .into()
+            }
             Kind::Text => "a name".into(),
             Kind::Names => "names".into(),
             Kind::File => "the name of a file".into(),
@@ -163,6 +173,14 @@ impl Kind {
 fn is_constant(word: &str) -> bool {
     let number = word.strip_prefix("full:").map(str::parse::<f64>);
     matches!(word, "gain" | "theorem") || matches!(number, Some(Ok(c)) if c.is_finite())
+}
+
+/// `shapley`, `banzhaf`, `at-m` or `beta:A,B`.
+fn is_semivalue(word: &str) -> bool {
+    let number = |text: &str| text.parse::<f64>().is_ok_and(|number| (1e-3..=1e3).contains(&number));
+    let beta = word.strip_prefix("beta:").and_then(|rest| rest.split_once(','));
+    matches!(word, "shapley" | "banzhaf" | "at-m" | "loo")
+        || beta.is_some_and(|(alpha, beta)| number(alpha) && number(beta))
 }
 
 /// A number of bytes: `512MB`, `4GiB`, `1.5 GB`, `800k`.
@@ -222,6 +240,16 @@ mod tests {
         assert_eq!(SIZE.parse("0"), None);
         let above = Kind::Number { least: 0.0, above: true, below: f64::INFINITY };
         assert_eq!((above.parse("0"), above.parse("1e-9")), (None, Some(Value::Number(1e-9))));
+    }
+
+    #[test]
+    fn semivalues_are_words_or_beta_with_two_numbers() {
+        for right in ["shapley", "banzhaf", "at-m", "loo", "beta:1,16", "beta:0.5,0.5"] {
+            assert_eq!(Kind::Semivalue.parse(right), Some(Value::Word(right.into())), "{right}");
+        }
+        for wrong in ["", "beta", "beta:1", "beta:0,1", "beta:1,2,3", "beta:1,x", "beta:1,inf"] {
+            assert_eq!(Kind::Semivalue.parse(wrong), None, "{wrong}");
+        }
     }
 
     #[test]

@@ -414,6 +414,11 @@ pub enum Warning {
         /// Number of set sizes.
         n_sizes: usize,
     },
+    /// Set sizes without utility have most of the weight of a semivalue.
+    WeightBelow {
+        /// Their share of the weight.
+        share: f64,
+    },
     /// The average over set sizes of nearest neighbours has few terms. Each flag says
     /// whether one change alone would give it more.
     FewNeighbourSizes {
@@ -561,6 +566,10 @@ impl Warning {
             Warning::FewSizes { n_sizes } | Warning::FewNeighbourSizes { n_sizes, .. } => {
                 format!("values average over only {n_sizes} set {}", plural(*n_sizes, "size", "sizes"))
             }
+            Warning::WeightBelow { share } => format!(
+                "sets of fewer than q − 1 rows have {:.0} % of the weight of this semivalue; their gain counts as 0",
+                100.0 * share
+            ),
             Warning::Shifted { min, shift, first } if *first < *min as f64 => format!(
                 "with a shift of {shift:.1} rows, the smallest sets (q = {min}) count as {first:.1} rows and dominate \
                  the values"

@@ -61,6 +61,7 @@ mod packed;
 mod plain;
 mod principal;
 mod rows;
+mod semivalue;
 mod sizes;
 mod valuer;
 mod values;
@@ -71,6 +72,7 @@ pub use moments::{
 };
 pub use principal::PrincipalComponents;
 pub use rows::{Rows, WEIGHT_RANGE};
+pub use semivalue::Semivalue;
 pub use sizes::Sizes;
 pub use valuer::{Place, Valuer, Wants, Watch};
 pub use values::{Draws, Note, Part, Values};

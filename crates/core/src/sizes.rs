@@ -1,9 +1,12 @@
 //! The set sizes a value averages over.
 
-use crate::{Error, Warning};
+use crate::{Error, Semivalue, Warning};
 
 /// Fewer set sizes than this make a doubtful average.
 const FEW_SIZES: usize = 10;
+
+/// If sizes below `q` have more of the weight than this, the rest is not what was asked for.
+const MOST_LOST: f64 = 0.5;
 
 /// No set is larger than this. Counts up to here are exact as doubles.
 pub(crate) const MAX_SIZE: usize = 1_000_000_000_000_000;
@@ -11,18 +14,29 @@ pub(crate) const MAX_SIZE: usize = 1_000_000_000_000_000;
 /// The smallest set size whose utility counts, and the largest in the average.
 ///
 /// A value sums the gain of joining sets of `min − 1 ..= max − 1` rows and
-/// divides by `max`.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+/// divides by `max`; a [`Semivalue`] weighs the sizes otherwise.
+#[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Sizes {
     min: usize,
     max: usize,
+    semivalue: Semivalue,
 }
 
 impl Sizes {
     /// `min` is the paper's `q`, `max` its `m`; both count the point itself. Each method
     /// checks them itself, because what it needs depends on the number of columns.
     pub fn new(min: usize, max: usize) -> Self {
-        Self { min, max }
+        Self { min, max, semivalue: Semivalue::Shapley }
+    }
+
+    /// With other weights of the sizes.
+    pub fn with_semivalue(self, semivalue: Semivalue) -> Self {
+        Self { semivalue, ..self }
+    }
+
+    /// The weights of the sizes.
+    pub fn semivalue(&self) -> Semivalue {
+        self.semivalue
     }
 
     /// The default `q` for a design of `dim` columns: `p + max(p, 10)`, at
@@ -46,8 +60,19 @@ impl Sizes {
         (self.max + 1).saturating_sub(self.min)
     }
 
-    /// A warning if the average has few set sizes.
+    /// A warning if the average has few set sizes, or if most of the weight that was asked
+    /// for is that of sizes without utility.
     pub fn warning(&self) -> Option<Warning> {
+        match self.semivalue {
+            Semivalue::Shapley => {}
+            Semivalue::AtMax => return None,
+            law => {
+                let share = law.weight_below(self.min.saturating_sub(1), self.max);
+                if share > MOST_LOST {
+                    return Some(Warning::WeightBelow { share });
+                }
+            }
+        }
         (self.count() < FEW_SIZES).then_some(Warning::FewSizes { n_sizes: self.count() })
     }
 

@@ -26,6 +26,9 @@ pub struct Facts {
     pub constant: Option<String>,
     /// `definition` or `printed`.
     pub convention: &'static str,
+    /// How set sizes are weighted, if not as Shapley values.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub semivalue: Option<String>,
     /// Seed of methods that draw.
     pub seed: Option<u64>,
     /// The target, if there is one.
@@ -139,6 +142,9 @@ impl Facts {
             method: how.method.name(),
             constant: how.constant(),
             convention: how.convention(),
+            semivalue: Some(how.semivalue())
+                .filter(|law| *law != dshap::Semivalue::Shapley)
+                .map(|law| law.to_string()),
             seed: how.method.entry.takes(&SEED, None).map(|_| how.seed()),
             target: design.target().map(String::from),
             features: design.features().map(String::from).collect(),

@@ -1,7 +1,9 @@
 //! How rows are valued: the method and its settings.
 
 use crate::method::Method;
-use dshap_catalogue::options::{CONVENTION, DEPENDENT, M, NO_INTERCEPT, Q, REFIT_INTERCEPT, RIDGE, SEED};
+use dshap_catalogue::options::{
+    CONVENTION, DEPENDENT, M, NO_INTERCEPT, Q, REFIT_INTERCEPT, RIDGE, SEED, SEMIVALUE,
+};
 use dshap_catalogue::{Default as Usual, Given, OptionEntry, Task, Value, check};
 
 /// The ridge that `auto` stands for, for standardised features. docs/accuracy.md has the
@@ -122,6 +124,12 @@ impl How {
     /// The seed of everything drawn.
     pub fn seed(&self) -> u64 {
         self.given.count(&SEED).unwrap_or(0)
+    }
+
+    /// How much each set size counts.
+    pub fn semivalue(&self) -> dshap::Semivalue {
+        // Words that are no semivalue do not pass the catalogue.
+        self.given.word(&SEMIVALUE).and_then(|word| word.parse().ok()).unwrap_or_default()
     }
 
     /// Whether sums are as printed in the paper.

@@ -32,5 +32,5 @@ pub(crate) fn of_fit(model: &dyn Model, how: &How, design: &Design) -> Result<Si
             return Err(Error::core(error, design));
         }
     }
-    Ok(Sizes::new(choice.min.unwrap_or(default), max))
+    Ok(Sizes::new(choice.min.unwrap_or(default), max).with_semivalue(how.semivalue()))
 }

@@ -53,7 +53,7 @@ impl FittedValuer {
     ///
     /// Why it cannot value anything.
     pub fn new(design: Design, model: Box<dyn Model>, how: How, history: Vec<Step>) -> Result<Self, Error> {
-        let format_version = version_for(model.task(), how.method);
+        let format_version = version_for(model.task(), &how);
         let valuer = Self {
             design,
             model: Arc::from(model),

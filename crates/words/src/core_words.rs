@@ -300,6 +300,9 @@ fn core_advice(warning: &Warning, speech: &dyn Speech) -> Option<String> {
         Warning::FewSizes { .. } => {
             format!("give more rows, a larger {} or a smaller {}", option("m"), option("q"))
         }
+        Warning::WeightBelow { .. } => {
+            format!("give a semivalue that favours larger sets, or a smaller {}", option("q"))
+        }
         Warning::FewNeighbourSizes { smaller_k, smaller_min, larger_max, more_rows, .. } => {
             let helps = [
                 (*more_rows, "more rows".to_string()),

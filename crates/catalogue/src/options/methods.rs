@@ -97,6 +97,18 @@ pub static CONSTANT: OptionEntry = OptionEntry {
     ..OF_METHODS
 };
 
+/// How much each set size counts.
+pub static SEMIVALUE: OptionEntry = OptionEntry {
+    name: "semivalue",
+    placeholder: "WHICH",
+    takes: Kind::Semivalue,
+    help: "How much each set size counts: shapley, banzhaf, beta:A,B or at-m",
+    details: "shapley: all sizes count alike. banzhaf: all sets count alike, so sizes near m/2 count. beta:A,B: \
+              Beta(A,B)-Shapley; beta:1,16 favours large sets, beta:16,1 small ones. at-m: only sets of m − 1 rows \
+              count. The weight of sizes below q − 1 is lost; the rest is not scaled up.",
+    ..OF_METHODS
+};
+
 /// As defined or as printed.
 pub static CONVENTION: OptionEntry = OptionEntry {
     name: "convention",
@@ -348,6 +360,7 @@ pub(super) const ALL: &[&OptionEntry] = &[
     &REFIT_INTERCEPT,
     &RIDGE,
     &CONSTANT,
+    &SEMIVALUE,
     &CONVENTION,
     &BOUND_C,
     &BOUND_EDGE,

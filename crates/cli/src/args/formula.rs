@@ -15,7 +15,7 @@ printed, off by one); a form that does not exist for these sizes is empty.
 
 Examples:
   dshap formula regression --p 10 --q 50 --m 1000 --d2 12 --e2 2 --sigma2 1
-  dshap formula regression --cases cases.csv     columns p,q,m,d2,e2,sigma2 and C_lin if wanted")]
+  dshap formula regression --cases cases.csv     columns p,q,m,d2,e2,sigma2; C_lin and semivalue if wanted")]
     Regression(RegressionFormulaArgs),
     /// Corollary 4: the value of a labelled row from its distance and its probability.
     #[command(after_help = "\
@@ -173,8 +173,8 @@ pub(crate) struct ClassificationFormulaArgs {
 
 #[derive(Debug, ClapArgs)]
 pub(crate) struct RegressionFormulaArgs {
-    /// A table of cases with columns p, q, m, d2, e2, sigma2 and optionally C_lin.
-    #[arg(long, value_name = "FILE", conflicts_with_all = ["p", "q", "m", "d2", "e2", "sigma2", "c_lin"])]
+    /// A table of cases with columns p, q, m, d2, e2, sigma2 and optionally C_lin and semivalue.
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["p", "q", "m", "d2", "e2", "sigma2", "c_lin", "semivalue"])]
     pub(crate) cases: Option<String>,
     #[command(flatten)]
     pub(crate) sizes: CaseSizes,
@@ -190,6 +190,10 @@ pub(crate) struct RegressionFormulaArgs {
     /// C of the full value.
     #[arg(long, value_name = "C", allow_negative_numbers = true)]
     pub(crate) c_lin: Option<f64>,
+    /// How much each set size counts: shapley, banzhaf, beta:A,B or at-m. It changes gain; the other
+    /// forms are left empty unless it is shapley.
+    #[arg(long, value_name = "WHICH")]
+    pub(crate) semivalue: Option<String>,
     #[command(flatten)]
     pub(crate) to: DestinationArgs,
 }

@@ -8,7 +8,7 @@ use crate::args::{
 use crate::failure::Failure;
 use crate::speech::CommandLine;
 use crate::table::render;
-use arrow_array::{ArrayRef, Float64Array, RecordBatch, UInt64Array};
+use arrow_array::{ArrayRef, Float64Array, RecordBatch, StringArray, UInt64Array};
 use dshap::density::Kernel;
 use dshap_run::{
     Arrange, BoundCase, ClassificationCase, Collected, DensityCase, Receiver, RegressionCase, SynergyForms,
@@ -170,6 +170,7 @@ fn regression_case(args: &RegressionFormulaArgs) -> Result<RecordBatch, Failure>
         sigma2,
         args.c_lin,
     )
+    .and_then(|case| case.with_semivalue(args.semivalue.as_deref().unwrap_or("shapley")))
     .map_err(Failure::usage)?;
     let forms = case.evaluate();
     let mut columns = vec![
@@ -182,6 +183,9 @@ fn regression_case(args: &RegressionFormulaArgs) -> Result<RecordBatch, Failure>
     ];
     if args.c_lin.is_some() {
         columns.push(("C_lin", number(args.c_lin)));
+    }
+    if let Some(semivalue) = &args.semivalue {
+        columns.push(("semivalue", Arc::new(StringArray::from(vec![semivalue.as_str()]))));
     }
     columns.extend([
         ("gain", number(forms.gain)),

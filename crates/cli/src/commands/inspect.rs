@@ -48,7 +48,8 @@ fn describe(found: &Inspection) -> String {
         (None, None) => format!(", convention {}", facts.convention),
         _ => String::new(),
     };
-    line("method", format!("{}{ridge}{bound}{constant}{convention}{seed}", facts.method));
+    let law = facts.semivalue.as_ref().map(|word| format!(", semivalue {word}")).unwrap_or_default();
+    line("method", format!("{}{ridge}{bound}{constant}{law}{convention}{seed}", facts.method));
     if facts.second_order.is_some() {
         line("values", refitted(facts).trim_end().into());
     }

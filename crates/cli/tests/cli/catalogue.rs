@@ -168,6 +168,7 @@ fn example(option: &OptionEntry) -> String {
         Kind::Choice { words } => words[0].word.into(),
         Kind::WordOrNumber { words, .. } => words[0].word.into(),
         Kind::Constant => "gain".into(),
+        Kind::Semivalue => "shapley".into(),
         Kind::Names => "a,b".into(),
         Kind::Text | Kind::File | Kind::Files => "age".into(),
         Kind::Bytes => "1GB".into(),

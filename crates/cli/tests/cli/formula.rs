@@ -309,3 +309,41 @@ fn a_classification_case_by_flags_and_what_is_no_case() {
         assert!(block.contains("exit 2") && block.contains(words), "{block}");
     }
 }
+
+/// Rows of the table whose test population is that of the training rows.
+#[test]
+fn semivalues_agree_with_the_reference_table() {
+    let table = dshap_testkit::cases_under("reference/extensions.json", "target");
+    let is_plain = |case: &&dshap_testkit::Case| {
+        case.number("b") == case.number("a")
+            && case.number("tau") == case.number("p")
+            && case.number("c") == 0.0
+    };
+    let plain: Vec<_> = table.iter().filter(is_plain).collect();
+    let mut csv = String::from("p,q,m,d2,e2,sigma2,semivalue\n");
+    for case in &plain {
+        let [p, q, m, a, e, sigma2] = ["p", "q", "m", "a", "e", "sigma2"].map(|name| case.number(name));
+        let _ = writeln!(csv, "{p},{q},{m},{a},{},{sigma2},\"{}\"", e * e, case.text("semivalue"));
+    }
+    let folder = Folder::with("cases.csv", csv);
+    let out = Csv::parse(&folder.stdout("dshap formula regression --cases cases.csv"));
+    assert!(plain.len() >= 4 && out.len() == plain.len());
+    for (case, found) in plain.iter().zip(out.numbers("gain")) {
+        let exact = case.number("value");
+        assert!((found / exact - 1.0).abs() < 1e-11, "{found:e} in {case:?}");
+    }
+}
+
+#[test]
+fn an_empty_semivalue_is_the_plain_form_and_a_wrong_one_is_refused() {
+    let folder =
+        Folder::with("cases.csv", "p,q,m,d2,e2,sigma2,semivalue\n3,13,40,2,1,1,\n3,13,40,2,1,1,at-m\n");
+    let out = Csv::parse(&folder.stdout("dshap formula regression --cases cases.csv"));
+    let plain = "dshap formula regression --p 3 --q 13 --m 40 --d2 2 --e2 1 --sigma2 1";
+    let single = Csv::parse(&folder.stdout(plain));
+    assert_eq!(out.numbers("gain")[0], single.numbers("gain")[0]);
+    assert!(out.numbers("simple")[1].is_nan() && out.numbers("gain")[1] != out.numbers("gain")[0]);
+    let at_m = Csv::parse(&folder.stdout(&format!("{plain} --semivalue at-m")));
+    assert_eq!(at_m.numbers("gain")[0], out.numbers("gain")[1]);
+    assert!(folder.run(&format!("{plain} --semivalue beta:1")).contains("beta:A,B"));
+}

@@ -481,3 +481,62 @@ fn too_little_memory_is_refused_with_what_would_do() {
     let block = refused(&folder(), "dshap value goods.csv --target price --memory much");
     assert!(block.contains("expected a size such as 512MB"), "{block}");
 }
+
+/// A saved valuer keeps its semivalue, and it can be overridden.
+#[test]
+fn a_valuer_keeps_its_semivalue() {
+    let folder = folder();
+    folder.stdout("dshap fit goods.csv --target price --semivalue beta:1,4 -o beta.dshap");
+    let values = |command: &str| Csv::parse(&folder.stdout(command)).numbers("value");
+    let saved = values("dshap value new.csv --valuer beta.dshap");
+    assert_eq!(
+        saved,
+        values("dshap value new.csv --reference goods.csv --target price --semivalue beta:1,4")
+    );
+    let plain = values("dshap value new.csv --reference goods.csv --target price");
+    assert_ne!(saved, plain);
+    assert_eq!(plain, values("dshap value new.csv --valuer beta.dshap --semivalue shapley"));
+    assert!(folder.stdout("dshap inspect beta.dshap").contains("semivalue beta:1,4"));
+}
+
+/// Every closed form takes a semivalue; Beta(1, 1) is Shapley's, summed by another rule.
+#[test]
+fn beta_1_1_gives_shapley_values_for_every_closed_form() {
+    let folder = Folder::with("goods.csv", goods());
+    for how in [
+        "--target price --task regression --q 8",
+        "--target price --task regression --q 8 --method calibrated",
+        "--target price --task regression --method knn --k 2",
+        "--exclude price --task density --bandwidth 1",
+    ] {
+        let values = |law: &str| {
+            Csv::parse(&folder.stdout(&format!("dshap value goods.csv {how} --semivalue {law}")))
+                .numbers("value")
+        };
+        let (beta, shapley) = (values("beta:1,1"), values("shapley"));
+        let scale = shapley.iter().fold(0.0_f64, |most, value| most.max(value.abs()));
+        let close = beta.iter().zip(&shapley).all(|(one, other)| (one - other).abs() <= 1e-11 * scale);
+        assert!(close, "{how}: {beta:?} {shapley:?}");
+        for law in ["banzhaf", "at-m", "beta:4,1"] {
+            let other = values(law);
+            assert!(
+                other.iter().all(|value| value.is_finite()) && other != shapley,
+                "{how} {law}: {other:?}"
+            );
+        }
+    }
+}
+
+#[test]
+fn semivalues_go_with_the_gain_only() {
+    let folder = Folder::with("goods.csv", goods());
+    for (option, why) in [
+        ("--constant theorem", "constant `gain`"),
+        ("--convention printed", "Shapley values only"),
+        ("--method general", "--semivalue"),
+    ] {
+        let refused =
+            folder.run(&format!("dshap value goods.csv --target price --semivalue banzhaf {option}"));
+        assert!(refused.contains("exit 2") && refused.contains(why), "{refused}");
+    }
+}

@@ -64,7 +64,7 @@ impl PairIntegrals {
     /// `offset` is `C_den − ∫p²`.
     pub fn constant(&self, weights: SizeWeights, offset: f64) -> f64 {
         let SizeWeights { own: a, joint: b, spread: d, .. } = weights;
-        let per_size = 1.0 / weights.m() as f64;
+        let per_size = weights.of_empty();
         offset * per_size
             + d * (self.kernel_square - self.smoothed_square)
             + (a + b - per_size) * (self.smoothed_square - 2.0 * self.cross)

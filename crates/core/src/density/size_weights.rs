@@ -1,7 +1,7 @@
 //! Theorem 5 averaged over set sizes: three numbers.
 
-use crate::Error;
 use crate::sizes::MAX_SIZE;
+use crate::{Error, Semivalue};
 
 /// This many terms are added one by one, and at least up to this `t = n + s`. The rest is
 /// an asymptotic series, whose last term at 32 is below 1e-18.
@@ -40,6 +40,7 @@ pub struct SizeWeights {
     pub spread: f64,
     n: usize,
     m: usize,
+    semivalue: Semivalue,
 }
 
 impl SizeWeights {
@@ -67,7 +68,46 @@ impl SizeWeights {
         let (few, many) = if n_rows < m { (n_rows, m) } else { (m - 1, n_rows + 1) };
         let telescoped = reciprocals(1.0, few) - reciprocals(many as f64, few);
         let spread = (telescoped + (own * sizes - 1.0) / n) / sizes;
-        Ok(Self { own, joint, spread: if m == 1 { 0.0 } else { spread }, n: n_rows, m })
+        Ok(Self {
+            own,
+            joint,
+            spread: if m == 1 { 0.0 } else { spread },
+            n: n_rows,
+            m,
+            semivalue: Semivalue::Shapley,
+        })
+    }
+
+    /// The same with set sizes weighted by a semivalue:
+    /// `A = Σ ω n²/(n+s)²`, `B = Σ ω 2ns/(n+s)²`, `D = Σ ω [1 − s²/(n+s)²]/s`.
+    ///
+    /// # Errors
+    ///
+    /// As [`new`](Self::new).
+    pub fn weighted(n_rows: usize, m: usize, semivalue: Semivalue) -> Result<Self, Error> {
+        let plain = Self::new(n_rows, m)?;
+        if semivalue == Semivalue::Shapley {
+            return Ok(plain);
+        }
+        let (n, nodes) = (n_rows as f64, semivalue.counts(0, m as u64 - 1, 0.0, m));
+        let sum = |term: &dyn Fn(f64) -> f64| {
+            nodes.iter().map(|node| node.weight * term(node.at)).sum::<f64>() / m as f64
+        };
+        let own = sum(&|s| own_term(n, n + s));
+        let joint = sum(&|s| joint_term(n, n + s));
+        // [1 − s²/(n+s)²]/s = n(n + 2s)/(s(n+s)²); sets without rows have no estimate.
+        let spread = sum(&|s| if s == 0.0 { 0.0 } else { n * (n + 2.0 * s) / (s * (n + s) * (n + s)) });
+        Ok(Self { own, joint, spread, semivalue, ..plain })
+    }
+
+    /// `ω_0`, the weight of the empty set.
+    pub fn of_empty(&self) -> f64 {
+        self.semivalue.weight(0.0, self.m)
+    }
+
+    /// How set sizes are weighted.
+    pub fn semivalue(&self) -> Semivalue {
+        self.semivalue
     }
 
     /// Rows of the set.

@@ -7,7 +7,7 @@ use super::size_weights::SizeWeights;
 use super::sums::{CHUNK_POINTS, Smoother};
 use crate::valuer::{go_on, slices_of};
 use crate::values::{Note, Part, Valued, Values};
-use crate::{Error, Place, Rows, Sizes, Valuer, Wants, Warning, Watch};
+use crate::{Error, Place, Rows, Semivalue, Sizes, Valuer, Wants, Warning, Watch};
 use faer::MatRef;
 use rayon::prelude::*;
 use std::sync::Arc;
@@ -60,6 +60,18 @@ impl DensityValuer {
             DensityMethod::Closed => &[Part::LogDensity, Part::Relative],
             DensityMethod::Algorithm5(_) => &[],
         }
+    }
+
+    /// With set sizes weighted by a semivalue; Algorithm 5 draws sizes alike.
+    ///
+    /// # Errors
+    ///
+    /// As [`new`](Self::new).
+    pub fn with_semivalue(mut self, semivalue: Semivalue) -> Result<Self, Error> {
+        if self.method == DensityMethod::Closed {
+            self.weights = SizeWeights::weighted(1, self.weights.m(), semivalue)?;
+        }
+        Ok(self)
     }
 
     /// Also reports standard errors, from the spread over reference rows. They measure
@@ -227,7 +239,7 @@ impl Valuer for DensityValuer {
     }
 
     fn sizes(&self) -> Sizes {
-        Sizes::new(1, self.weights.m())
+        Sizes::new(1, self.weights.m()).with_semivalue(self.weights.semivalue())
     }
 
     fn warnings(&self) -> Vec<Warning> {

@@ -2,11 +2,14 @@
 
 use super::calibrated::{Calibration, Factors};
 use crate::numeric::{CountingRule, SizeSums, Sums};
-use crate::{Error, Sizes};
+use crate::{Error, Semivalue, Sizes};
 use std::sync::Arc;
 
 /// For standard errors, squared distances below this count as those of the centre.
 const CENTRE: f64 = 1e-100;
+
+/// Why other constants go with Shapley's weights only.
+const ONLY_GAIN: &str = "a semivalue other than Shapley's has the constant `gain`, as defined";
 
 /// What a row's value depends on.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -119,8 +122,15 @@ impl GaussianForm {
             }
         };
         sizes.check(dim, least_min(dim, constant, convention))?;
-        let nu = |size: usize| (size + shift - dim) as u64;
-        let sums = Arc::new(SizeSums::new(dim, nu(sizes.min()), nu(sizes.max())));
+        let sums = if sizes.semivalue() == Semivalue::Shapley {
+            let nu = |size: usize| (size + shift - dim) as u64;
+            SizeSums::new(dim, nu(sizes.min()), nu(sizes.max()))
+        } else if (constant, convention) == (Constant::Gain, Convention::Definition) {
+            SizeSums::of_sizes(dim, sizes, |_| (1.0, 1.0))
+        } else {
+            return Err(Error::BadOption { what: ONLY_GAIN });
+        };
+        let sums = Arc::new(sums);
         Ok(Self::build(dim, sizes, constant, convention, sums))
     }
 
@@ -133,12 +143,11 @@ impl GaussianForm {
     pub fn calibrated(dim: usize, sizes: Sizes, calibration: &Calibration) -> Result<Self, Error> {
         let (constant, convention) = (Constant::Gain, Convention::Definition);
         sizes.check(dim, least_min(dim, constant, convention))?;
-        let (first, last) = ((sizes.min() - dim) as u64, (sizes.max() - dim) as u64);
         let factors = |nu: f64| {
             let Factors { rho, omega } = calibration.factors(nu + dim as f64 - 1.0);
             (rho, omega)
         };
-        let sums = Arc::new(SizeSums::scaled(dim, first, last, factors));
+        let sums = Arc::new(SizeSums::of_sizes(dim, sizes, factors));
         Ok(Self::build(dim, sizes, constant, convention, sums))
     }
 
@@ -153,6 +162,9 @@ impl GaussianForm {
             Convention::Printed | Convention::Authors => Constant::Theorem,
         };
         self.sizes.check(self.dim, least_min(self.dim, constant, self.convention))?;
+        if self.sizes.semivalue() != Semivalue::Shapley && constant != Constant::Gain {
+            return Err(Error::BadOption { what: ONLY_GAIN });
+        }
         Ok(Self::build(self.dim, self.sizes, constant, self.convention, Arc::clone(&self.sums)))
     }
 

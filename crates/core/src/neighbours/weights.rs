@@ -1,7 +1,8 @@
 //! How likely each place in a list of neighbours is to be the `k`-th of a set.
 
 use crate::numeric::DoubleDouble;
-use crate::{Error, Sizes};
+use crate::{Error, Semivalue, Sizes};
+use std::ops::RangeInclusive;
 
 /// Terms below this share of the largest count as zero: doubles could not distinguish
 /// them.
@@ -85,9 +86,14 @@ impl WeightTable {
     pub fn new(n: usize, k: usize, sizes: Sizes) -> Result<Self, Error> {
         let first = Self::check(n, k, sizes)?;
         let last = (sizes.max() - 1).min(n);
-        let (few, many) = (AtMost::new(n, k, first), AtMost::new(n, k, last + 1));
         let mut weight = vec![0.0; n + 1];
         let mut exact = vec![DoubleDouble::ZERO; n + 1];
+        if sizes.semivalue() != Semivalue::Shapley {
+            add_sizes(&mut weight, k, first..=last, sizes);
+            exact = weight.iter().map(|&w| DoubleDouble::from(w)).collect();
+            return Ok(Self::of_weights(k, weight, &exact, sizes.max() - 1 - last));
+        }
+        let (few, many) = (AtMost::new(n, k, first), AtMost::new(n, k, last + 1));
         for i in k..=n {
             let share = few.less(&many, i + 1) * k as f64 * (n + 1) as f64;
             if share.value() == 0.0 {
@@ -97,6 +103,11 @@ impl WeightTable {
             exact[i] = w;
             weight[i] = w.value();
         }
+        Ok(Self::of_weights(k, weight, &exact, sizes.max() - 1 - last))
+    }
+
+    fn of_weights(k: usize, weight: Vec<f64>, exact: &[DoubleDouble], left_out: usize) -> Self {
+        let n = weight.len() - 1;
         let mut tail = vec![0.0; n + 1];
         let mut sum = DoubleDouble::ZERO;
         for i in (0..n).rev() {
@@ -116,7 +127,7 @@ impl WeightTable {
             }
             sums.push(so_far);
         }
-        Ok(Self { k, weight, tail, sums, left_out: sizes.max() - 1 - last })
+        Self { k, weight, tail, sums, left_out }
     }
 
     /// Whether there are such weights; returns `s₀`, the smallest set that counts.
@@ -200,6 +211,48 @@ impl WeightTable {
             plain: to.plain - from.plain,
             by_place: to.by_place - from.by_place,
             over_nearer: to.over_nearer - from.over_nearer,
+        }
+    }
+}
+
+/// Adds `Σ_s ω_s C(i−1, k−1) C(n−i, s−k) / C(n, s)` to each place, one size after the other. From
+/// one place to the next a term changes by a rational factor, and it vanishes beyond about
+/// `(k + 40)·n/s`: all sizes together take `O(k·n log m)`.
+fn add_sizes(weight: &mut [f64], k: usize, range: RangeInclusive<usize>, sizes: Sizes) {
+    /// Terms are scaled by this where they would leave the range of doubles.
+    const SCALE: f64 = 1e250;
+    let n = weight.len() - 1;
+    let (law, m) = (sizes.semivalue(), sizes.max());
+    let range = if law == Semivalue::AtMax { *range.end()..=*range.end() } else { range };
+    for s in range {
+        // The largest sets that can be drawn stand for those of m − 1 rows.
+        let share = if law == Semivalue::AtMax { 1.0 } else { law.weight(s as f64, m) };
+        if share < NO_TERM {
+            continue;
+        }
+        // C(n−k, s−k)/C(n, s), the probability that the k nearest are all drawn.
+        let (mut term, mut scale) = (share, 0);
+        for j in 0..k {
+            term *= (s - j) as f64 / (n - j) as f64;
+            if term < 1.0 / SCALE {
+                (term, scale) = (term * SCALE, scale - 1);
+            }
+        }
+        let mut largest = 0.0_f64;
+        for i in k..=n - (s - k) {
+            if scale == 0 {
+                weight[i] += term;
+                largest = largest.max(term);
+                if term < largest * 1e-18 {
+                    break;
+                }
+            }
+            if i < n {
+                term *= i as f64 / (i + 1 - k) as f64 * ((n - i - (s - k)) as f64 / (n - i) as f64);
+            }
+            if term > 1.0 && scale < 0 {
+                (term, scale) = (term / SCALE, scale + 1);
+            }
         }
     }
 }

@@ -10,7 +10,7 @@ mod size_sums;
 
 pub(crate) use branched::BranchedRule;
 pub(crate) use chebyshev::Chebyshev;
-pub(crate) use counting::CountingRule;
+pub(crate) use counting::{CountingRule, Node, gauss_block};
 pub(crate) use double_double::DoubleDouble;
 pub use exp::exp_of_negative;
 pub use size_sums::{SizeSums, Sums};

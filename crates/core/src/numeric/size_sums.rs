@@ -1,7 +1,8 @@
 //! The three sums over set sizes behind Theorem 2, for any squared distance.
 
 use super::chebyshev::Chebyshev;
-use super::counting::CountingRule;
+use super::counting::{CountingRule, Node};
+use crate::Sizes;
 use std::sync::OnceLock;
 
 /// Step of the trapezoidal rule in `log t`. The integrands are analytic in a
@@ -93,15 +94,34 @@ impl SizeSums {
     ///
     /// As [`new`](Self::new).
     pub fn scaled(dim: usize, nu_first: u64, nu_last: u64, factors: impl Fn(f64) -> (f64, f64)) -> Self {
+        let rule = CountingRule::new(nu_first, nu_last);
+        Self::of_nodes(dim, (nu_first, nu_last), rule.nodes(), factors)
+    }
+
+    /// The same for the sets of some sizes, each with the weight that it has `m` times.
+    pub(crate) fn of_sizes(dim: usize, sizes: Sizes, factors: impl Fn(f64) -> (f64, f64)) -> Self {
+        let nu = |size: usize| (size - dim) as u64;
+        let (nu_first, nu_last) = (nu(sizes.min()), nu(sizes.max()));
+        // ν = s − p + 1
+        let nodes = sizes.semivalue().counts(nu_first, nu_last, dim as f64 - 1.0, sizes.max());
+        // Sizes without weight do not decide what happens next to the centre.
+        let nu_first = nu_first.max(nodes[0].at.floor() as u64);
+        Self::of_nodes(dim, (nu_first, nu_last), &nodes, factors)
+    }
+
+    fn of_nodes(
+        dim: usize,
+        (nu_first, nu_last): (u64, u64),
+        nodes: &[Node],
+        factors: impl Fn(f64) -> (f64, f64),
+    ) -> Self {
         assert!(dim >= 1, "a design has at least one column");
         assert!(
             (2..=nu_last).contains(&nu_first),
             "degrees of freedom {nu_first}..={nu_last} must start at 2 or above"
         );
-        let rule = CountingRule::new(nu_first, nu_last);
         let weight = |nu: f64| 1.0 + (dim - 1) as f64 / (nu - 1.0);
-        let terms: Vec<Term> = rule
-            .nodes()
+        let terms: Vec<Term> = nodes
             .iter()
             .map(|node| {
                 let (rho, omega) = factors(node.at);

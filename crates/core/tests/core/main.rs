@@ -47,6 +47,7 @@ mod second_order_identities;
 mod second_order_inputs;
 mod second_order_parts;
 mod second_order_reference;
+mod semivalues;
 mod short_panels;
 mod softmax_definition;
 mod softmax_identities;

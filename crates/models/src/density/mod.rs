@@ -121,7 +121,7 @@ impl Model for DensityModel {
 
     /// An estimate can be made of any set, so sets of every size count.
     fn sizes(&self, how: &How, _: &Design) -> Result<Sizes, Error> {
-        Ok(Sizes::new(1, how.sizes().max.unwrap_or(self.n_reference)))
+        Ok(Sizes::new(1, how.sizes().max.unwrap_or(self.n_reference)).with_semivalue(how.semivalue()))
     }
 
     fn default_min(&self, _: &How, _: usize) -> usize {
@@ -131,7 +131,8 @@ impl Model for DensityModel {
     fn valuer(&self, ask: &Ask<'_>) -> Result<Option<Box<dyn Valuer>>, Error> {
         let method = density_method(ask.how).ok_or_else(|| ask.incomplete())?;
         let sizes = self.sizes(ask.how, ask.design)?;
-        let valuer = DensityValuer::new(self.fit.clone(), sizes.max(), method);
+        let valuer = DensityValuer::new(self.fit.clone(), sizes.max(), method)
+            .and_then(|valuer| valuer.with_semivalue(sizes.semivalue()));
         let valuer = valuer.map_err(|error| Error::core(error, ask.design))?;
         let valuer = valuer.with_std_error(ask.extras.std_error);
         Ok(Some(Box::new(DensityRows::new(valuer, sizes, self))))

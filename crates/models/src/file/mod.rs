@@ -21,7 +21,7 @@ use crate::held_rows::HeldRows;
 use crate::how::{How, SizeChoice};
 use crate::linear::{self, FitDocument, MomentsDocument};
 use crate::logistic::{self, LogisticDocument};
-use crate::method::{Makes, Method};
+use crate::method::Makes;
 use crate::model::Model;
 use crate::neighbours::{self, NeighbourDocument};
 use crate::owner_moments::{OwnerMoments, OwnersDocument};
@@ -38,12 +38,15 @@ use std::sync::Arc;
 pub(crate) const KIND: &str = "valuer";
 
 /// Version of the format. All up to it can be read.
-pub const FORMAT_VERSION: u32 = 4;
+pub const FORMAT_VERSION: u32 = 5;
 
 /// The version that is written: the first that knew such valuers, so that an
 /// older dshap reads what it can.
-pub(crate) fn version_for(task: Task, method: &Method) -> u32 {
+pub(crate) fn version_for(task: Task, how: &How) -> u32 {
+    let method = how.method;
     match (method.makes, task) {
+        // Earlier ones would silently weigh set sizes alike.
+        _ if how.semivalue() != dshap::Semivalue::Shapley => 5,
         (Makes::Neighbours { .. }, _) => 4,
         _ if method.name() == "second-order" => 4,
         (_, Task::Density) => 3,
@@ -142,7 +145,7 @@ pub(crate) fn write(valuer: &FittedValuer) -> Container {
     document.owners = valuer.owners.as_ref().map(|owners| owners.write(&mut arrays));
     arrays.sort_by(|one, two| one.0.cmp(&two.0));
     let document = serde_json::to_string(&document).expect("a valuer has nothing JSON cannot hold");
-    let version = version_for(valuer.task(), valuer.how.method);
+    let version = version_for(valuer.task(), &valuer.how);
     Container { kind: KIND.into(), version, document, arrays }
 }
 

@@ -3,7 +3,7 @@
 use super::Document;
 use crate::how::How;
 use crate::methods::{self, general};
-use dshap_catalogue::options::{CONSTANT, CONVENTION, RIDGE, SHIFT};
+use dshap_catalogue::options::{CONSTANT, CONVENTION, RIDGE, SEMIVALUE, SHIFT};
 use dshap_catalogue::{Given, Kind, MethodKind, OptionEntry, Task, Value};
 use serde_json::{Map, Value as Json, json};
 
@@ -14,6 +14,10 @@ pub(super) fn write(how: &How) -> Map<String, Json> {
     document.insert("name".into(), how.method.name().into());
     for takes in how.method.entry.options.iter().filter(|takes| !takes.saved_as.is_empty()) {
         let value = how.value(takes.option);
+        if takes.option.name == SEMIVALUE.name && how.semivalue() == dshap::Semivalue::Shapley {
+            // Older versions of dshap know no other, and files without it stay as they were.
+            continue;
+        }
         let cell = match value {
             Some(value) => Some(to_json(takes.option, &to_file(how, takes.option, value))),
             // A bound without a stopping rule says so; a shift by default is absent.

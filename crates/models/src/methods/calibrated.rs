@@ -30,6 +30,7 @@ pub(crate) static CALIBRATED: Method = Method {
             TAKES_NO_INTERCEPT,
             TAKES_REFIT_INTERCEPT,
             TAKES_FIT_RIDGE,
+            TAKES_SEMIVALUE,
             TAKES_STDERR,
             TAKES_PER_CLASS,
             TAKES_CHECKPOINT,

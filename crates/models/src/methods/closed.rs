@@ -6,7 +6,7 @@ use crate::method::{Makes, Method};
 use dshap::density::DensityMethod;
 use dshap_catalogue::options::{
     BANDWIDTH, BY, CHECKPOINT, DEPENDENT, EVERY_ROW, ID, KEEP, KERNEL, NO_INTERCEPT, PER_CLASS, POSITIVE, Q,
-    REFIT_INTERCEPT, RIDGE, SAMPLES, SCALE, SEED, SETS, STDERR, SYNERGY, TARGET, WEIGHT,
+    REFIT_INTERCEPT, RIDGE, SAMPLES, SCALE, SEED, SEMIVALUE, SETS, STDERR, SYNERGY, TARGET, WEIGHT,
 };
 use dshap_catalogue::{Default, MethodEntry, MethodKind, OptionEntry, Rule, Takes};
 
@@ -54,6 +54,7 @@ pub(crate) static CLOSED: Method = Method {
         options: &[
             TAKES_REFERENCE,
             TAKES_M,
+            TAKES_SEMIVALUE,
             TAKES_KERNEL,
             TAKES_BANDWIDTH,
             TAKES_SCALE,
@@ -98,6 +99,13 @@ pub(crate) static CLOSED: Method = Method {
                 is_broken: |given, _| given.has(&SYNERGY) && given.has(&STDERR),
                 options: &[&STDERR, &SYNERGY],
                 why: "synergies have no standard errors",
+            },
+            Rule {
+                is_broken: |given, _| {
+                    given.has(&SETS) && given.word(&SEMIVALUE).is_some_and(|word| word != "shapley")
+                },
+                options: &[&SEMIVALUE, &SETS],
+                why: "sets are valued by Shapley's weights only",
             },
             Rule {
                 is_broken: |given, _| given.has(&SETS) && given.has(&BY),

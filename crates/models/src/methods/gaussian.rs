@@ -5,8 +5,8 @@ use crate::how::How;
 use crate::method::{MakeLinear, MakeLogistic, Makes, Method};
 use dshap::classification::{ClassificationMethod, ClassificationValuer};
 use dshap::linear::{Constant, Convention, LinearMethod, LinearValuer};
-use dshap_catalogue::options::{CONSTANT, CONVENTION, NO_INTERCEPT, REFIT_INTERCEPT, RIDGE};
-use dshap_catalogue::{Default, MethodEntry, MethodKind, Rule, Takes};
+use dshap_catalogue::options::{CONSTANT, CONVENTION, NO_INTERCEPT, REFIT_INTERCEPT, RIDGE, SEMIVALUE};
+use dshap_catalogue::{Default, Given, MethodEntry, MethodKind, Rule, Takes};
 
 pub(super) const REFIT_RULE: Rule = Rule {
     is_broken: refits_no_intercept,
@@ -40,6 +40,7 @@ pub(crate) static GAUSSIAN: Method = Method {
             TAKES_FIT_RIDGE,
             Takes::new(&CONSTANT).default(Default::Word("gain")).saved_as("constant"),
             Takes::new(&CONVENTION).default(Default::Word("definition")).saved_as("convention"),
+            TAKES_SEMIVALUE,
             TAKES_STDERR,
             TAKES_PER_CLASS,
             TAKES_CHECKPOINT,
@@ -60,6 +61,19 @@ pub(crate) static GAUSSIAN: Method = Method {
                 },
                 options: &[&CONSTANT, &CONVENTION],
                 why: "Theorem 2 as printed has the constant `theorem`",
+            },
+            Rule {
+                is_broken: |given, _| {
+                    is_other_semivalue(given)
+                        && given.word(&CONSTANT).is_some_and(|constant| constant != "gain")
+                },
+                options: &[&CONSTANT, &SEMIVALUE],
+                why: "semivalues other than `shapley` have the constant `gain`",
+            },
+            Rule {
+                is_broken: |given, _| is_other_semivalue(given) && given.is(&CONVENTION, "printed"),
+                options: &[&CONVENTION, &SEMIVALUE],
+                why: "the paper prints Shapley values only",
             },
         ],
         parts: "potential, penalty, dist_sq; resid_sq (regression); prob, weight (two labels)",
@@ -90,6 +104,11 @@ pub(crate) static GAUSSIAN: Method = Method {
     needs: needs_nothing,
     default: no_other_default,
 };
+
+/// Whether set sizes are weighted in another way than Shapley's.
+fn is_other_semivalue(given: &Given) -> bool {
+    given.word(&SEMIVALUE).is_some_and(|semivalue| semivalue != "shapley")
+}
 
 /// The constant and the convention of these settings.
 fn settings(how: &How) -> (Constant, Convention) {

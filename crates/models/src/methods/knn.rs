@@ -65,6 +65,7 @@ pub(crate) static KNN: Method = Method {
             TAKES_SCALE,
             TAKES_SAMPLES,
             TAKES_SEED,
+            TAKES_SEMIVALUE,
             TAKES_STDERR,
         ],
         refuses: &[

@@ -3,7 +3,7 @@
 use crate::reference::ExtraPass;
 use dshap_catalogue::options::{
     CHECKPOINT, DEPENDENT, M, NO_INTERCEPT, PER_CLASS, POSITIVE, Q, REFERENCE, REFIT_INTERCEPT, RIDGE,
-    STDERR, TARGET, WEIGHT,
+    SEMIVALUE, STDERR, TARGET, WEIGHT,
 };
 use dshap_catalogue::{Default, Given, OptionEntry, Takes, Task, Value};
 
@@ -21,6 +21,8 @@ pub(super) const TAKES_POSITIVE: Takes = Takes::new(&POSITIVE).tasks(CLASSIFICAT
 pub(super) const TAKES_DEPENDENT: Takes = Takes::new(&DEPENDENT);
 pub(super) const TAKES_NO_INTERCEPT: Takes = Takes::new(&NO_INTERCEPT);
 pub(super) const TAKES_REFIT_INTERCEPT: Takes = Takes::new(&REFIT_INTERCEPT).tasks(REGRESSION);
+pub(super) const TAKES_SEMIVALUE: Takes =
+    Takes::new(&SEMIVALUE).default(Default::Word("shapley")).saved_as("semivalue");
 pub(super) const TAKES_STDERR: Takes = Takes::new(&STDERR);
 pub(super) const TAKES_PER_CLASS: Takes = Takes::new(&PER_CLASS).tasks(CLASSIFICATION);
 pub(super) const TAKES_CHECKPOINT: Takes = Takes::new(&CHECKPOINT).tasks(REGRESSION);

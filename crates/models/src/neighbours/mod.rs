@@ -176,6 +176,7 @@ impl NeighbourModel {
         NeighbourSizes {
             k: options::k(how),
             choice: how.sizes(),
+            semivalue: how.semivalue(),
             n_reference: self.reference.n_rows(),
             without_test: matches!(self.tests, Tests::Reference(_)),
             without_point,

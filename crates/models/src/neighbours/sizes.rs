@@ -4,14 +4,15 @@ use crate::Error;
 use crate::error::{NeighbourSizesFault, Remedies};
 use crate::how::SizeChoice;
 use crate::warning::Warning;
-use dshap::Sizes;
 use dshap::neighbours::NeighbourValuer;
+use dshap::{Semivalue, Sizes};
 
 /// Set sizes as they were asked for, and the rows that sets are drawn from.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) struct NeighbourSizes {
     pub(super) k: usize,
     pub(super) choice: SizeChoice,
+    pub(super) semivalue: Semivalue,
     pub(super) n_reference: usize,
     /// Whether test rows are reference rows, each left out of its own sets.
     pub(super) without_test: bool,
@@ -25,7 +26,7 @@ impl NeighbourSizes {
     pub(super) fn sizes(&self) -> Sizes {
         let default = NeighbourValuer::default_sizes(self.k, self.n_reference);
         let q = self.choice.min.unwrap_or(0).max(default.min());
-        Sizes::new(q, self.choice.max.unwrap_or(default.max()))
+        Sizes::new(q, self.choice.max.unwrap_or(default.max())).with_semivalue(self.semivalue)
     }
 
     /// A `q` that counts as a larger one.
@@ -114,7 +115,14 @@ mod tests {
                         for apart in 0..4 {
                             let (without_test, without_point) = (apart & 1 > 0, apart & 2 > 0);
                             let choice = SizeChoice { min, max };
-                            see(NeighbourSizes { k, choice, n_reference, without_test, without_point });
+                            see(NeighbourSizes {
+                                k,
+                                semivalue: Semivalue::Shapley,
+                                choice,
+                                n_reference,
+                                without_test,
+                                without_point,
+                            });
                         }
                     }
                 }

@@ -101,6 +101,7 @@ impl BoundCase {
 const COLUMNS: Columns = Columns {
     required: &["p", "q", "m", "gamma", "lambda_min", "lambda_max", "c", "C", "d2", "e2", "sigma2"],
     optional: &[],
+    words: &[],
     forms: &["lower", "upper", "printed_lower", "printed_upper", "authors_lower", "authors_upper"],
 };
 
@@ -112,7 +113,7 @@ const COLUMNS: Columns = Columns {
 ///
 /// As [`regression_cases`](super::regression_cases).
 pub fn bound_cases(inputs: &[String], receiver: &mut dyn Receiver) -> Result<(), Error> {
-    let parse = |cells: &[f64], _: &[Option<f64>]| {
+    let parse = |cells: &[f64], _: &[Option<f64>], _: &[Option<&str>]| {
         BoundCase::new(cells.try_into().expect("as many cells as columns are required"))
     };
     evaluate_table(inputs, receiver, &COLUMNS, parse, |case| {

@@ -74,6 +74,7 @@ impl ClassificationCase {
 const COLUMNS: Columns = Columns {
     required: &["p", "q", "m", "d2", "prob", "y"],
     optional: &[],
+    words: &[],
     forms: &["gain", "potential", "penalty", "simple"],
 };
 
@@ -84,7 +85,7 @@ const COLUMNS: Columns = Columns {
 ///
 /// As [`regression_cases`](super::regression_cases).
 pub fn classification_cases(inputs: &[String], receiver: &mut dyn Receiver) -> Result<(), Error> {
-    let parse = |cells: &[f64], _: &[Option<f64>]| {
+    let parse = |cells: &[f64], _: &[Option<f64>], _: &[Option<&str>]| {
         ClassificationCase::new(cells[0], cells[1], cells[2], cells[3], cells[4], cells[5])
     };
     evaluate_table(inputs, receiver, &COLUMNS, parse, |case| {

@@ -26,6 +26,8 @@ use std::sync::Arc;
 struct Columns {
     required: &'static [&'static str],
     optional: &'static [&'static str],
+    /// Optional columns of words.
+    words: &'static [&'static str],
     forms: &'static [&'static str],
 }
 
@@ -68,11 +70,11 @@ fn evaluate_table<C: Send + Sync>(
     inputs: &[String],
     receiver: &mut dyn Receiver,
     columns: &Columns,
-    parse: impl Fn(&[f64], &[Option<f64>]) -> Result<C, String>,
+    parse: impl Fn(&[f64], &[Option<f64>], &[Option<&str>]) -> Result<C, String>,
     evaluate: impl Fn(&C) -> Vec<Option<f64>> + Sync,
 ) -> Result<(), Error> {
     let source = Source::open(inputs)?;
-    let Columns { required, optional, forms } = *columns;
+    let Columns { required, optional, words, forms } = *columns;
     let mut wanted: Vec<Wanted> =
         source.schema().names().map(|name| Wanted { name: name.into(), read_as: ReadAs::AsIs }).collect();
     let n_carried = wanted.len();
@@ -80,6 +82,11 @@ fn evaluate_table<C: Send + Sync>(
         optional.iter().copied().filter(|name| source.schema().column(name).is_some()).collect();
     let numbers = required.iter().copied().chain(present.iter().copied());
     wanted.extend(numbers.map(|name| Wanted { name: name.into(), read_as: ReadAs::Number }));
+
+    let first_word = wanted.len();
+    let spoken: Vec<&str> =
+        words.iter().copied().filter(|name| source.schema().column(name).is_some()).collect();
+    wanted.extend(spoken.iter().map(|&name| Wanted { name: name.into(), read_as: ReadAs::Text }));
 
     let carried: Vec<Field> = source.arrow_schema(&wanted)?.fields()[..n_carried]
         .iter()
@@ -96,6 +103,10 @@ fn evaluate_table<C: Send + Sync>(
             let column = batch.rows.column(n_carried + index).as_primitive::<Float64Type>();
             column.is_valid(row).then(|| column.value(row))
         };
+        let word = |index: usize, row: usize| {
+            let column = batch.rows.column(first_word + index).as_string::<i32>();
+            column.is_valid(row).then(|| column.value(row)).filter(|word| !word.is_empty())
+        };
         let wrong = |row: usize, reason: String| match source.locate(batch.first_row + row as u64) {
             Ok(location) => Error::Case { location, reason },
             Err(error) => error.into(),
@@ -110,7 +121,11 @@ fn evaluate_table<C: Send + Sync>(
                 .iter()
                 .map(|name| place(name).and_then(|index| cell(required.len() + index, row)))
                 .collect();
-            parse(&cells, &more).map_err(|reason| wrong(row, reason))
+            let said: Vec<Option<&str>> = words
+                .iter()
+                .map(|name| spoken.iter().position(|have| have == name).and_then(|index| word(index, row)))
+                .collect();
+            parse(&cells, &more, &said).map_err(|reason| wrong(row, reason))
         });
         let cases = cases.collect::<Result<Vec<C>, Error>>()?;
         let found: Vec<Vec<Option<f64>>> = cases.par_iter().map(&evaluate).collect();

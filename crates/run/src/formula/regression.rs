@@ -2,8 +2,8 @@
 
 use super::{Columns, count, evaluate_table, finite_from_zero};
 use crate::Receiver;
-use dshap::Sizes;
 use dshap::linear::{Constant, Convention, GaussianForm, PointStats};
+use dshap::{Semivalue, Sizes};
 use dshap_models::Error;
 
 /// The numbers Theorem 2 takes.
@@ -60,11 +60,25 @@ impl RegressionCase {
         Ok(Self { dim, sizes: Sizes::new(min, max), stats, full_constant: c })
     }
 
+    /// With set sizes weighted by the semivalue of this name. It changes `gain`, and the
+    /// other forms do not exist unless it is `shapley`.
+    ///
+    /// # Errors
+    ///
+    /// What names there are.
+    pub fn with_semivalue(self, name: &str) -> Result<Self, String> {
+        Ok(Self { sizes: self.sizes.with_semivalue(name.parse()?), ..self })
+    }
+
     /// Evaluates every form.
     pub fn evaluate(&self) -> RegressionForms {
         let form = |convention| GaussianForm::new(self.dim, self.sizes, Constant::Theorem, convention).ok();
         let at =
             |form: &GaussianForm| Some(form.value_once(self.stats).value).filter(|value| value.is_finite());
+        if self.sizes.semivalue() != Semivalue::Shapley {
+            let gain = GaussianForm::new(self.dim, self.sizes, Constant::Gain, Convention::Definition).ok();
+            return RegressionForms { gain: gain.as_ref().and_then(at), ..RegressionForms::default() };
+        }
         let simple = form(Convention::Definition);
         let with = |constant| simple.as_ref().and_then(|form| form.with_constant(constant).ok());
         RegressionForms {
@@ -79,11 +93,12 @@ impl RegressionCase {
 const COLUMNS: Columns = Columns {
     required: &["p", "q", "m", "d2", "e2", "sigma2"],
     optional: &["C_lin"],
+    words: &["semivalue"],
     forms: &["gain", "simple", "full", "printed"],
 };
 
 /// Reads cases from a table with columns `p, q, m, d2, e2, sigma2` and
-/// optionally `C_lin`; hands over the same rows with the forms added. A column
+/// optionally `C_lin` and `semivalue`; hands over the same rows with the forms added. A column
 /// that has the name of a form gets `_input` behind it.
 ///
 /// # Errors
@@ -91,8 +106,9 @@ const COLUMNS: Columns = Columns {
 /// [`Error::Io`] for tables that cannot be read, [`Error::Case`] for numbers
 /// that make no sense, with their place.
 pub fn regression_cases(inputs: &[String], receiver: &mut dyn Receiver) -> Result<(), Error> {
-    let parse = |cells: &[f64], optional: &[Option<f64>]| {
-        RegressionCase::new(cells[0], cells[1], cells[2], cells[3], cells[4], cells[5], optional[0])
+    let parse = |cells: &[f64], optional: &[Option<f64>], words: &[Option<&str>]| {
+        RegressionCase::new(cells[0], cells[1], cells[2], cells[3], cells[4], cells[5], optional[0])?
+            .with_semivalue(words[0].unwrap_or("shapley"))
     };
     evaluate_table(inputs, receiver, &COLUMNS, parse, |case| {
         let forms = case.evaluate();

@@ -51,6 +51,10 @@ fn random_value(attack: &mut Attack, option: &OptionEntry, folder: &Folder) -> O
             0 => Value::Word(attack.one_of(words).word.into()),
             _ => Value::Number(number(attack)),
         },
+        Kind::Semivalue => {
+            let words = ["shapley", "banzhaf", "at-m", "beta:1,16", "beta:0.001,1000", "beta:1000,1000"];
+            Value::Word((*attack.one_of(&words)).into())
+        }
         Kind::Constant => Value::Word((*attack.one_of(&["gain", "theorem", "full:2", "full:1e300"])).into()),
         Kind::Text => Value::Word((*attack.one_of(&NAMES)).into()),
         Kind::Names => Value::List(vec![(*attack.one_of(&NAMES)).into()]),
