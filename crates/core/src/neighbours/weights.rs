@@ -239,9 +239,9 @@ fn add_sizes(weight: &mut [f64], k: usize, range: RangeInclusive<usize>, sizes: 
             }
         }
         let mut largest = 0.0_f64;
-        for i in k..=n - (s - k) {
+        for (i, sum) in weight.iter_mut().enumerate().take(n - (s - k) + 1).skip(k) {
             if scale == 0 {
-                weight[i] += term;
+                *sum += term;
                 largest = largest.max(term);
                 if term < largest * 1e-18 {
                     break;
