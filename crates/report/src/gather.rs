@@ -170,7 +170,8 @@ mod tests {
         gathered.begin(&schema).unwrap();
         for range in batches {
             let values = Float64Array::from_iter(range.clone().map(|i| (i % 7 != 3).then_some(i as f64)));
-            let names = StringArray::from_iter_values(range.clone().map(|i| ["a", "b"][(i % 2) as usize]));
+            let names =
+                StringArray::from_iter_values(range.clone().map(|i| ["a", "b"][i.rem_euclid(2) as usize]));
             let rows = RecordBatch::try_new(schema.clone(), vec![Arc::new(values), Arc::new(names)]);
             gathered.rows(rows.unwrap()).unwrap();
         }

@@ -326,7 +326,9 @@ fn semivalues_agree_with_the_reference_table() {
         let _ = writeln!(csv, "{p},{q},{m},{a},{},{sigma2},\"{}\"", e * e, case.text("semivalue"));
     }
     let folder = Folder::with("cases.csv", csv);
-    let out = Csv::parse(&folder.stdout("dshap formula regression --cases cases.csv"));
+    // The reader of these tests knows no quotes.
+    let text = folder.stdout("dshap formula regression --cases cases.csv").replace("\"beta:1,4\"", "beta");
+    let out = Csv::parse(&text);
     assert!(plain.len() >= 4 && out.len() == plain.len());
     for (case, found) in plain.iter().zip(out.numbers("gain")) {
         let exact = case.number("value");

@@ -276,7 +276,7 @@ fn rewritten(change: impl Fn(&mut dshap_io::Container)) -> Vec<u8> {
 
 #[test]
 fn a_valuer_of_a_newer_format_is_called_so() {
-    assert_snapshot!(bad_valuer(&rewritten(|c| c.version = 5)), @"  caused by: `bad.dshap` has format version 5; this dshap reads versions up to 4");
+    assert_snapshot!(bad_valuer(&rewritten(|c| c.version = 6)), @"  caused by: `bad.dshap` has format version 6; this dshap reads versions up to 5");
 }
 
 #[test]

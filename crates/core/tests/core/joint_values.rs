@@ -84,7 +84,7 @@ fn geometry(set: &[(Vec<f64>, f64)]) -> SetGeometry {
     SetGeometry::new(squares, scores).unwrap()
 }
 
-/// Five designs, each checked once: a false alarm by chance has a probability below 1e-4.
+/// Five designs, each checked once: five standard errors are exceeded by chance with a probability below 1e-5.
 #[test]
 fn refits_on_drawn_sets_gain_as_much() {
     let mut draws = Draws::new(5);

@@ -19,18 +19,34 @@ fn gain(p: usize, sizes: Sizes) -> GaussianForm {
     GaussianForm::new(p, sizes, Constant::Gain, Convention::Definition).unwrap()
 }
 
-/// `ω_s`, from sums of logarithms.
+/// `ω_s`, from the ratios of neighbouring weights, which add up to 1. Logarithms of factorials would cost five
+/// digits at m = 2000.
 fn weight(law: Semivalue, s: usize, m: usize) -> f64 {
-    let rising = |from: f64, count: usize| (0..count).map(|i| (from + i as f64).ln()).sum::<f64>();
-    let choose = rising((m - s) as f64, s) - rising(1.0, s);
-    match law {
-        Semivalue::Shapley => 1.0 / m as f64,
-        Semivalue::Banzhaf => (choose - (m as f64 - 1.0) * 2.0_f64.ln()).exp(),
-        Semivalue::AtMax => f64::from(u8::from(s + 1 == m)),
-        Semivalue::Beta(alpha, beta) => {
-            (choose + rising(beta, s) + rising(alpha, m - 1 - s) - rising(alpha + beta, m - 1)).exp()
-        }
+    let (alpha, beta) = match law {
+        Semivalue::Shapley => return 1.0 / m as f64,
+        Semivalue::AtMax => return f64::from(u8::from(s + 1 == m)),
+        // The ratio is (m−1−s)/(s+1): both of the other factors are equal.
+        Semivalue::Banzhaf => (f64::INFINITY, f64::INFINITY),
+        Semivalue::Beta(alpha, beta) => (alpha, beta),
+    };
+    let up = |s: usize| {
+        let others = match alpha.is_finite() {
+            true => (s as f64 + beta) / ((m - 2 - s) as f64 + alpha),
+            false => 1.0,
+        };
+        (m - 1 - s) as f64 / (s + 1) as f64 * others
+    };
+    // From about the largest weight in both directions, so that nothing overflows.
+    let share = if alpha.is_finite() { beta / (alpha + beta) } else { 0.5 };
+    let start = ((m - 1) as f64 * share) as usize;
+    let mut weights = vec![1.0; m];
+    for s in start + 1..m {
+        weights[s] = weights[s - 1] * up(s - 1);
     }
+    for s in (0..start).rev() {
+        weights[s] = weights[s + 1] / up(s);
+    }
+    weights[s] / weights.iter().sum::<f64>()
 }
 
 /// Rows whose test population is the training population are those of Theorem 2.

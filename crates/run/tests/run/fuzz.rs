@@ -84,10 +84,8 @@ fn any_option_set_is_valued_or_refused() {
             }
         }
         // Drawing as many sets as a random number asks for takes for ever.
-        for option in [&options::SAMPLES, &options::STOP_DRAWS] {
-            if given.has(option) {
-                given = given.with(option, Value::Count(3));
-            }
+        if given.has(&options::SAMPLES) || given.has(&options::STOP_DRAWS) {
+            given = given.with(&options::SAMPLES, Value::Count(3));
         }
         let method =
             (attack.below(4) > 0).then(|| methods::find(attack.one_of::<&str>(&names)).expect("is listed"));

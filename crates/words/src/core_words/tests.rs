@@ -102,6 +102,7 @@ fn warnings() -> Vec<Warning> {
         Warning::DroppedColumns { columns: vec![0, 1] },
         Warning::IllConditioned { column: 1, digits: 1 },
         Warning::LittleNoise { digits: 3 },
+        Warning::WeightBelow { share: 0.75 },
         Warning::LeverageOne { n_rows: 1 },
         Warning::LeverageOne { n_rows: 2 },
         Warning::TooFar { n_rows: 2, min: 20 },
