@@ -16,8 +16,8 @@
 //! For nearest neighbours the exact value has a closed form too, which is in
 //! [`dshap::neighbours`].
 //!
-//! The worth of a set is a [`Utility`]: [`LeastSquares`], [`Logistic`] or
-//! [`KernelDensity`]. Sets come from a [`Population`]: [`ReferenceRows`], or your own
+//! The worth of a set is a [`Utility`]: [`LeastSquares`], [`Logistic`], [`KernelDensity`], or
+//! any function of row numbers by [`RowSets`]. Sets come from a [`Population`]: [`ReferenceRows`], or your own
 //! generator. Nothing here reads files or clocks; the seed is an argument, every
 //! iteration has its own stream, and results are added in the order of iterations, so the
 //! number of threads changes no bit.
@@ -56,6 +56,7 @@ mod logistic;
 mod monte_carlo;
 mod population;
 mod random;
+mod row_sets;
 mod symmetric;
 mod tmc_shapley;
 mod utility;
@@ -71,6 +72,7 @@ pub use logistic::{Logistic, LogisticOptions, LogisticSet, Score};
 pub use monte_carlo::{CHECK_EVERY, MonteCarlo, Stopping};
 pub use population::{Population, ReferenceRows};
 pub use random::random;
+pub use row_sets::{Players, RowSet, RowSets};
 pub use tmc_shapley::{TmcOptions, tmc_shapley};
 pub use utility::{Row, Utility};
 

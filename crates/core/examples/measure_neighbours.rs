@@ -3,6 +3,7 @@
 //! ```text
 //! measure_neighbours values ROWS TESTS COLUMNS     leave-one-out and unseen values, both tasks
 //! measure_neighbours unseen ROWS POINTS TESTS COLUMNS   unseen points, and leave-one-out beside them
+//! measure_neighbours kept ROWS TESTS COLUMNS       unseen points one by one, by lists that are kept and without
 //! measure_neighbours rows COLUMNS                  growth with the number of reference rows, 64 test rows
 //! measure_neighbours columns ROWS                  growth with the number of columns, 64 test rows
 //! measure_neighbours sizes ROWS                    growth with k, m and q, 64 test rows and 8 columns
@@ -13,7 +14,10 @@
 //!
 //! Runs on `RAYON_NUM_THREADS` threads; seconds are the best of three.
 
-use dshap::neighbours::{NeighbourOptions, NeighbourTask, NeighbourValuer, Search, TestRows, WeightTable};
+use dshap::neighbours::{
+    NeighbourOptions, NeighbourTask, NeighbourValuer, ReferenceSpace, Search, TestMeans, TestRows,
+    WeightTable,
+};
 use dshap::{Rows, Sizes, Valuer};
 use faer::Mat;
 use std::hint::black_box;
@@ -30,13 +34,14 @@ fn main() -> Outcome {
         ["unseen", rows, points, tests, columns] => {
             unseen(rows.parse()?, points.parse()?, tests.parse()?, columns.parse()?)
         }
+        ["kept", rows, tests, columns] => kept(rows.parse()?, tests.parse()?, columns.parse()?),
         ["rows", columns] => rows(columns.parse()?),
         ["columns", rows] => columns(rows.parse()?),
         ["sizes", rows] => sizes(rows.parse()?),
         ["index", rows, tests] => index(rows.parse()?, tests.parse()?),
         ["weights"] => weights(),
         ["textbook", rows] => textbook(rows.parse()?),
-        _ => Err("usage: measure_neighbours values ROWS TESTS COLUMNS | unseen ROWS POINTS TESTS COLUMNS | rows COLUMNS | columns ROWS | sizes ROWS | index ROWS TESTS | weights | textbook ROWS".into()),
+        _ => Err("usage: measure_neighbours values ROWS TESTS COLUMNS | unseen ROWS POINTS TESTS COLUMNS | kept ROWS TESTS COLUMNS | rows COLUMNS | columns ROWS | sizes ROWS | index ROWS TESTS | weights | textbook ROWS".into()),
     }
 }
 
@@ -128,6 +133,55 @@ fn unseen(n: usize, n_points: usize, n_tests: usize, p: usize) -> Outcome {
             Ok(())
         })?;
         lines.push(format!("\"{name}\": {{\"leave_one_out\": {own}, \"unseen\": {unseen}}}"));
+    }
+    println!("{{{}}}", lines.join(", "));
+    Ok(())
+}
+
+/// Unseen points that come one by one, each to a valuer that is made for it: as they were
+/// valued before lists were kept, with the same reference space, and by kept lists. Values
+/// are compared, too.
+fn kept(n: usize, n_tests: usize, p: usize) -> Outcome {
+    const POINTS: usize = 20;
+    let (reference, test, points) =
+        (Table::new(1, n, p), Table::new(2, n_tests, p), Table::new(3, POINTS, p));
+    let go_on: dshap::Watch<'_> = &|_, _| true;
+    let mut lines = Vec::new();
+    for (name, task) in [("classification", LABELS), ("regression", NeighbourTask::Regression)] {
+        let options = NeighbourOptions::new(task);
+        let sizes = NeighbourValuer::default_sizes(options.k, n);
+        let (rows, test) = (reference.rows(task)?, TestRows::Given(test.rows(task)?));
+        let points = points.rows(task)?;
+        let sorted = best_of_three(|| {
+            black_box(NeighbourValuer::new(rows, test, sizes, options)?.values(points.slice(0, 1))?);
+            Ok(())
+        })?;
+        let space = ReferenceSpace::new(rows, options)?;
+        let valuer = || NeighbourValuer::in_space(&space, rows, test, sizes, options);
+        let start = Instant::now();
+        let lists = valuer()?.keep_lists(go_on)?;
+        let build = start.elapsed().as_secs_f64();
+        let value = |row: usize| -> Result<f64, dshap::Error> {
+            let mut means = TestMeans::new(1);
+            valuer()?.add_values_by(&lists, points.slice(row, 1), &mut means, go_on)?;
+            Ok(means.values(false)?.value[0])
+        };
+        // The sums along lists are made for the first point.
+        let start = Instant::now();
+        let first = value(0)?;
+        let first_seconds = start.elapsed().as_secs_f64();
+        let by_lists =
+            best_of_three(|| (0..POINTS).try_for_each(|row| Ok(black_box(value(row)).map(|_| ())?)))?;
+        let expected = valuer()?.values(points.slice(0, 1))?.value[0];
+        if first.to_bits() != expected.to_bits() {
+            return Err(format!("kept lists give {first} and others {expected}").into());
+        }
+        let bytes = lists.n_bytes();
+        lines.push(format!(
+            "\"{name}\": {{\"sorted\": {sorted}, \"build\": {build}, \"first\": {first_seconds}, \
+             \"kept\": {}, \"bytes\": {bytes}}}",
+            by_lists / POINTS as f64
+        ));
     }
     println!("{{{}}}", lines.join(", "));
     Ok(())

@@ -103,6 +103,28 @@ pub trait Valuer: Debug + Send + Sync {
         Ok(None)
     }
 
+    /// From now on values rows whose targets are not known, by what is expected of them: a
+    /// squared residual like the noise of the reference. Targets of rows are then not looked
+    /// at. Returns whether the method can do that.
+    fn expect_targets(&mut self) -> bool {
+        false
+    }
+
+    /// The standard error of the sum of the values of each group of rows, which share one
+    /// fit. None for methods that do not know it.
+    ///
+    /// # Errors
+    ///
+    /// As for [`values_at`](Self::values_at).
+    fn sum_errors(
+        &self,
+        _rows: Rows<'_>,
+        _groups: &[Vec<usize>],
+        _in_reference: bool,
+    ) -> Result<Option<Vec<f64>>, Error> {
+        Ok(None)
+    }
+
     /// How rows should come.
     fn wants(&self) -> Wants {
         Wants::Batches

@@ -50,10 +50,20 @@ pub enum Part {
     DistSq,
     /// Squared residual under the reference fit.
     ResidSq,
+    /// Target that the fit predicts, without the row if it is part of the reference.
+    Predicted,
+    /// Target minus prediction.
+    Residual,
     /// Probability of label 1 under the reference fit.
     Prob,
     /// Weight of the row in that fit, `π(1 − π)`.
     Weight,
+    /// The class that the row is given as, by its number.
+    GivenLabel,
+    /// Probability of that class, without the row if it is part of the reference.
+    LabelProb,
+    /// The most probable class, by its number.
+    PredictedLabel,
     /// Logarithm of the density of the reference at the row.
     LogDensity,
     /// A density value without the constant all rows share.
@@ -62,9 +72,16 @@ pub enum Part {
     ValueOf(usize),
     /// Probability of a class against all others.
     ProbOf(usize),
+    /// The value for sets of up to this many rows, where there are several `m`.
+    ValueAt(usize),
+    /// The standard error of that.
+    ErrorAt(usize),
 }
 
 impl Part {
+    /// What is known about the label of a row.
+    pub const OF_LABEL: [Part; 3] = [Part::GivenLabel, Part::LabelProb, Part::PredictedLabel];
+
     /// The name of the output column; classes are called by their number.
     pub fn name(self) -> Cow<'static, str> {
         let name = match self {
@@ -73,12 +90,18 @@ impl Part {
             Part::Correction => "correction",
             Part::DistSq => "dist_sq",
             Part::ResidSq => "resid_sq",
+            Part::Residual => "residual",
             Part::Prob => "prob",
             Part::Weight => "weight",
+            Part::GivenLabel => "given_label",
+            Part::LabelProb => "label_prob",
+            Part::Predicted | Part::PredictedLabel => "predicted",
             Part::LogDensity => "log_density",
             Part::Relative => "relative",
             Part::ValueOf(class) => return format!("value_{class}").into(),
             Part::ProbOf(class) => return format!("prob_{class}").into(),
+            Part::ValueAt(m) => return format!("value_m{m}").into(),
+            Part::ErrorAt(m) => return format!("stderr_m{m}").into(),
         };
         name.into()
     }

@@ -9,7 +9,7 @@
 //! with a printed bound.
 
 use super::fit::LogisticFit;
-use super::valuer::check_bound;
+use super::valuer::{OF_FIT, check_bound};
 use crate::linear::{Bound, BoundForm, FitOptions, LinearFit, LinearMethod, LinearValuer, PointStats};
 use crate::valuer::go_on;
 use crate::values::{Part, Values};
@@ -71,10 +71,8 @@ impl AuthorsValuer {
     fn value_rows(&self, rows: Rows<'_>, left_out: bool) -> Result<Values, Error> {
         self.fit.check_width(rows)?;
         crate::labels::check_labels(rows)?;
-        let mut out = Values {
-            parts: self.parts().into_iter().map(|part| (part, Vec::new())).collect(),
-            ..Values::default()
-        };
+        let own = [Part::DistSq, Part::Prob, Part::Weight];
+        let mut out = Values { parts: own.map(|part| (part, Vec::new())).to_vec(), ..Values::default() };
         let explain = |error: Error| match error {
             Error::NotFinite { .. } | Error::TooLarge => rows.explain_not_finite(0, rows.len()),
             other => other,
@@ -83,6 +81,7 @@ impl AuthorsValuer {
             let part = rows.slice(start, BLOCK_ROWS.min(rows.len() - start));
             self.value_batch(part, left_out, &mut out).map_err(explain)?;
         }
+        out.parts.extend(self.fit.label_parts(rows, left_out)?);
         Ok(out)
     }
 
@@ -149,7 +148,7 @@ impl Valuer for AuthorsValuer {
     }
 
     fn parts(&self) -> Vec<Part> {
-        vec![Part::DistSq, Part::Prob, Part::Weight]
+        OF_FIT.to_vec()
     }
 
     fn sizes(&self) -> Sizes {

@@ -8,7 +8,7 @@ use crate::factor::Factor;
 use crate::linear::fit::PANEL_ROWS;
 use crate::packed::{pack_lower, unpack_lower};
 use crate::{Error, Rows, Warning};
-use faer::linalg::triangular_solve::solve_lower_triangular_in_place;
+use faer::linalg::triangular_solve::{solve_lower_triangular_in_place, solve_upper_triangular_in_place};
 use faer::{Mat, Par, Side};
 use std::sync::Arc;
 
@@ -39,6 +39,8 @@ pub struct LogisticFit {
     /// What a weight as given is multiplied by; `(Σw)²/Σw²`.
     weight_scale: f64,
     effective_rows: f64,
+    /// `(ΣW)²/(n ΣW²)`, unless the fit comes from a file that lacks it.
+    weight_share: Option<f64>,
 }
 
 /// Where Newton's method ended.
@@ -49,6 +51,8 @@ pub(super) struct Solution {
     /// Lower triangle, and its factor.
     pub(super) hessian: Mat<f64>,
     pub(super) factor: WeightedFactor,
+    /// `Σ W` and `Σ W²`.
+    pub(super) weights: [f64; 2],
 }
 
 /// `L` with `LLᵀ = H` for the columns that the weights leave independent.
@@ -110,7 +114,7 @@ impl LogisticFit {
         (weight_scale, effective_rows): (f64, f64),
         n_passes: usize,
     ) -> Option<Self> {
-        let Solution { beta, loss, factor, .. } = solution;
+        let Solution { beta, loss, factor, weights: [weight, squares], .. } = solution;
         // The intercept is first and depends on nothing.
         let weakest =
             factor.weakest.and_then(|(k, share)| Some((design.kept[k.checked_sub(design.first())?], share)));
@@ -135,6 +139,7 @@ impl LogisticFit {
             n_passes,
             weight_scale,
             effective_rows,
+            weight_share: Some(weight * weight / (n_rows as f64 * squares)).filter(|share| share.is_finite()),
         })
     }
 
@@ -209,6 +214,13 @@ impl LogisticFit {
         self.effective_rows
     }
 
+    /// `(ΣW)²/(n ΣW²)`: the share of the reference that rows of equal weight `W` with as much
+    /// information would be. It is small when the fit is certain of most labels. `None` in
+    /// a fit from an older file.
+    pub fn weight_share(&self) -> Option<f64> {
+        self.weight_share
+    }
+
     /// Whether reference rows have weights that differ.
     pub fn is_weighted(&self) -> bool {
         !(self.weight_scale == 1.0 && self.effective_rows == self.n_rows as f64)
@@ -250,6 +262,19 @@ impl LogisticFit {
     /// `L` of the products, and of those with the ridge.
     pub(crate) fn factors(&self) -> (&Mat<f64>, Option<&Mat<f64>>) {
         (&self.lower, self.penalised.as_ref())
+    }
+
+    /// `L⁻ᵀz`.
+    pub(super) fn solved_back(&self, z: &[f64]) -> Vec<f64> {
+        let mut out = Mat::from_fn(z.len(), 1, |k, _| z[k]);
+        solve_upper_triangular_in_place(self.lower.transpose(), out.as_mut(), Par::Seq);
+        (0..z.len()).map(|k| out[(k, 0)]).collect()
+    }
+
+    /// Mean of a column of the design over the reference, weighted as the fit weights rows;
+    /// 0 without an intercept. The first row of `LLᵀ` holds the products with the intercept.
+    pub(super) fn weighted_mean(&self, column: usize) -> f64 {
+        if self.intercept() { self.lower[(column, 0)] / self.lower[(0, 0)] } else { 0.0 }
     }
 
     pub(crate) fn check_width(&self, rows: Rows<'_>) -> Result<(), Error> {
@@ -316,6 +341,7 @@ impl LogisticFit {
             n_passes: self.n_passes,
             weight_scale: self.weight_scale,
             effective_rows: self.effective_rows,
+            weight_share: self.weight_share,
         }
     }
 
@@ -356,6 +382,7 @@ impl LogisticFit {
             n_passes: parts.n_passes,
             weight_scale: parts.weight_scale,
             effective_rows: parts.effective_rows,
+            weight_share: parts.weight_share,
         })
     }
 }

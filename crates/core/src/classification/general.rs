@@ -2,8 +2,11 @@
 //! variables.
 
 use super::fit::LogisticFit;
+use super::valuer::OF_FIT;
 use super::working::WorkingStats;
-use crate::linear::{FitOptions, FitParts, GeneralOptions, GeneralValuer, GeneralValues, LinearFit};
+use crate::linear::{
+    FitOptions, FitParts, GeneralOptions, GeneralValuer, GeneralValues, LinearFit, SetTargets,
+};
 use crate::valuer::check_whole;
 use crate::values::{Part, Values};
 use crate::{Error, Moments, Place, Rows, Sizes, Valuer, Wants, Warning, Watch};
@@ -25,7 +28,7 @@ impl GeneralClassificationValuer {
     ///
     /// # Errors
     ///
-    /// As for [`GeneralValuer::new`]; [`Error::BadOption`] for a ridge in
+    /// As for [`GeneralValuer::new`]; [`Error::BadOption`] for a ridge or observed targets in
     /// `options`, [`Error::DependentByWeight`] if the weights leave columns dependent.
     pub fn new(
         fit: LogisticFit,
@@ -35,6 +38,9 @@ impl GeneralClassificationValuer {
     ) -> Result<Self, Error> {
         if options.ridge != 0.0 {
             return Err(Error::BadOption { what: "in classification the ridge belongs to the fit" });
+        }
+        if options.targets != SetTargets::Expected {
+            return Err(Error::BadOption { what: "only sets of a regression can keep observed targets" });
         }
         if fit.is_weighted() || reference.weights().is_some() {
             return Err(Error::Weighted);
@@ -98,15 +104,18 @@ impl GeneralClassificationValuer {
 /// Targets are labels, 0 or 1.
 impl Valuer for GeneralClassificationValuer {
     fn values_at(&self, rows: Rows<'_>, place: Place, watch: Watch<'_>) -> Result<Values, Error> {
-        if !place.in_reference {
-            return self.values_unseen(rows, watch);
-        }
-        check_whole(rows, self.reference.len())?;
-        self.values_left_out(watch)
+        let mut values = if place.in_reference {
+            check_whole(rows, self.reference.len())?;
+            self.values_left_out(watch)?
+        } else {
+            self.values_unseen(rows, watch)?
+        };
+        values.parts.extend(self.fit.label_parts(rows, place.in_reference)?);
+        Ok(values)
     }
 
     fn parts(&self) -> Vec<Part> {
-        vec![Part::DistSq, Part::Prob, Part::Weight]
+        OF_FIT.to_vec()
     }
 
     fn sizes(&self) -> Sizes {

@@ -178,7 +178,7 @@ fn slopes(form: &GaussianForm, geometry: &RowGeometry) -> (f64, f64) {
     let RowGeometry { row, spread: q, surprise: r, .. } = *geometry;
     let stats = geometry.stats();
     let (a, product) = (stats.dist_sq, stats.product);
-    let sums = form.sums().at(a);
+    let sums = form.sums_at(a);
     // ∂(aH2 + H4)/∂a = 2H2 + aH2' and −∂(a·e²·H2)/∂a = −a·e²·H2', times a.
     let steep = if a > 0.0 { a * sums.neg_dh2 } else { 0.0 };
     let by_log_a = (2.0 * sums.a_h2 + (product - a) * steep) / m;

@@ -56,6 +56,7 @@
 //! | `separation.rs` | the proof that there is no fit |
 //! | `fit.rs`, `design.rs`, `logit.rs`, `parts.rs` | the fit, its columns, the model of one row, plain numbers |
 //! | `working.rs` | a row on the working variables, also left out |
+//! | `prediction.rs` | what the fit says about the label of a row; what makes a row unusual |
 //! | `valuer.rs`, `influence.rs` | values and their standard errors |
 //! | `general.rs`, `authors.rs` | by drawing sets; bounds of the authors' program |
 //! | `one_vs_rest/` | more than two classes |
@@ -71,6 +72,7 @@ pub(crate) mod logit;
 pub(crate) mod one_step;
 pub(crate) mod one_vs_rest;
 mod parts;
+pub(crate) mod prediction;
 pub(crate) mod separation;
 mod valuer;
 mod working;
@@ -78,10 +80,10 @@ mod working;
 pub use authors::AuthorsValuer;
 pub use fit::LogisticFit;
 pub use general::GeneralClassificationValuer;
-pub use irls::{Irls, LogisticOptions, PassBuilder, Step};
+pub use irls::{Irls, LogisticOptions, PassBuilder, PassKind, PassPlan, PassSums, PassSumsParts, Step};
 pub use one_vs_rest::{
     AuthorsOneVsRest, GeneralOneVsRest, OneVsRest, OneVsRestIrls, OneVsRestPass, sum_of_classes, with_class,
 };
 pub use parts::LogisticParts;
 pub use valuer::{ClassificationMethod, ClassificationValuer};
-pub use working::{AuthorsMoments, WorkingStats};
+pub use working::{AuthorsMoments, WorkingMoments, WorkingStats};

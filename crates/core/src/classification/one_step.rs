@@ -66,7 +66,8 @@ impl OneStep {
             (0..dim).for_each(|k| penalised[(k, k)] += self.penalty[k]);
             penalised
         });
-        let solution = Solution { beta, loss: after.loss, hessian: after.hessian, factor };
+        let solution =
+            Solution { beta, loss: after.loss, hessian: after.hessian, factor, weights: after.weights };
         let n_positive = rows.y().iter().filter(|&&label| label == 1.0).count();
         let (sum, squares) = totals(rows);
         LogisticFit::new(

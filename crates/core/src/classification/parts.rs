@@ -44,6 +44,8 @@ pub struct LogisticParts {
     pub weight_scale: f64,
     /// Number of equally weighted rows that carry as much information.
     pub effective_rows: f64,
+    /// `(ΣW)²/(n ΣW²)`; fits of older files lack it.
+    pub weight_share: Option<f64>,
 }
 
 impl LogisticParts {
@@ -73,6 +75,7 @@ impl LogisticParts {
         if !numbers
             .chain(&single)
             .chain(&self.weakest.map(|(_, share)| share))
+            .chain(&self.weight_share)
             .all(|number| number.is_finite())
         {
             return wrong("a number of the fit is not finite");

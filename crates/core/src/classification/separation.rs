@@ -44,8 +44,8 @@ pub(super) struct BorderSweep {
 /// The rows that barely move, and whether some move to the wrong side.
 #[derive(Debug)]
 pub(super) struct BorderSums {
-    gram: Mat<f64>,
-    any_against: bool,
+    pub(super) gram: Mat<f64>,
+    pub(super) any_against: bool,
 }
 
 impl Sweep for BorderSweep {
@@ -122,10 +122,10 @@ pub(super) struct SideSweep {
 /// Rows on their side, on the border, and on the wrong side.
 #[derive(Debug, Default)]
 pub(super) struct Sides {
-    n_apart: usize,
-    n_between: usize,
-    n_against: usize,
-    is_finite: bool,
+    pub(super) n_apart: usize,
+    pub(super) n_between: usize,
+    pub(super) n_against: usize,
+    pub(super) is_finite: bool,
 }
 
 impl Sweep for SideSweep {

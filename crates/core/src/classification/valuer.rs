@@ -2,16 +2,23 @@
 
 use super::fit::{LogisticFit, PanelWork};
 use super::influence::{Influence, InfluencePanel};
+use super::prediction::LabelFacts;
 use super::working::RowGeometry;
 use crate::linear::calibrated::{FEWEST_TO_DOUBT, doubt};
 use crate::linear::fit::PANEL_ROWS;
+use crate::linear::target::{LeftOut, PanelLook};
 use crate::linear::{
-    Bound, BoundForm, Calibration, Constant, Convention, DistanceTable, GaussianForm, PointValue,
+    Bound, BoundForm, Calibration, Constant, Convention, DistanceTable, GaussianForm, PointValue, TargetForm,
+    TargetGeometry, TargetStats, TestMoments,
 };
 use crate::valuer::go_on;
 use crate::values::{Note, Part, Valued, Values};
 use crate::{Error, Place, Rows, Sizes, Valuer, Warning, Watch};
 use rayon::prelude::*;
+
+/// What the fit alone says about a row.
+pub(super) const OF_FIT: [Part; 6] =
+    [Part::DistSq, Part::Prob, Part::Weight, Part::GivenLabel, Part::LabelProb, Part::PredictedLabel];
 
 /// How a row's statistics become a value.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -40,13 +47,23 @@ pub struct ClassificationValuer {
     fit: LogisticFit,
     form: Form,
     influence: Option<Influence>,
+    /// Whether labels are not known but expected.
+    expects_targets: bool,
 }
 
 /// What turns the statistics of a row into a value.
 #[derive(Debug)]
 enum Form {
     Exact(GaussianForm),
+    Target(Box<Target>),
     Bound(BoundForm),
+}
+
+/// The closed form for test rows, and these rows as the fit sees them.
+#[derive(Debug)]
+struct Target {
+    form: TargetForm,
+    geometry: TargetGeometry,
 }
 
 impl ClassificationValuer {
@@ -67,7 +84,7 @@ impl ClassificationValuer {
                 Form::Bound(BoundForm::new(dim, sizes, bound, (1.0, 1.0))?)
             }
         };
-        Ok(Self { fit, form, influence: None })
+        Ok(Self { fit, form, influence: None, expects_targets: false })
     }
 
     /// A valuer for inputs that are not Gaussian: `distances` are those of the
@@ -79,7 +96,37 @@ impl ClassificationValuer {
     pub fn calibrated(fit: LogisticFit, sizes: Sizes, distances: &DistanceTable) -> Result<Self, Error> {
         let calibration = Calibration::new(fit.dim(), distances, 0.0);
         let form = Form::Exact(GaussianForm::calibrated(fit.dim(), sizes, &calibration)?);
-        Ok(Self { fit, form, influence: None })
+        Ok(Self { fit, form, influence: None, expects_targets: false })
+    }
+
+    /// A valuer of rows for the data that one predicts: `tests`, from
+    /// [`WorkingMoments`](super::WorkingMoments). Utility is measured on the working
+    /// variables of the test rows under the reference fit. With the `distances` of the
+    /// reference rows it is calibrated to inputs that are not Gaussian.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Sizes`] when the sums do not exist for these sizes; [`Error::FeatureCount`],
+    /// [`Error::TooLarge`].
+    pub fn on_tests(
+        fit: LogisticFit,
+        sizes: Sizes,
+        distances: Option<&DistanceTable>,
+        tests: &TestMoments,
+    ) -> Result<Self, Error> {
+        let dim = fit.dim();
+        let form = match distances {
+            None => TargetForm::new(dim, sizes)?,
+            Some(table) => TargetForm::calibrated(dim, sizes, &Calibration::new(dim, table, 0.0))?,
+        };
+        let (lower, penalised) = fit.factors();
+        let geometry = TargetGeometry::of_working(lower.as_ref(), penalised.map(|l| l.as_ref()), tests)?;
+        Ok(Self {
+            fit,
+            form: Form::Target(Box::new(Target { form, geometry })),
+            influence: None,
+            expects_targets: false,
+        })
     }
 
     /// Also reports standard errors, if the method has them. `sample` is all of the
@@ -119,7 +166,7 @@ impl ClassificationValuer {
     pub(super) fn plain_and_calibrated(&self, sample: Rows<'_>) -> Result<Option<(Self, Self)>, Error> {
         let mut table = DistanceTable::new();
         table.add(&self.fit.distances(sample)?, sample.weights());
-        let is_exact = matches!(self.form, Form::Exact(_));
+        let is_exact = matches!(self.form, Form::Exact(_) | Form::Target(_));
         if !is_exact || sample.len() < FEWEST_TO_DOUBT || table.is_empty() {
             return Ok(None);
         }
@@ -138,6 +185,29 @@ impl ClassificationValuer {
     /// As for [`values`](Valuer::values).
     pub fn leave_one_out(&self, rows: Rows<'_>) -> Result<Values, Error> {
         self.value_rows(rows, true)
+    }
+
+    /// Values that `rows` would have with the other label, against the same reference: a row
+    /// that is part of it is left out as it is. NaN where there is none.
+    ///
+    /// # Errors
+    ///
+    /// As for [`values`](Valuer::values).
+    pub fn with_other_label(&self, rows: Rows<'_>, left_out: bool) -> Result<Vec<f64>, Error> {
+        self.fit.check_width(rows)?;
+        let mut work = ValuerWork::new(self);
+        let mut out = vec![f64::NAN; rows.len()];
+        for (panel, out) in out.chunks_mut(PANEL_ROWS).enumerate() {
+            let start = panel * PANEL_ROWS;
+            self.solve(rows, start, out.len(), left_out, &mut work)?;
+            for (i, out) in out.iter_mut().enumerate() {
+                let own = left_out.then(|| rows.weights().map_or(1.0, |weights| weights[start + i]));
+                let Some(mut geometry) = self.fit.geometry(&work.panel, i, own) else { continue };
+                geometry.surprise += 1.0 - 2.0 * rows.y()[start + i];
+                *out = self.value_row(&work, i, Some(&geometry), own).value;
+            }
+        }
+        Ok(out)
     }
 
     fn value_rows(&self, rows: Rows<'_>, left_out: bool) -> Result<Values, Error> {
@@ -164,6 +234,22 @@ impl ClassificationValuer {
         Ok(self.collect(&out))
     }
 
+    /// Solves for what the formula needs to know of `n` rows from `start` on.
+    fn solve(
+        &self,
+        rows: Rows<'_>,
+        start: usize,
+        n: usize,
+        left_out: bool,
+        work: &mut ValuerWork,
+    ) -> Result<(), Error> {
+        self.fit.solve_panel(rows, start, n, left_out, &mut work.panel)?;
+        if let (Form::Target(target), Some(look)) = (&self.form, &mut work.look) {
+            target.geometry.look_at(work.panel.panel.x.as_ref(), look);
+        }
+        Ok(())
+    }
+
     /// Values a panel of rows from `start` on; influences are added to those in
     /// `work`.
     pub(super) fn value_panel(
@@ -175,12 +261,13 @@ impl ClassificationValuer {
         out: &mut [RowValue],
     ) -> Result<(), Error> {
         let fit = &self.fit;
-        fit.solve_panel(rows, start, out.len(), left_out, &mut work.panel)?;
+        self.solve(rows, start, out.len(), left_out, work)?;
         work.rows.clear();
         for (i, out) in out.iter_mut().enumerate() {
             let own = left_out.then(|| rows.weights().map_or(1.0, |weights| weights[start + i]));
             let geometry = fit.geometry(&work.panel, i, own);
-            *out = self.value_row(&work.panel, i, geometry.as_ref());
+            *out = self.value_row(work, i, geometry.as_ref(), own);
+            out.label = fit.label_of(&work.panel, i, rows.y()[start + i], own);
             work.rows.push(geometry);
         }
         if let (Form::Exact(form), Some(influence), Some(psi)) = (&self.form, &self.influence, &mut work.psi)
@@ -191,23 +278,37 @@ impl ClassificationValuer {
     }
 
     #[inline]
-    fn value_row(&self, work: &PanelWork, i: usize, geometry: Option<&RowGeometry>) -> RowValue {
-        let (prob, weight) = (work.row[i].prob, work.row[i].weight);
+    fn value_row(
+        &self,
+        work: &ValuerWork,
+        i: usize,
+        geometry: Option<&RowGeometry>,
+        own: Option<f64>,
+    ) -> RowValue {
+        let (prob, weight) = (work.panel.row[i].prob, work.panel.row[i].weight);
         let none = RowValue { prob, weight, ..RowValue::default() };
         let Some(geometry) = geometry else {
             return RowValue { note: Some(Note::LeverageOne), ..none };
         };
-        let stats = geometry.stats();
+        let mut stats = geometry.stats();
+        if self.expects_targets {
+            // (y − π)² is W on average.
+            stats.product = stats.dist_sq;
+        }
         let known = RowValue { dist_sq: stats.dist_sq, effective: geometry.effective, ..none };
+        let of_point = |point: PointValue| {
+            let PointValue { value, potential, penalty } = point;
+            if !value.is_finite() {
+                let note = if potential.is_finite() { Note::NoWeight } else { Note::Infinite };
+                return RowValue { note: Some(note), ..known };
+            }
+            RowValue { value, potential, penalty, ..known }
+        };
         match &self.form {
-            Form::Exact(form) => {
-                let PointValue { value, potential, penalty } =
-                    form.value_of_product(stats.dist_sq, stats.product, 1.0);
-                if !value.is_finite() {
-                    let note = if potential.is_finite() { Note::NoWeight } else { Note::Infinite };
-                    return RowValue { note: Some(note), ..known };
-                }
-                RowValue { value, potential, penalty, ..known }
+            Form::Exact(form) => of_point(form.value_of_product(stats.dist_sq, stats.product, 1.0)),
+            Form::Target(target) => {
+                let tests = self.target_stats(target, (work, i), geometry, own);
+                of_point(target.form.value_of_product(stats.dist_sq, stats.product, 1.0, tests))
             }
             Form::Bound(form) => {
                 let point = stats.to_point();
@@ -215,6 +316,33 @@ impl ClassificationValuer {
                 RowValue { value: form.value(point), truncation, ..known }
             }
         }
+    }
+
+    /// What test rows say about a row of a solved panel.
+    #[inline]
+    fn target_stats(
+        &self,
+        target: &Target,
+        (work, i): (&ValuerWork, usize),
+        geometry: &RowGeometry,
+        own: Option<f64>,
+    ) -> TargetStats {
+        let n = self.fit.n_rows() as f64;
+        let spread = work.panel.spread[i];
+        // A label that is not known agrees with its probability on average.
+        let surprise = |surprise: f64| if self.expects_targets { 0.0 } else { surprise };
+        let left_out = own.map(|own| own * self.fit.weight_scale()).filter(|&c| c > 0.0).map(|c| {
+            let in_products = c * geometry.row.weight;
+            LeftOut {
+                weight: c,
+                in_products,
+                is_centred: false,
+                residual: surprise(geometry.surprise),
+                room: 1.0 - in_products * spread,
+            }
+        });
+        let look = work.look.as_ref().expect("a valuer for test rows looks at every panel");
+        target.geometry.stats(look, i, (n, spread, surprise(geometry.row.surprise)), left_out)
     }
 
     fn collect(&self, rows: &[RowValue]) -> Values {
@@ -245,14 +373,20 @@ impl Valuer for ClassificationValuer {
 
     fn parts(&self) -> Vec<Part> {
         match self.form {
-            Form::Exact(_) => vec![Part::Potential, Part::Penalty, Part::DistSq, Part::Prob, Part::Weight],
-            Form::Bound(_) => vec![Part::DistSq, Part::Prob, Part::Weight],
+            Form::Exact(_) | Form::Target(_) if self.expects_targets => {
+                vec![Part::Potential, Part::Penalty, Part::DistSq, Part::Prob, Part::Weight]
+            }
+            Form::Exact(_) | Form::Target(_) => {
+                [&[Part::Potential, Part::Penalty], OF_FIT.as_slice()].concat()
+            }
+            Form::Bound(_) => OF_FIT.to_vec(),
         }
     }
 
     fn sizes(&self) -> Sizes {
         match &self.form {
             Form::Exact(form) => form.sizes(),
+            Form::Target(target) => target.form.sizes(),
             Form::Bound(form) => form.sizes(),
         }
     }
@@ -269,6 +403,14 @@ impl Valuer for ClassificationValuer {
             warnings.extend(form.warning());
         }
         warnings
+    }
+
+    fn expect_targets(&mut self) -> bool {
+        self.expects_targets = !matches!(self.form, Form::Bound(_));
+        if self.expects_targets {
+            self.influence = None;
+        }
+        self.expects_targets
     }
 
     fn check_inputs(&self, sample: Rows<'_>) -> Result<Option<Warning>, Error> {
@@ -295,6 +437,7 @@ pub(super) struct ValuerWork {
     pub(super) panel: PanelWork,
     rows: Vec<Option<RowGeometry>>,
     pub(super) psi: Option<InfluencePanel>,
+    look: Option<PanelLook>,
 }
 
 impl ValuerWork {
@@ -303,6 +446,10 @@ impl ValuerWork {
             panel: PanelWork::new(&valuer.fit),
             rows: Vec::with_capacity(PANEL_ROWS),
             psi: valuer.influence.as_ref().map(Influence::panel),
+            look: match &valuer.form {
+                Form::Target(target) => Some(target.geometry.look()),
+                _ => None,
+            },
         }
     }
 }
@@ -317,6 +464,7 @@ pub(super) struct RowValue {
     pub(super) dist_sq: f64,
     pub(super) prob: f64,
     pub(super) weight: f64,
+    pub(super) label: LabelFacts,
     /// The effective number of its reference rows.
     pub(super) effective: f64,
     /// Set sizes visited and share of the sum kept, for Algorithm 4.
@@ -335,7 +483,8 @@ impl Valued for RowValue {
             Part::Penalty => self.penalty,
             Part::DistSq => self.dist_sq,
             Part::Prob => self.prob,
-            _ => self.weight,
+            Part::Weight => self.weight,
+            part => self.label.part(part),
         }
     }
 
@@ -355,6 +504,7 @@ impl Default for RowValue {
             dist_sq: none,
             prob: none,
             weight: none,
+            label: LabelFacts::NONE,
             effective: none,
             truncation: (0, none),
             note: None,

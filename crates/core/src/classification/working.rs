@@ -210,30 +210,23 @@ impl LogisticFit {
     }
 }
 
-/// Moments of the authors' variables over the reference, for
-/// [`AuthorsValuer`](super::AuthorsValuer): one more pass.
+/// Moments of what a fit makes of rows, which come in chunks of any size.
 #[derive(Debug)]
-pub struct AuthorsMoments<'a> {
+struct Transformed<'a> {
     fit: &'a LogisticFit,
     builder: MomentsBuilder,
+    transform: Transform,
 }
 
-impl<'a> AuthorsMoments<'a> {
-    /// For the reference `fit` was made from.
-    pub fn new(fit: &'a LogisticFit) -> Self {
-        Self { fit, builder: MomentsBuilder::new(fit.kept().len()) }
-    }
+/// From rows to other columns and targets.
+type Transform = fn(&LogisticFit, Rows<'_>) -> Result<(Mat<f64>, Vec<f64>), Error>;
 
-    /// Adds rows of the reference, in chunks of any size.
-    ///
-    /// # Errors
-    ///
-    /// As for [`LogisticFit::stats`], and [`Error::BadWeight`].
-    pub fn push(&mut self, rows: Rows<'_>) -> Result<(), Error> {
+impl Transformed<'_> {
+    fn push(&mut self, rows: Rows<'_>) -> Result<(), Error> {
         rows.check_weights()?;
         for start in (0..rows.len()).step_by(BATCH_ROWS) {
             let part = rows.slice(start, BATCH_ROWS.min(rows.len() - start));
-            let (x, z) = self.fit.authors_rows(part).map_err(|error| match error {
+            let (x, z) = (self.transform)(self.fit, part).map_err(|error| match error {
                 Error::NotFinite { row, column } => Error::NotFinite { row: start + row, column },
                 Error::NotBinary { row } => Error::NotBinary { row: start + row },
                 other => other,
@@ -246,6 +239,30 @@ impl<'a> AuthorsMoments<'a> {
         }
         Ok(())
     }
+}
+
+/// Moments of the authors' variables over the reference, for
+/// [`AuthorsValuer`](super::AuthorsValuer): one more pass.
+#[derive(Debug)]
+pub struct AuthorsMoments<'a> {
+    rows: Transformed<'a>,
+}
+
+impl<'a> AuthorsMoments<'a> {
+    /// For the reference `fit` was made from.
+    pub fn new(fit: &'a LogisticFit) -> Self {
+        let builder = MomentsBuilder::new(fit.kept().len());
+        Self { rows: Transformed { fit, builder, transform: LogisticFit::authors_rows } }
+    }
+
+    /// Adds rows of the reference, in chunks of any size.
+    ///
+    /// # Errors
+    ///
+    /// As for [`LogisticFit::stats`], and [`Error::BadWeight`].
+    pub fn push(&mut self, rows: Rows<'_>) -> Result<(), Error> {
+        self.rows.push(rows)
+    }
 
     /// The moments.
     ///
@@ -254,10 +271,44 @@ impl<'a> AuthorsMoments<'a> {
     /// [`Error::NoRows`], [`Error::TooLarge`], and [`Error::Contradiction`] if the fit
     /// was made from another number of rows.
     pub fn finish(self) -> Result<Moments, Error> {
-        let moments = self.builder.finish()?;
-        if moments.n_rows() != self.fit.n_rows() {
+        let moments = self.rows.builder.finish()?;
+        if moments.n_rows() != self.rows.fit.n_rows() {
             return Err(Error::Contradiction { what: "the rows are not those the fit was made from" });
         }
         Ok(moments)
+    }
+}
+
+/// Moments of the working variables of test rows under the reference fit, for
+/// [`ClassificationValuer::on_tests`](super::ClassificationValuer::on_tests): one pass over
+/// the test rows.
+#[derive(Debug)]
+pub struct WorkingMoments<'a> {
+    rows: Transformed<'a>,
+}
+
+impl<'a> WorkingMoments<'a> {
+    /// For test rows of `fit`.
+    pub fn new(fit: &'a LogisticFit) -> Self {
+        let builder = MomentsBuilder::new(fit.dim()).without_intercept();
+        Self { rows: Transformed { fit, builder, transform: LogisticFit::residual_rows } }
+    }
+
+    /// Adds test rows, in chunks of any size. Labels of a population without them are any.
+    ///
+    /// # Errors
+    ///
+    /// As for [`LogisticFit::stats`], and [`Error::BadWeight`].
+    pub fn push(&mut self, rows: Rows<'_>) -> Result<(), Error> {
+        self.rows.push(rows)
+    }
+
+    /// The moments.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::NoRows`], [`Error::TooLarge`].
+    pub fn finish(self) -> Result<Moments, Error> {
+        self.rows.builder.finish()
     }
 }

@@ -7,9 +7,13 @@
 use super::fit::DensityFit;
 use super::kernel::Kernel;
 use super::size_weights::SizeWeights;
+use super::tiles::Tiles;
 use rand_chacha::ChaCha8Rng;
 use rand_chacha::rand_core::{Rng, SeedableRng};
 use rand_distr::{Distribution, StandardNormal};
+
+/// Streams of sets, apart from those of rows.
+const SETS: u64 = 1 << 63;
 
 /// Algorithm 5 and its setting.
 ///
@@ -61,6 +65,41 @@ impl Algorithm5 {
         }
         let [square, plain, convolved] = sums.map(|sum| sum / n);
         -a * square + (2.0 * a + b) * plain - b * convolved
+    }
+}
+
+impl Algorithm5 {
+    /// For a set of rows `S*`: the means of `p̂(z*_b)` and of `k_h(z*_b − z̃_b)`, with one draw
+    /// `z*_b` from the smoothed set for each reference row that is met. `number` selects the
+    /// random stream.
+    pub(crate) fn set_means(
+        &self,
+        fit: &DensityFit,
+        members: &Tiles,
+        is_met: impl Fn(usize) -> bool,
+        number: u64,
+    ) -> (f64, f64) {
+        let (h, dim, kernel, n) = (fit.bandwidth(), fit.dim(), fit.kernel(), members.n_rows());
+        let mut rng = ChaCha8Rng::seed_from_u64(self.seed);
+        rng.set_stream(SETS | number);
+        let log_peak = fit.log_peak() - fit.log_unit();
+        let at = |z: &[f64], cell: &dyn Fn(usize) -> f64| {
+            let log: f64 = z.iter().enumerate().map(|(j, z)| log_shape(kernel, (z - cell(j)) / h)).sum();
+            (log + log_peak).exp()
+        };
+        let (mut square, mut convolved, mut n_met) = (0.0, 0.0, 0.0);
+        let mut drawn = vec![0.0; dim];
+        for other in (0..fit.n_rows()).filter(|&other| is_met(other)) {
+            let member = ((uniform(&mut rng) * n as f64) as usize).min(n - 1);
+            for (j, z) in drawn.iter_mut().enumerate() {
+                *z = members.cell(member, j) + h * draw(kernel, &mut rng);
+            }
+            let density: f64 = (0..n).map(|i| at(&drawn, &|j| members.cell(i, j))).sum();
+            square += density / n as f64;
+            convolved += at(&drawn, &|j| fit.tiles().cell(other, j));
+            n_met += 1.0;
+        }
+        (square / n_met, convolved / n_met)
     }
 }
 

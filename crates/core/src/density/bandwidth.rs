@@ -12,6 +12,12 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 /// Parts the reference is cut into: row `i` is in part `i mod 5`.
 const N_FOLDS: usize = 5;
 
+/// Bandwidths tried between the neighbours of the best of the grid.
+const N_REFINED: usize = 6;
+
+/// The share of an interval at which golden section divides it.
+const GOLDEN: f64 = 0.381_966_011_250_105_15;
+
 /// The range of bandwidths. Beyond it squares of distances, in units of the bandwidth,
 /// leave the range of doubles.
 pub const BANDWIDTH_RANGE: std::ops::RangeInclusive<f64> = 1e-30..=1e30;
@@ -19,13 +25,17 @@ pub const BANDWIDTH_RANGE: std::ops::RangeInclusive<f64> = 1e-30..=1e30;
 /// How the bandwidth is found.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub enum Bandwidth {
-    /// The best of `10^-2, 10^-1.5, …, 10^1` by five-fold cross-validation; `O(n²)` time.
+    /// The best of `10^-2, 10^-1.5, …, 10^1` by five-fold cross-validation, and then the best
+    /// of six more between its neighbours; `O(n²)` time. If the best of the grid is at its end,
+    /// it has one neighbour only and stays.
     ///
     /// Gaussian kernel: the mean log density of rows under an estimate made without their
     /// fold, in the log domain. Compact kernels give `−∞` to isolated rows, so they use
     /// least squares, `2·mean p̂ − ∫p̂²`.
     #[default]
     CrossValidated,
+    /// The best of the seven, as the paper's authors choose it.
+    Grid,
     /// `n^{−1/(d+4)}`
     Scott,
     /// `(n(d+2)/4)^{−1/(d+4)}`
@@ -56,32 +66,71 @@ pub(crate) fn choose(
         Bandwidth::Given(bandwidth) => Err(Error::BadBandwidth { bandwidth }),
         Bandwidth::Scott => Ok((n.powf(-1.0 / (d + 4.0)), Vec::new())),
         Bandwidth::Silverman => Ok(((n * (d + 2.0) / 4.0).powf(-1.0 / (d + 4.0)), Vec::new())),
-        Bandwidth::CrossValidated => {
-            let curve = cross_validate(tiles, kernel, watch)?;
-            // The first of equals. In hundreds of columns the least squares of small
-            // bandwidths overflow; NaN never wins.
-            let better = |best: Option<Trial>, trial: &Trial| {
-                let is_better = best.is_none_or(|best| trial.score > best.score);
-                if trial.score.is_finite() && is_better { Some(*trial) } else { best }
-            };
-            let best = curve.iter().fold(None, better).ok_or(Error::TooLarge)?;
-            Ok((best.bandwidth, curve))
+        Bandwidth::CrossValidated | Bandwidth::Grid => {
+            let curve = cross_validate(tiles, kernel, bandwidth == Bandwidth::CrossValidated, watch)?;
+            let best = best_of(&curve).ok_or(Error::TooLarge)?;
+            Ok((curve[best].bandwidth, curve))
         }
     }
 }
 
-/// The bandwidths tried.
+/// The place of the best of several trials: the first of equals. In hundreds of columns the
+/// least squares of small bandwidths overflow; NaN never wins.
+fn best_of(curve: &[Trial]) -> Option<usize> {
+    let better = |best: Option<usize>, (place, trial): (usize, &Trial)| {
+        let is_better = best.is_none_or(|best| trial.score > curve[best].score);
+        if trial.score.is_finite() && is_better { Some(place) } else { best }
+    };
+    curve.iter().enumerate().fold(None, better)
+}
+
+/// Golden section in the logarithm of the bandwidth, between the neighbours of the best trial.
+/// What was tried joins the others.
+fn refine(curve: &mut Vec<Trial>, trial: impl Fn(f64) -> Result<Trial, Error>) -> Result<(), Error> {
+    let Some(place) = best_of(curve).filter(|&place| place > 0 && place + 1 < curve.len()) else {
+        return Ok(());
+    };
+    let log = |place: usize| curve[place].bandwidth.ln();
+    let (mut low, mut middle, mut high) = (log(place - 1), log(place), log(place + 1));
+    let mut best = curve[place].score;
+    for _ in 0..N_REFINED {
+        let is_above = high - middle > middle - low;
+        let probe = middle + GOLDEN * if is_above { high - middle } else { low - middle };
+        let tried = trial(probe.exp())?;
+        curve.push(tried);
+        let is_better = tried.score > best;
+        match (is_better, is_above) {
+            (true, true) => low = middle,
+            (true, false) => high = middle,
+            (false, true) => high = probe,
+            (false, false) => low = probe,
+        }
+        if is_better {
+            (middle, best) = (probe, tried.score);
+        }
+    }
+    curve.sort_by(|one, other| one.bandwidth.total_cmp(&other.bandwidth));
+    Ok(())
+}
+
+/// The bandwidths tried first.
 pub(crate) fn grid() -> [f64; 7] {
     // Written out, because products of roots would be off by one unit in the last place.
     [0.01, 0.031_622_776_601_683_79, 0.1, 0.316_227_766_016_837_94, 1.0, 3.162_277_660_168_379_5, 10.0]
 }
 
-fn cross_validate(tiles: &Tiles, kernel: Kernel, watch: Watch<'_>) -> Result<Vec<Trial>, Error> {
+fn cross_validate(
+    tiles: &Tiles,
+    kernel: Kernel,
+    refines: bool,
+    watch: Watch<'_>,
+) -> Result<Vec<Trial>, Error> {
     let n = tiles.n_rows();
     if n < N_FOLDS {
         return Err(Error::FewRows { n_rows: n, needed: N_FOLDS });
     }
-    let work = Work { tiles, n_done: AtomicUsize::new(0), watch };
+    let n_trials = grid().len() + if refines { N_REFINED } else { 0 };
+    let work = Work { tiles, n_trials, n_done: AtomicUsize::new(0), watch };
     let trial = |bandwidth: f64| {
         let smoother = Smoother::new(kernel, bandwidth);
         let score = match kernel {
@@ -90,11 +139,16 @@ fn cross_validate(tiles: &Tiles, kernel: Kernel, watch: Watch<'_>) -> Result<Vec
         };
         score.map(|score| Trial { bandwidth, score })
     };
-    grid().into_iter().map(trial).collect()
+    let mut curve = grid().into_iter().map(trial).collect::<Result<Vec<Trial>, Error>>()?;
+    if refines {
+        refine(&mut curve, trial)?;
+    }
+    Ok(curve)
 }
 
 struct Work<'a> {
     tiles: &'a Tiles,
+    n_trials: usize,
     n_done: AtomicUsize,
     watch: Watch<'a>,
 }
@@ -106,7 +160,7 @@ impl Work<'_> {
         each: impl Fn(usize, &[f64]) -> [f64; N] + Sync,
     ) -> Result<[f64; N], Error> {
         let (n, dim) = (self.tiles.n_rows(), self.tiles.dim());
-        let total = n * grid().len();
+        let total = n * self.n_trials;
         let chunk = |chunk: usize| {
             let start = chunk * CHUNK_POINTS;
             let len = CHUNK_POINTS.min(n - start);

@@ -1,5 +1,6 @@
 //! Values of sets of rows, comparable for any sizes.
 
+use super::algorithm5::Algorithm5;
 use super::fit::DensityFit;
 use super::integrals::PairIntegrals;
 use super::size_weights::SizeWeights;
@@ -26,6 +27,8 @@ pub struct SetValuer<'a> {
     integrals: PairIntegrals,
     m: usize,
     offset: f64,
+    /// Draws instead of two integrals, as in the paper's Algorithm 5.
+    drawn: Option<Algorithm5>,
 }
 
 /// The value of a set.
@@ -86,7 +89,13 @@ impl<'a> SetValuer<'a> {
         if !offset.is_finite() {
             return Err(Error::BadOption { what: "the utility's offset must be finite" });
         }
-        Ok(Self { fit, integrals, m, offset })
+        Ok(Self { fit, integrals, m, offset, drawn: None })
+    }
+
+    /// The same by the paper's Algorithm 5: two integrals are means over one draw for each
+    /// reference row. Standard errors are absent then.
+    pub fn by_drawing(self, algorithm: Algorithm5) -> Self {
+        Self { drawn: Some(algorithm), ..self }
     }
 
     /// Values the members as one set. `O(n²)` time within the set, `O(n)` memory.
@@ -96,7 +105,16 @@ impl<'a> SetValuer<'a> {
     /// [`Error::NoRows`] for an empty set; [`Error::FeatureCount`],
     /// [`Error::NotFinite`], [`Error::TooLarge`].
     pub fn value(&self, members: MatRef<'_, f64>) -> Result<SetValue, Error> {
-        self.value_of(self.means(&self.packed(members)?, None)?)
+        self.numbered(members, 0)
+    }
+
+    /// The same for set number `number`, which selects the stream of draws and nothing else.
+    ///
+    /// # Errors
+    ///
+    /// As for [`value`](Self::value).
+    pub fn numbered(&self, members: MatRef<'_, f64>, number: u64) -> Result<SetValue, Error> {
+        self.value_of(self.means(&self.packed(members)?, None, number)?)
     }
 
     /// Values some reference rows as one set, against the reference without them.
@@ -120,7 +138,8 @@ impl<'a> SetValuer<'a> {
             let at = self.fit.position(row);
             marks[at / TILE_ROWS] |= 1 << (at % TILE_ROWS);
         }
-        self.value_of(self.means(&members, Some(&marks))?)
+        let number = rows.first().map_or(0, |row| *row as u64);
+        self.value_of(self.means(&members, Some(&marks), number)?)
     }
 
     /// The value of two sets together minus their values apart.
@@ -130,14 +149,14 @@ impl<'a> SetValuer<'a> {
     /// As for [`value`](Self::value).
     pub fn synergy(&self, first: MatRef<'_, f64>, second: MatRef<'_, f64>) -> Result<Synergy, Error> {
         let (mut one, two) = (self.packed(first)?, self.packed(second)?);
-        let first = self.value_of(self.means(&one, None)?)?;
-        let second = self.value_of(self.means(&two, None)?)?;
+        let first = self.value_of(self.means(&one, None, 0)?)?;
+        let second = self.value_of(self.means(&two, None, 1)?)?;
         let mut row = vec![0.0; self.fit.dim()];
         for i in 0..two.n_rows() {
             two.copy_row(i, &mut row);
             one.push_row(&row);
         }
-        let union = self.value_of(self.means(&one, None)?)?;
+        let union = self.value_of(self.means(&one, None, 2)?)?;
         Ok(Synergy { first, second, union, synergy: union.value - first.value - second.value })
     }
 
@@ -169,9 +188,12 @@ impl<'a> SetValuer<'a> {
             value: without_constant + constant(weights),
             without_constant,
             relative,
-            std_error: {
-                let unit = self.unit();
-                unit * mean_std_error(means.squares, 2.0 * a + b, b, from_reference / unit, means.n_met)
+            std_error: match self.drawn {
+                Some(_) => f64::NAN,
+                None => {
+                    let unit = self.unit();
+                    unit * mean_std_error(means.squares, 2.0 * a + b, b, from_reference / unit, means.n_met)
+                }
             },
             sum_of_members: n * mean_of_one,
         })
@@ -185,7 +207,7 @@ impl<'a> SetValuer<'a> {
 
     /// Means over the reference, except the marked rows. The members are smoothed and the
     /// reference rows are the points, so that their spread is known, too.
-    fn means(&self, members: &Tiles, marks: Option<&[u128]>) -> Result<SetMeans, Error> {
+    fn means(&self, members: &Tiles, marks: Option<&[u128]>, number: u64) -> Result<SetMeans, Error> {
         let (fit, n) = (self.fit, members.n_rows());
         if n == 0 {
             return Err(Error::NoRows);
@@ -212,14 +234,18 @@ impl<'a> SetValuer<'a> {
             let sums = fit.smoother().sums(members, points, Skip::Own(&own), false);
             [sums.iter().map(|sums| fit.densities(sums, n).convolved).sum()]
         });
-        Ok(SetMeans {
+        let means = SetMeans {
             n,
             n_met: n_met as usize,
             plain: plain / n_met,
             convolved: convolved / n_met,
             squares,
             others: others / n as f64,
-        })
+        };
+        let Some(algorithm) = self.drawn else { return Ok(means) };
+        let (square, convolved) = algorithm.set_means(fit, members, is_met, number);
+        // What a member has with itself is added to all sets of one size.
+        Ok(SetMeans { convolved, others: square - fit.convolved_peak() / n as f64, ..means })
     }
 }
 

@@ -149,9 +149,7 @@ impl UniformExample {
     pub fn synergy_probability(&self) -> f64 {
         match self.border {
             Border::Printed => {
-                let room = 1.0 - 2.0 * self.h;
-                let further_than = |t: f64| if t > 0.0 { (1.0 - t / room).max(0.0).powi(2) } else { 1.0 };
-                self.threshold().map_or(0.0, further_than)
+                self.threshold().map_or(0.0, |threshold| further_apart(threshold, 1.0 - 2.0 * self.h))
             }
             Border::Exact => {
                 let room = 1.0 - self.h;
@@ -161,6 +159,13 @@ impl UniformExample {
                 ((0..PIECES).map(piece).sum::<f64>() / room).min(1.0)
             }
         }
+    }
+
+    /// The probability as the paper has it: points uniform on `[h/2, 1 − h/2]`, and the ends
+    /// of `[0, 1]` not counted, although they matter there.
+    pub fn printed_probability(&self) -> f64 {
+        let printed = Self { border: Border::Printed, ..*self };
+        printed.threshold().map_or(0.0, |threshold| further_apart(threshold, 1.0 - self.h))
     }
 
     /// The length of the set of `z₂` that have synergy with `z₁`. Between the places
@@ -176,6 +181,12 @@ impl UniformExample {
         };
         breaks.windows(2).map(|piece| measure_where_positive(piece[0], piece[1], synergy)).sum()
     }
+}
+
+/// The probability that two points of an interval of length `room` are at least `distance`
+/// apart.
+fn further_apart(distance: f64, room: f64) -> f64 {
+    if distance > 0.0 { (1.0 - distance / room).max(0.0).powi(2) } else { 1.0 }
 }
 
 /// The integral of a function with kinks: Simpson's rule, halved where halves disagree.

@@ -59,6 +59,15 @@ impl DistanceTable {
         }
     }
 
+    /// Adds the distances of other rows.
+    pub fn absorb(&mut self, other: &DistanceTable) {
+        for (&bin, &(weight, sum)) in &other.bins {
+            let bin = self.bins.entry(bin).or_default();
+            bin.0 += weight;
+            bin.1 += sum;
+        }
+    }
+
     /// Number, weight and weighted sum of the distances of each bin, one after
     /// the other, ascending.
     pub fn to_parts(&self) -> Vec<f64> {

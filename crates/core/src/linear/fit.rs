@@ -255,7 +255,8 @@ impl LinearFit {
         self.dim() + usize::from(self.intercept == Intercept::Refitted)
     }
 
-    /// The squared distance in the closed forms, for one from the mean.
+    /// The squared distance in the closed forms that treat a column of ones like others, for one
+    /// from the mean.
     pub(crate) fn model_dist_sq(&self, dist_sq: f64) -> f64 {
         if self.intercept == Intercept::Refitted { dist_sq + 1.0 } else { dist_sq }
     }
@@ -484,13 +485,7 @@ impl LinearFit {
     /// kept features with each other, and with the target.
     pub(crate) fn about_centre(&self, set: &Moments) -> (Mat<f64>, Vec<f64>) {
         let weight = set.weight();
-        let shift = |column: usize, (mean, rest): (f64, f64)| {
-            let (own, own_rest) = set.mean_parts(column);
-            (own - mean) + (own_rest - rest)
-        };
-        let target = shift(self.n_features, self.target_centre);
-        let shifts: Vec<f64> =
-            self.kept.iter().zip(&self.centre).map(|(&column, &centre)| shift(column, centre)).collect();
+        let (shifts, target) = self.means_beyond(set);
         let p = self.dim();
         let products = Mat::from_fn(p, p, |i, j| {
             let about_own = set.centred(self.kept[i], self.kept[j]);
@@ -502,6 +497,45 @@ impl LinearFit {
             })
             .collect();
         (products, with_target)
+    }
+
+    /// The mean of a set of rows about the centre of this fit: kept features as given, and the
+    /// target.
+    fn means_beyond(&self, set: &Moments) -> (Vec<f64>, f64) {
+        let shift = |column: usize, (mean, rest): (f64, f64)| {
+            let (own, own_rest) = set.mean_parts(column);
+            (own - mean) + (own_rest - rest)
+        };
+        let shifts = self.kept.iter().zip(&self.centre).map(|(&column, &centre)| shift(column, centre));
+        (shifts.collect(), shift(self.n_features, self.target_centre))
+    }
+
+    /// The same in scaled columns.
+    pub(crate) fn shifts_of(&self, set: &Moments) -> (Vec<f64>, f64) {
+        let (shifts, target) = self.means_beyond(set);
+        (shifts.into_iter().zip(&self.scale).map(|(shift, scale)| shift * scale).collect(), target)
+    }
+
+    /// Sums of products of the columns of `other` with those of this fit, both scaled, over the
+    /// rows of this fit, whose moments are given.
+    pub(crate) fn products_with(&self, moments: &Moments, other: &LinearFit) -> Mat<f64> {
+        let view = View::new(moments, self.intercept());
+        Mat::from_fn(other.dim(), self.dim(), |i, k| {
+            view.product(other.kept[i], self.kept[k]) * other.scale[i] * self.scale[k]
+        })
+    }
+
+    /// Of the first row, whose panel is solved: for each kept feature its deviation `d` from
+    /// the centre, and `S⁻¹d`.
+    pub(super) fn pulled(&self, row: Rows<'_>, work: &PanelWork) -> Vec<(f64, f64)> {
+        let mut pull = Mat::from_fn(self.dim(), 1, |k, _| work.panel[(0, k)]);
+        solve_upper_triangular_in_place(self.lower.transpose(), pull.as_mut(), Par::Seq);
+        let of_feature = |(k, &column): (usize, &usize)| {
+            let mut deviation = [0.0];
+            row.copy_centred(column, 0, self.centre[k].0, self.centre[k].1, &mut deviation);
+            (deviation[0], pull[(k, 0)] * self.scale[k])
+        };
+        self.kept.iter().enumerate().map(of_feature).collect()
     }
 
     /// `L`, `L⁻¹Xᵀy` and the number of rows.
@@ -550,12 +584,30 @@ impl LinearFit {
         }
         Ok(())
     }
+
+    /// The signed residuals by this fit of rows that [`solve_panel`](Self::solve_panel) of a fit
+    /// with the same features has left in `work`; their target is in `column`.
+    pub(super) fn residuals_of(
+        &self,
+        (rows, column): (Rows<'_>, usize),
+        start: usize,
+        out: &mut [f64],
+        work: &PanelWork,
+    ) {
+        rows.copy_centred(column, start, self.target_centre.0, self.target_centre.1, out);
+        for (k, &l) in self.target_row.iter().enumerate() {
+            for (residual, &z) in out.iter_mut().zip(work.panel.col_as_slice(k)) {
+                *residual -= z * l;
+            }
+        }
+    }
 }
 
 /// Buffers of one thread.
 #[derive(Debug)]
 pub(crate) struct PanelWork {
-    panel: Mat<f64>,
+    /// `L⁻¹x` per row, afterwards.
+    pub(crate) panel: Mat<f64>,
     /// `‖L⁻¹x‖²` per row.
     pub(crate) norm_sq: [f64; PANEL_ROWS],
     /// `y − xᵀβ` per row.
@@ -565,6 +617,11 @@ pub(crate) struct PanelWork {
 impl PanelWork {
     pub(crate) fn new(fit: &LinearFit) -> Self {
         Self::of_rows(fit, PANEL_ROWS)
+    }
+
+    /// A cell of the whitened rows.
+    pub(crate) fn cell(&self, row: usize, column: usize) -> f64 {
+        self.panel[(row, column)]
     }
 
     /// A shorter panel, which may not give the bits of a full one.

@@ -1,7 +1,8 @@
 //! Theorem 2, exactly: the value of a row from its distance and its residual.
 
 use super::calibrated::{Calibration, Factors};
-use crate::numeric::{CountingRule, SizeSums, Sums};
+use super::noise::{RowNoise, total_variance};
+use crate::numeric::{CountingRule, InterceptSum, InterceptSums, SizeSums, Sums};
 use crate::{Error, Semivalue, Sizes};
 use std::sync::Arc;
 
@@ -54,7 +55,7 @@ pub enum Intercept {
     None,
     /// It is fixed: rows are centred by the means of the reference.
     Known,
-    /// It is refitted on each set. Distances are then larger by one.
+    /// It is refitted on each set.
     Refitted,
 }
 
@@ -99,9 +100,59 @@ pub struct GaussianForm {
     sizes: Sizes,
     constant: Constant,
     convention: Convention,
-    sums: Arc<SizeSums>,
+    sums: FormSums,
     /// What `full` adds per unit of `σ²`.
     full_slope: f64,
+}
+
+/// Where sums over set sizes come from.
+#[derive(Debug, Clone)]
+enum FormSums {
+    /// Theorem 2.
+    Usual(Arc<SizeSums>),
+    /// Models that refit their intercept.
+    Refitted(Arc<InterceptSums>),
+}
+
+impl FormSums {
+    #[inline]
+    fn at(&self, dist_sq: f64) -> Sums {
+        match self {
+            FormSums::Usual(sums) => sums.at(dist_sq),
+            FormSums::Refitted(sums) => refitted(sums.at(dist_sq)),
+        }
+    }
+
+    fn integrated_at(&self, dist_sq: f64) -> Sums {
+        match self {
+            FormSums::Usual(sums) => sums.integrated_at(dist_sq),
+            FormSums::Refitted(sums) => refitted(sums.integrated_at(dist_sq)),
+        }
+    }
+
+    /// The derivatives of `a·H2` and of `H4` by `log a`.
+    fn slopes(&self, dist_sq: f64) -> (f64, f64) {
+        match self {
+            FormSums::Usual(sums) => {
+                // ∂(aH2)/∂a = H2 + aH2' and ∂H4/∂a = H2 (so −∂H3/∂a is their sum). Times a,
+                // neither end overflows. Next to the centre the limit is taken.
+                let a = dist_sq.max(CENTRE);
+                let sums = sums.at(a);
+                (sums.a_h2 - a * (a * sums.neg_dh2), sums.a_h2)
+            }
+            FormSums::Refitted(sums) => {
+                let InterceptSum { square_slope, noise_slope, .. } = sums.at(dist_sq);
+                (dist_sq * square_slope, dist_sq * noise_slope)
+            }
+        }
+    }
+}
+
+/// What stands for `a·H2` and `H4` if the intercept is refitted. The other sums have no
+/// counterpart and are not used.
+fn refitted(sum: InterceptSum) -> Sums {
+    let none = f64::NAN;
+    Sums { h2: none, a_h2: sum.square, h3: none, h4: sum.noise, neg_dh2: none }
 }
 
 impl GaussianForm {
@@ -130,8 +181,26 @@ impl GaussianForm {
         } else {
             return Err(Error::BadOption { what: ONLY_GAIN });
         };
-        let sums = Arc::new(sums);
+        let sums = FormSums::Usual(Arc::new(sums));
         Ok(Self::build(dim, sizes, constant, convention, sums))
+    }
+
+    /// The form for models of `dim` features that refit their intercept on each set, exactly,
+    /// with [`Constant::Gain`]. Distances are those from the mean of the reference.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Sizes`] unless `q ≤ m` and `q ≥ p + 4`.
+    pub fn refitted(dim: usize, sizes: Sizes) -> Result<Self, Error> {
+        let (constant, convention) = (Constant::Gain, Convention::Definition);
+        sizes.check(dim + 1, least_min(dim + 1, constant, convention))?;
+        let sums = FormSums::Refitted(Arc::new(InterceptSums::new(dim, sizes)));
+        Ok(Self::build(dim, sizes, constant, convention, sums))
+    }
+
+    /// Whether it is the exact form of models that refit their intercept.
+    pub fn refits_intercept(&self) -> bool {
+        matches!(self.sums, FormSums::Refitted(_))
     }
 
     /// The form for inputs whose distances are those of `calibration`, with
@@ -147,7 +216,7 @@ impl GaussianForm {
             let Factors { rho, omega } = calibration.factors(nu + dim as f64 - 1.0);
             (rho, omega)
         };
-        let sums = Arc::new(SizeSums::of_sizes(dim, sizes, factors));
+        let sums = FormSums::Usual(Arc::new(SizeSums::of_sizes(dim, sizes, factors)));
         Ok(Self::build(dim, sizes, constant, convention, sums))
     }
 
@@ -165,16 +234,13 @@ impl GaussianForm {
         if self.sizes.semivalue() != Semivalue::Shapley && constant != Constant::Gain {
             return Err(Error::BadOption { what: ONLY_GAIN });
         }
-        Ok(Self::build(self.dim, self.sizes, constant, self.convention, Arc::clone(&self.sums)))
+        if self.refits_intercept() && constant != Constant::Gain {
+            return Err(Error::BadOption { what: "the exact refitted intercept has the constant `gain`" });
+        }
+        Ok(Self::build(self.dim, self.sizes, constant, self.convention, self.sums.clone()))
     }
 
-    fn build(
-        dim: usize,
-        sizes: Sizes,
-        constant: Constant,
-        convention: Convention,
-        sums: Arc<SizeSums>,
-    ) -> Self {
+    fn build(dim: usize, sizes: Sizes, constant: Constant, convention: Convention, sums: FormSums) -> Self {
         let (p, q, m) = (dim as u64, sizes.min() as u64, sizes.max() as u64);
         let full_slope = match constant {
             Constant::Full(_) => {
@@ -233,9 +299,9 @@ impl GaussianForm {
         PointValue { value: potential - penalty, potential, penalty }
     }
 
-    /// The sums over set sizes.
-    pub(crate) fn sums(&self) -> &SizeSums {
-        &self.sums
+    /// The sums over set sizes at a squared distance.
+    pub(crate) fn sums_at(&self, dist_sq: f64) -> Sums {
+        self.sums.at(dist_sq)
     }
 
     #[inline]
@@ -262,36 +328,100 @@ impl GaussianForm {
     /// Delta method for Gaussian rows and noise: `e` has variance `σ²a/n`
     /// (`+ σ²/n` if centred), `σ²` has `2σ⁴/degrees`, `a` has `2a²/n` (`+ 4a/n`
     /// if centred), and the three are independent. With a refitted intercept
-    /// `row` has the distance `a + 1`.
+    /// `row` has the distance `a + 1`, unless the form is the exact one for it.
     pub fn std_error(&self, row: PointStats, n_rows: f64, degrees: f64, intercept: Intercept) -> f64 {
-        let PointStats { dist_sq: a, resid_sq: e2, noise_var: sigma2 } = row;
+        let (sigma2, slopes) = (row.noise_var, self.slopes(row));
+        let from_sigma2 = slopes.by_noise * sigma2 * (2.0 / degrees).sqrt();
+        self.error_of((row, slopes), (sigma2, from_sigma2), n_rows, intercept)
+    }
+
+    /// The same from the variance of a residual, per unit of distance and row, and from the
+    /// error of `m` times the value that the noise variance causes.
+    pub(super) fn error_of(
+        &self,
+        (row, slopes): (PointStats, Slopes),
+        (residual_var, from_noise): (f64, f64),
+        n_rows: f64,
+        intercept: Intercept,
+    ) -> f64 {
+        let a = row.dist_sq;
         let (m, n) = (self.sizes.max() as f64, n_rows);
-        let sums = self.sums.at(a);
+        let Slopes { by_residual, by_log_dist, .. } = slopes;
+        let intercept = if self.refits_intercept() { Intercept::Known } else { intercept };
         let centring = if intercept == Intercept::Known { 1.0 } else { 0.0 };
+        let from_e = by_residual * (residual_var * (a + centring) / n).sqrt();
+        let from_a = by_log_dist * (relative_var(a, intercept) / n).sqrt();
+        from_e.hypot(from_noise).hypot(from_a) / m
+    }
 
-        let from_e = 2.0 * e2.sqrt() * sums.a_h2 * (sigma2 * (a + centring) / n).sqrt();
+    /// The same for noise of any shape. `sign` is that of the residual.
+    pub(crate) fn std_error_with(
+        &self,
+        row: PointStats,
+        sign: f64,
+        noise: &RowNoise,
+        (n_rows, degrees): (f64, f64),
+        intercept: Intercept,
+    ) -> f64 {
+        let PointStats { dist_sq: a, noise_var: sigma2, .. } = row;
+        let (m, n) = (self.sizes.max() as f64, n_rows);
+        let Slopes { by_residual, by_noise, by_log_dist } = self.slopes(row);
+        let intercept = if self.refits_intercept() { Intercept::Known } else { intercept };
+        let (by_e, by_sigma2) = (sign * by_residual * sigma2.sqrt(), by_noise * sigma2);
+        // Squares might leave the range of doubles.
+        let scale = by_e.abs().max(by_sigma2.abs()).max(by_log_dist.abs());
+        if !(scale > 0.0 && scale.is_finite()) {
+            return scale / m;
+        }
+        let (by_e, by_sigma2, by_log_dist) = (by_e / scale, by_sigma2 / scale, by_log_dist / scale);
+        let by_a = if a > 0.0 { by_log_dist / a } else { 0.0 };
+        let variances = [
+            by_e * by_e * noise.spread / n,
+            by_sigma2 * by_sigma2 * (noise.fourth - 1.0) / degrees,
+            by_log_dist * by_log_dist * relative_var(a, intercept) / n,
+        ];
+        let with_e = by_e * by_sigma2 * noise.with_noise / n;
+        let with_a = -by_sigma2 * by_a * noise.with_inputs / n;
+        scale * total_variance(variances, with_e, with_a).sqrt() / m
+    }
 
-        let by_sigma2 = match self.constant {
+    /// How `m` times the value depends on what is estimated.
+    pub(crate) fn slopes(&self, row: PointStats) -> Slopes {
+        let PointStats { dist_sq: a, resid_sq: e2, noise_var: sigma2 } = row;
+        let sums = self.sums.at(a);
+        let by_noise = match self.constant {
             Constant::Gain => sums.a_h2 + sums.h4,
             Constant::Theorem => -sums.h3,
             Constant::Full(_) => -sums.h3 + self.full_slope,
         };
-        let from_sigma2 = by_sigma2 * sigma2 * (2.0 / degrees).sqrt();
-
-        // ∂(aH2)/∂a = H2 + aH2' and ∂H4/∂a = H2 (so −∂H3/∂a is their sum).
-        // Times a, and the deviation of a divided by it: neither end overflows.
-        // Next to the centre the limit is taken.
-        let (a, sums) = if a < CENTRE { (CENTRE, self.sums.at(CENTRE)) } else { (a, sums) };
-        let by_log_a = (sigma2 - e2) * (sums.a_h2 - a * (a * sums.neg_dh2)) + sigma2 * sums.a_h2;
-        let relative_var = match intercept {
-            _ if row.dist_sq == 0.0 => 0.0,
-            Intercept::None => 2.0,
-            Intercept::Known => 2.0 + 4.0 / a,
-            Intercept::Refitted => (2.0 - 2.0 / (a * a)).max(0.0),
-        };
-        let from_a = by_log_a * (relative_var / n).sqrt();
-        from_e.hypot(from_sigma2).hypot(from_a) / m
+        let by_residual = 2.0 * e2.sqrt() * sums.a_h2;
+        let (square, noise) = self.sums.slopes(a);
+        let by_log_dist = (sigma2 - e2) * square + sigma2 * noise;
+        Slopes { by_residual, by_noise, by_log_dist }
     }
+}
+
+/// The variance of an estimated squared distance over its square, times the number of rows,
+/// for Gaussian inputs.
+fn relative_var(dist_sq: f64, intercept: Intercept) -> f64 {
+    let a = dist_sq.max(CENTRE);
+    match intercept {
+        _ if dist_sq == 0.0 => 0.0,
+        Intercept::None => 2.0,
+        Intercept::Known => 2.0 + 4.0 / a,
+        Intercept::Refitted => (2.0 - 2.0 / (a * a)).max(0.0),
+    }
+}
+
+/// Derivatives of `m` times the value of a row.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Slopes {
+    /// By `−|e|`: the value falls as the residual grows.
+    pub(crate) by_residual: f64,
+    /// By `σ²`.
+    pub(crate) by_noise: f64,
+    /// By the logarithm of the squared distance.
+    pub(crate) by_log_dist: f64,
 }
 
 /// The smallest `q` for which the sums exist.

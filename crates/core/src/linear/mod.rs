@@ -17,7 +17,8 @@
 //! triangular solve and a table look-up. There is no Monte Carlo.
 //!
 //! **Assumptions.** Gaussian inputs, constant noise variance, and `μ, Σ, β, σ²`
-//! known; estimates are plugged in, and the standard error says what that costs.
+//! known; estimates are plugged in, and the standard error says what that costs, for noise of
+//! any shape if the valuer is given the [`NoiseShape`] of its reference.
 //! The value is a truncated average over set sizes, a semivalue: values of the
 //! rows of a dataset do not add up to the dataset's utility.
 //!
@@ -27,12 +28,17 @@
 mod algorithm3;
 mod bounds;
 pub(crate) mod calibrated;
+mod deviations;
 pub(crate) mod fit;
 mod gaussian;
 mod general;
 mod joint;
+pub(crate) mod noise;
+mod outputs;
 mod parts;
 mod printed_sums;
+mod sum_errors;
+pub(crate) mod target;
 mod valuer;
 
 pub use algorithm3::Algorithm3;
@@ -40,7 +46,12 @@ pub use bounds::{Bound, BoundForm, Side};
 pub use calibrated::{Calibration, DistanceTable, Factors};
 pub use fit::{FitOptions, LinearFit};
 pub use gaussian::{Constant, Convention, GaussianForm, Intercept, PointStats, PointValue};
-pub use general::{ConditionalGain, GeneralOptions, GeneralValuer, GeneralValues, Population, SetStats};
+pub use general::{
+    ConditionalGain, GeneralOptions, GeneralValuer, GeneralValues, Population, SetMiss, SetStats, SetTargets,
+};
 pub use joint::{JointForm, JointValue, SetGeometry};
+pub use noise::{NoiseParts, NoiseShape};
+pub use outputs::{ErrorUnits, OutputsValuer};
 pub use parts::FitParts;
+pub use target::{TargetForm, TargetGeometry, TargetStats, TestMoments};
 pub use valuer::{LinearMethod, LinearValuer};

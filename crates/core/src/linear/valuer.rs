@@ -5,19 +5,27 @@ use super::bounds::{Bound, BoundForm};
 use super::calibrated::{Calibration, DistanceTable};
 use super::calibrated::{FEWEST_TO_DOUBT, doubt};
 use super::fit::{LinearFit, PANEL_ROWS, PanelWork};
-use super::gaussian::{Constant, Convention, GaussianForm, PointStats};
+use super::gaussian::{Constant, Convention, GaussianForm, Intercept, PointStats};
+use super::noise::{NoiseShape, RowNoise, own};
+use super::target::{
+    LeftOut, PanelLook, Sureness, TargetErrors, TargetForm, TargetGeometry, TargetStats, TestMoments,
+};
 use crate::valuer::{go_on, slices_of};
 use crate::values::{Note, Part, Valued, Values};
 use crate::{Error, Place, Rows, Sizes, Valuer, Wants, Warning, Watch};
-use faer::Mat;
+use faer::linalg::matmul::matmul;
+use faer::{Accum, Mat, Par};
 use rayon::prelude::*;
 use std::sync::OnceLock;
 
 /// A leverage this close to 1 leaves no digits for the row's own coefficient.
-const LEVERAGE_ROOM: f64 = 1e-10;
+pub(super) const LEVERAGE_ROOM: f64 = 1e-10;
 
 /// This many rows or fewer use a short panel, if that changes no bits.
 const SHORT_ROWS: usize = 8;
+
+/// What the fit alone says about a row.
+pub(super) const OF_FIT: [Part; 4] = [Part::DistSq, Part::ResidSq, Part::Predicted, Part::Residual];
 
 /// How a row's statistics become a value.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -47,6 +55,10 @@ pub struct LinearValuer {
     fit: LinearFit,
     form: Form,
     with_std_error: bool,
+    /// How residuals vary, if that is known; otherwise as Gaussian noise does.
+    noise: Option<NoiseShape>,
+    /// Whether targets are not known but expected.
+    expects_targets: bool,
     /// Whether short panels are known to give the bits of full ones.
     short_panels: OnceLock<bool>,
 }
@@ -55,9 +67,28 @@ pub struct LinearValuer {
 #[derive(Debug)]
 enum Form {
     Exact(GaussianForm),
+    /// For given test rows.
+    Target(Box<Target>),
     /// With the complete sum, to report how much of it was kept.
     MonteCarlo(Algorithm3, GaussianForm),
     Bound(BoundForm),
+}
+
+/// The closed form for test rows, and these rows as the fit sees them.
+#[derive(Debug)]
+struct Target {
+    form: TargetForm,
+    geometry: TargetGeometry,
+    /// If standard errors are wanted.
+    errors: Option<TargetErrors>,
+}
+
+/// Buffers of one thread.
+struct Work {
+    panel: PanelWork,
+    look: Option<PanelLook>,
+    /// Whitened rows times what is known of the noise.
+    by_noise: Option<Mat<f64>>,
 }
 
 impl LinearValuer {
@@ -68,7 +99,13 @@ impl LinearValuer {
     /// [`Error::Sizes`] when the sums do not exist for these sizes.
     pub fn new(fit: LinearFit, sizes: Sizes, method: LinearMethod) -> Result<Self, Error> {
         let dim = fit.model_dim();
+        let is_refitted = fit.intercept_kind() == Intercept::Refitted;
         let form = match method {
+            LinearMethod::Gaussian { constant: Constant::Gain, convention: Convention::Definition }
+                if is_refitted =>
+            {
+                Form::Exact(GaussianForm::refitted(fit.dim(), sizes)?)
+            }
             LinearMethod::Gaussian { constant, convention } => {
                 Form::Exact(GaussianForm::new(dim, sizes, constant, convention)?)
             }
@@ -79,7 +116,14 @@ impl LinearValuer {
             }
             LinearMethod::Bound(bound) => Form::Bound(BoundForm::of_fit(&fit, sizes, bound)?),
         };
-        Ok(Self { fit, form, with_std_error: false, short_panels: OnceLock::new() })
+        Ok(Self {
+            fit,
+            form,
+            with_std_error: false,
+            noise: None,
+            expects_targets: false,
+            short_panels: OnceLock::new(),
+        })
     }
 
     /// A valuer for inputs that are not Gaussian: `distances` are those of the
@@ -92,13 +136,78 @@ impl LinearValuer {
         let dim = fit.model_dim();
         let calibration = Calibration::new(dim, distances, fit.model_dist_sq(0.0));
         let form = Form::Exact(GaussianForm::calibrated(dim, sizes, &calibration)?);
-        Ok(Self { fit, form, with_std_error: false, short_panels: OnceLock::new() })
+        Ok(Self {
+            fit,
+            form,
+            with_std_error: false,
+            noise: None,
+            expects_targets: false,
+            short_panels: OnceLock::new(),
+        })
     }
 
-    /// Also reports standard errors, if the method has them.
+    /// A valuer of rows for the data that one predicts: `tests`, or rows like them. With the
+    /// `distances` of the reference rows it is calibrated to inputs that are not Gaussian.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Sizes`] when the sums do not exist for these sizes; [`Error::BadOption`] for
+    /// models that refit their intercept; [`Error::FeatureCount`], [`Error::TooLarge`].
+    pub fn on_tests(
+        fit: LinearFit,
+        sizes: Sizes,
+        distances: Option<&DistanceTable>,
+        tests: &TestMoments,
+    ) -> Result<Self, Error> {
+        if fit.intercept_kind() == Intercept::Refitted {
+            return Err(Error::BadOption {
+                what: "the closed form for test rows takes the means of the reference as known",
+            });
+        }
+        let dim = fit.dim();
+        let form = match distances {
+            None => TargetForm::new(dim, sizes)?,
+            Some(table) => TargetForm::calibrated(dim, sizes, &Calibration::new(dim, table, 0.0))?,
+        };
+        let geometry = TargetGeometry::of(&fit, tests)?;
+        let form = Form::Target(Box::new(Target { form, geometry, errors: None }));
+        Ok(Self {
+            fit,
+            form,
+            with_std_error: false,
+            noise: None,
+            expects_targets: false,
+            short_panels: OnceLock::new(),
+        })
+    }
+
+    /// Also reports standard errors, if the method has them: for Gaussian noise, unless it is
+    /// known [how residuals vary](Self::with_noise).
     pub fn with_std_error(mut self, yes: bool) -> Self {
-        self.with_std_error = yes && matches!(self.form, Form::Exact(_));
+        self.with_std_error = yes && matches!(self.form, Form::Exact(_) | Form::Target(_));
+        if let Form::Target(target) = &mut self.form {
+            let n = self.fit.sample().n;
+            target.errors = yes.then(|| TargetErrors::new(&target.geometry, n));
+        }
         self
+    }
+
+    /// With standard errors for noise as it is: skewed, with heavy tails, or of a variance that
+    /// depends on the inputs. `noise` is that of the reference of the same fit.
+    ///
+    /// # Panics
+    ///
+    /// If it is of a fit with another number of columns.
+    pub fn with_noise(mut self, noise: Option<NoiseShape>) -> Self {
+        let dim = noise.as_ref().map_or(self.fit.dim(), |noise| noise.square().ncols());
+        assert_eq!(dim, self.fit.dim(), "the noise of another fit");
+        self.noise = noise;
+        self
+    }
+
+    /// How residuals vary, if standard errors are wanted and it is known.
+    pub(super) fn noise(&self) -> Option<&NoiseShape> {
+        self.noise.as_ref().filter(|_| self.with_std_error)
     }
 
     /// The fit of the reference.
@@ -166,25 +275,40 @@ impl LinearValuer {
         let mut out = vec![RowValue::default(); rows.len()];
         // A row that takes 1 ms gets a panel of its own.
         let chunk_rows = if self.is_slow() { 1 } else { PANEL_ROWS };
-        let value_panel = |work: &mut PanelWork, (chunk, out): (usize, &mut [RowValue])| {
+        let value_panel = |work: &mut Work, (chunk, out): (usize, &mut [RowValue])| {
             let start = chunk * chunk_rows;
-            self.fit.solve_panel(rows, start, out.len(), work)?;
+            self.fit.solve_panel(rows, start, out.len(), &mut work.panel)?;
+            if let (Form::Target(target), Some(look)) = (&self.form, &mut work.look) {
+                target.geometry.look_at(work.panel.panel.as_ref(), look);
+            }
+            if let (Some(noise), Some(out)) = (self.noise(), &mut work.by_noise) {
+                let rows = work.panel.panel.as_ref();
+                matmul(out.as_mut(), Accum::Replace, rows, noise.square().as_ref(), 1.0, Par::Seq);
+            }
             pulp::Arch::new().dispatch(
                 #[inline(always)]
                 || {
                     for (i, out) in out.iter_mut().enumerate() {
                         let row = first_row + (start + i) as u64;
                         let weight = leave_one_out.then(|| rows.weights().map_or(1.0, |w| w[start + i]));
-                        *out = self.value_row(work.norm_sq[i], work.residual[i], row, weight);
+                        *out = self.value_row(work, i, row, weight);
+                        out.predicted = rows.y()[start + i] - out.residual;
                     }
                 },
             );
             Ok(())
         };
-        let init = || PanelWork::new(&self.fit);
+        let by_noise = || {
+            self.noise().filter(|_| self.exact_form().is_some())?;
+            Some(Mat::zeros(PANEL_ROWS, self.fit.dim()))
+        };
+        let with_look = |panel: PanelWork| Work { panel, look: self.look(), by_noise: by_noise() };
+        let init = || with_look(PanelWork::new(&self.fit));
         // A single panel is not shared: handing it to another thread takes longer.
-        let valued = if (1..=SHORT_ROWS).contains(&out.len()) && self.short_panels_will_do(rows) {
-            value_panel(&mut PanelWork::of_rows(&self.fit, SHORT_ROWS), (0, &mut out))
+        let is_plain = !matches!(self.form, Form::Target(_)) && self.noise().is_none();
+        let is_short = (1..=SHORT_ROWS).contains(&out.len()) && is_plain;
+        let valued = if is_short && self.short_panels_will_do(rows) {
+            value_panel(&mut with_look(PanelWork::of_rows(&self.fit, SHORT_ROWS)), (0, &mut out))
         } else if out.len() <= chunk_rows {
             value_panel(&mut init(), (0, &mut out))
         } else {
@@ -229,29 +353,87 @@ impl LinearValuer {
         })
     }
 
-    /// `weight` is that of the row in the reference, if the row is left out.
+    /// The residual of a row; 0 on average if its target is not known.
     #[inline(always)]
-    fn value_row(&self, norm_sq: f64, residual: f64, row: u64, weight: Option<f64>) -> RowValue {
+    fn residual(&self, work: &Work, i: usize) -> f64 {
+        if self.expects_targets { 0.0 } else { work.panel.residual[i] }
+    }
+
+    fn look(&self) -> Option<PanelLook> {
+        match &self.form {
+            Form::Target(target) => Some(target.geometry.look()),
+            _ => None,
+        }
+    }
+
+    /// The formula, where it is a closed form.
+    pub(super) fn exact_form(&self) -> Option<&GaussianForm> {
+        match &self.form {
+            Form::Exact(form) => Some(form),
+            Form::Target(_) | Form::MonteCarlo(..) | Form::Bound(_) => None,
+        }
+    }
+
+    /// The statistics of a row, and the effective number of reference rows behind them.
+    /// `weight` is that of the row in the reference, if the row is left out. None if the
+    /// row alone determines a coefficient.
+    #[inline(always)]
+    pub(super) fn stats_of(
+        &self,
+        norm_sq: f64,
+        residual: f64,
+        weight: Option<f64>,
+    ) -> Option<(PointStats, f64)> {
         let fit = &self.fit;
         // A row of weight 0 is in the table but not in the reference.
-        let (stats, effective) = match weight.filter(|&weight| weight > 0.0) {
-            Some(weight) => match left_out(fit, norm_sq, residual, weight) {
-                Some(left_out) => left_out,
-                None => return RowValue { note: Some(Note::LeverageOne), ..RowValue::default() },
-            },
+        match weight.filter(|&weight| weight > 0.0) {
+            Some(weight) => left_out(fit, norm_sq, residual, weight).map(|left| (left.stats, left.effective)),
             None => {
                 let stats = PointStats {
                     dist_sq: fit.n_rows() as f64 * norm_sq,
                     resid_sq: residual * residual,
                     noise_var: fit.noise_var(),
                 };
-                (stats, fit.effective_rows())
+                Some((stats, fit.effective_rows()))
             }
+        }
+    }
+
+    /// The squared distance that the formula is given: a column of ones lies one further out,
+    /// except for the form that is exact for it.
+    #[inline(always)]
+    pub(super) fn form_dist_sq(&self, dist_sq: f64) -> f64 {
+        match &self.form {
+            Form::Exact(form) if form.refits_intercept() => dist_sq,
+            _ => self.fit.model_dist_sq(dist_sq),
+        }
+    }
+
+    /// The value of row `row`; `weight` as in [`stats_of`](Self::stats_of).
+    #[inline(always)]
+    fn value_row(&self, work: &Work, i: usize, row: u64, weight: Option<f64>) -> RowValue {
+        let fit = &self.fit;
+        let weight = weight.filter(|&weight| weight > 0.0);
+        let residual = self.residual(work, i);
+        let Some((stats, effective)) = self.stats_of(work.panel.norm_sq[i], residual, weight) else {
+            return RowValue { note: Some(Note::LeverageOne), ..RowValue::default() };
         };
-        let mut out = RowValue { dist_sq: stats.dist_sq, resid_sq: stats.resid_sq, ..RowValue::default() };
-        let stats = PointStats { dist_sq: fit.model_dist_sq(stats.dist_sq), ..stats };
+        let mut out = RowValue {
+            dist_sq: stats.dist_sq,
+            resid_sq: stats.resid_sq,
+            residual: stats.resid_sq.sqrt().copysign(residual),
+            ..RowValue::default()
+        };
+        let stats = match self.expects_targets {
+            true => PointStats { resid_sq: stats.noise_var, ..stats },
+            false => stats,
+        };
+        let stats = PointStats { dist_sq: self.form_dist_sq(stats.dist_sq), ..stats };
         let form = match &self.form {
             Form::Exact(form) => form,
+            Form::Target(target) => {
+                return self.value_for_tests(target, (work, i), weight, (stats, effective), out);
+            }
             Form::MonteCarlo(algorithm, complete) => {
                 let estimate = algorithm.estimate(fit.model_dim(), self.sizes(), stats, row);
                 out.value = estimate.value;
@@ -272,14 +454,100 @@ impl LinearValuer {
         (out.value, out.potential, out.penalty) = (exact.value, exact.potential, exact.penalty);
         if self.with_std_error {
             let degrees = effective - fit.sample().used;
-            out.std_error = form.std_error(stats, effective, degrees, fit.intercept_kind());
+            let noise = self.row_noise((work, i), weight, out.dist_sq);
+            out.std_error = match noise {
+                Some(noise) => {
+                    let sign = 1.0_f64.copysign(residual);
+                    form.std_error_with(stats, sign, &noise, (effective, degrees), fit.intercept_kind())
+                }
+                None => form.std_error(stats, effective, degrees, fit.intercept_kind()),
+            };
         }
         out
     }
 
+    /// What the noise, if it is known, does to the standard error of a row of a panel.
+    fn row_noise(&self, (work, i): (&Work, usize), weight: Option<f64>, dist_sq: f64) -> Option<RowNoise> {
+        let (noise, by_noise) = (self.noise()?, work.by_noise.as_ref()?);
+        let (norm_sq, residual) = (work.panel.norm_sq[i], work.panel.residual[i]);
+        let root = self.fit.sample().n.sqrt();
+        let z: Vec<f64> = work.panel.panel.row(i).iter().map(|z| root * z).collect();
+        let left_out = weight.and_then(|weight| own(&self.fit, norm_sq, residual, weight));
+        let view = noise.view(left_out.map(|own| (own, z.as_slice())))?;
+        let (stretch, shift) = weight.map_or((1.0, 0.0), |weight| seen_by_others(&self.fit, norm_sq, weight));
+        let zeta: Vec<f64> = z.iter().map(|z| stretch * z).collect();
+        let by_zeta: Vec<f64> = by_noise.row(i).iter().map(|cell| root * stretch * cell).collect();
+        Some(RowNoise::of(&view, (&zeta, shift), &by_zeta, dist_sq, self.fit.intercept()))
+    }
+
+    /// The value of a row for given test rows, added to what is known of the row.
+    #[inline]
+    fn value_for_tests(
+        &self,
+        target: &Target,
+        (work, i): (&Work, usize),
+        weight: Option<f64>,
+        (stats, effective): (PointStats, f64),
+        mut out: RowValue,
+    ) -> RowValue {
+        let fit = &self.fit;
+        let (n, norm_sq, residual) = (fit.sample().n, work.panel.norm_sq[i], self.residual(work, i));
+        let left_out = weight.map(|weight| {
+            let w = weight * fit.sample().weight_scale;
+            let (c, leverage) = leverage(fit, norm_sq, w);
+            LeftOut {
+                weight: w,
+                in_products: w,
+                is_centred: fit.intercept(),
+                residual: residual / (1.0 - leverage),
+                room: 1.0 - c * w * norm_sq,
+            }
+        });
+        let look = work.look.as_ref().expect("a valuer for test rows looks at every panel");
+        let tests = target.geometry.stats(look, i, (n, norm_sq, residual), left_out);
+        let value = target.form.value(stats, tests);
+        if !value.value.is_finite() {
+            out.note = Some(Note::Infinite);
+            return out;
+        }
+        (out.value, out.potential, out.penalty) = (value.value, value.potential, value.penalty);
+        if let Some(errors) = target.errors.as_ref().filter(|_| self.with_std_error) {
+            let signed = left_out.map_or(residual, |left_out| left_out.residual);
+            out.std_error =
+                self.error_for_tests(errors, target, (work, i, weight), (stats, signed, effective), tests);
+        }
+        out
+    }
+
+    fn error_for_tests(
+        &self,
+        errors: &TargetErrors,
+        target: &Target,
+        (work, i, weight): (&Work, usize, Option<f64>),
+        (stats, residual, effective): (PointStats, f64, f64),
+        tests: TargetStats,
+    ) -> f64 {
+        let norm = work.panel.norm_sq[i];
+        // A row that is left out is farther from the centre of the others.
+        let scale = if norm > 0.0 { (stats.dist_sq / norm).sqrt() } else { 0.0 };
+        let zeta: Vec<f64> = work.panel.panel.row(i).iter().map(|z| scale * z).collect();
+        let root = self.fit.sample().n.sqrt();
+        let z: Vec<f64> = work.panel.panel.row(i).iter().map(|z| root * z).collect();
+        let left_out = weight
+            .and_then(|weight| own(&self.fit, norm, work.panel.residual[i], weight))
+            .map(|own| (own, z.as_slice()));
+        let sure = Sureness {
+            n_rows: effective,
+            degrees: effective - self.fit.sample().used,
+            is_centred: self.fit.intercept(),
+            noise: self.noise().and_then(|noise| noise.view(left_out)),
+        };
+        errors.of(&target.form, (stats, residual), tests, &zeta, sure)
+    }
+
     fn collect(&self, rows: &[RowValue]) -> Values {
         let stops = match &self.form {
-            Form::Exact(_) => false,
+            Form::Exact(_) | Form::Target(_) => false,
             Form::MonteCarlo(..) => true,
             Form::Bound(form) => form.bound().stop.is_some(),
         };
@@ -299,14 +567,20 @@ impl Valuer for LinearValuer {
 
     fn parts(&self) -> Vec<Part> {
         match self.form {
-            Form::Exact(_) => vec![Part::Potential, Part::Penalty, Part::DistSq, Part::ResidSq],
-            Form::MonteCarlo(..) | Form::Bound(_) => vec![Part::DistSq, Part::ResidSq],
+            Form::Exact(_) | Form::Target(_) if self.expects_targets => {
+                vec![Part::Potential, Part::Penalty, Part::DistSq]
+            }
+            Form::Exact(_) | Form::Target(_) => {
+                [&[Part::Potential, Part::Penalty], OF_FIT.as_slice()].concat()
+            }
+            Form::MonteCarlo(..) | Form::Bound(_) => OF_FIT.to_vec(),
         }
     }
 
     fn sizes(&self) -> Sizes {
         match &self.form {
             Form::Exact(form) | Form::MonteCarlo(_, form) => form.sizes(),
+            Form::Target(target) => target.form.sizes(),
             Form::Bound(form) => form.sizes(),
         }
     }
@@ -329,8 +603,21 @@ impl Valuer for LinearValuer {
     }
 
     fn check_inputs(&self, sample: Rows<'_>) -> Result<Option<Warning>, Error> {
-        let Form::Exact(_) = &self.form else { return Ok(None) };
-        let copy = || Self::new(self.fit.clone(), self.sizes(), LinearMethod::default());
+        let (Form::Exact(_) | Form::Target(_)) = &self.form else { return Ok(None) };
+        // Without what is exact about a refitted intercept, which calibrated values lack.
+        let copy = || {
+            let (constant, convention) = (Constant::default(), Convention::default());
+            let form = GaussianForm::new(self.fit.model_dim(), self.sizes(), constant, convention)?;
+            let form = Form::Exact(form);
+            Ok::<_, Error>(Self {
+                fit: self.fit.clone(),
+                form,
+                with_std_error: false,
+                noise: None,
+                expects_targets: false,
+                short_panels: OnceLock::new(),
+            })
+        };
         let mut table = DistanceTable::new();
         table.add(&Self::distances(&self.fit, sample)?, sample.weights());
         if sample.len() < FEWEST_TO_DOUBT || table.is_empty() {
@@ -344,22 +631,48 @@ impl Valuer for LinearValuer {
         Ok(doubt(&plain, &calibrated))
     }
 
+    /// The errors of such values would mix the noise of the row with that of the reference,
+    /// so there are none.
+    fn expect_targets(&mut self) -> bool {
+        self.expects_targets = matches!(self.form, Form::Exact(_) | Form::Target(_));
+        self.with_std_error &= !self.expects_targets;
+        self.expects_targets
+    }
+
+    fn sum_errors(
+        &self,
+        rows: Rows<'_>,
+        groups: &[Vec<usize>],
+        in_reference: bool,
+    ) -> Result<Option<Vec<f64>>, Error> {
+        LinearValuer::sum_errors(self, rows, groups, in_reference)
+    }
+
     fn wants(&self) -> Wants {
         if self.is_slow() { slices_of(1) } else { Wants::Batches }
     }
 }
 
-/// The statistics of a reference row under the reference without it, and the effective
-/// number of the other rows; `None` if the row alone determines a coefficient.
+/// A reference row under the reference without it.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Against {
+    pub(super) stats: PointStats,
+    /// The effective number of the other rows.
+    pub(super) effective: f64,
+    /// What its leverage leaves: its residual by the others is that of the fit over this.
+    pub(super) room: f64,
+}
+
+/// The statistics of a reference row under the reference without it; `None` if the row alone
+/// determines a coefficient.
 ///
 /// With weights that sum to `n` and `d = x − x̄`, leaving out weight `w` turns
 /// the Gram matrix `S` into `S − (nw/(n−w)) ddᵀ` and `d` into `d·n/(n−w)`.
 #[inline]
-fn left_out(fit: &LinearFit, u: f64, residual: f64, weight: f64) -> Option<(PointStats, f64)> {
+pub(super) fn left_out(fit: &LinearFit, u: f64, residual: f64, weight: f64) -> Option<Against> {
     let sample = fit.sample();
     let (n, w) = (sample.n, weight * sample.weight_scale);
-    // Without centring the row's leverage is wu and c = 1.
-    let (c, h) = if fit.intercept() { (n / (n - w), w / n + w * u) } else { (1.0, w * u) };
+    let (c, h) = leverage(fit, u, w);
     let room = 1.0 - h;
     if room < LEVERAGE_ROOM {
         return None;
@@ -374,7 +687,26 @@ fn left_out(fit: &LinearFit, u: f64, residual: f64, weight: f64) -> Option<(Poin
         (rss / (n - 1.0 - sample.used), n - 1.0)
     };
     let dist_sq = (n - w) * c * c * u / (1.0 - c * w * u);
-    Some((PointStats { dist_sq, resid_sq: (residual / room).powi(2), noise_var }, effective))
+    let stats = PointStats { dist_sq, resid_sq: (residual / room).powi(2), noise_var };
+    Some(Against { stats, effective, room })
+}
+
+/// `c = n/(n−w)` and the leverage of a row of weight `w`. Without centring `c` is 1 and the
+/// leverage `wu`.
+#[inline]
+pub(super) fn leverage(fit: &LinearFit, u: f64, w: f64) -> (f64, f64) {
+    let n = fit.sample().n;
+    if fit.intercept() { (n / (n - w), w / n + w * u) } else { (1.0, w * u) }
+}
+
+/// What the product of a row with the others, whitened by the whole, has to be multiplied by,
+/// and what has to be added, once the row is left out: the rows are longer along it, and their
+/// mean is another.
+pub(super) fn seen_by_others(fit: &LinearFit, norm_sq: f64, weight: f64) -> (f64, f64) {
+    let w = weight * fit.sample().weight_scale;
+    let (c, _) = leverage(fit, norm_sq, w);
+    let stretch = 1.0 / (1.0 - c * w * norm_sq);
+    (stretch, if fit.intercept() { stretch * c * w * norm_sq } else { 0.0 })
 }
 
 #[derive(Debug, Clone, Copy)]
@@ -385,6 +717,8 @@ struct RowValue {
     penalty: f64,
     dist_sq: f64,
     resid_sq: f64,
+    predicted: f64,
+    residual: f64,
     note: Option<Note>,
     /// Set sizes visited and share of the sum kept, for Algorithms 3 and 4.
     truncation: (usize, f64),
@@ -400,6 +734,8 @@ impl Valued for RowValue {
             Part::Potential => self.potential,
             Part::Penalty => self.penalty,
             Part::DistSq => self.dist_sq,
+            Part::Predicted => self.predicted,
+            Part::Residual => self.residual,
             _ => self.resid_sq,
         }
     }
@@ -419,6 +755,8 @@ impl Default for RowValue {
             penalty: none,
             dist_sq: none,
             resid_sq: none,
+            predicted: none,
+            residual: none,
             note: None,
             truncation: (0, none),
         }

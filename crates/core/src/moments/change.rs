@@ -141,8 +141,16 @@ impl Moments {
     ///
     /// If a combination names a column that does not exist.
     pub fn recombined(&self, columns: &[Combination]) -> Self {
-        let target = Combination::column(self.n_features());
-        let columns: Vec<&Combination> = columns.iter().chain([&target]).collect();
+        self.recombined_for(columns, &Combination::column(self.n_features()))
+    }
+
+    /// The same with another target.
+    ///
+    /// # Panics
+    ///
+    /// As [`recombined`](Self::recombined).
+    pub fn recombined_for(&self, columns: &[Combination], target: &Combination) -> Self {
+        let columns: Vec<&Combination> = columns.iter().chain([target]).collect();
         let lower = match self.form {
             MomentsForm::Products => self.recombined_products(&columns),
             MomentsForm::Triangle => self.recombined_triangle(&columns),

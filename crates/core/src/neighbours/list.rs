@@ -16,13 +16,22 @@ use std::cmp::Ordering;
 #[derive(Debug, Default)]
 pub(super) struct List {
     places: Vec<u64>,
-    /// Whether a place is tied with the one before it.
-    tied: Vec<bool>,
     mask: u64,
     /// Memory for sorting.
     spare: Vec<u64>,
     /// Memory for places that are ordered by direct distances.
     doubtful: Vec<(f64, u64)>,
+}
+
+/// Set in a place that is tied with the one before it: the sign of a distance, which none
+/// needs.
+const TIED: u64 = 1 << 63;
+
+/// A list to be read: places, and which of their bits are the number of a row.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Ranked<'a> {
+    pub(super) places: &'a [u64],
+    pub(super) mask: u64,
 }
 
 /// Rows at the same distance: places `start..start + len`.
@@ -98,42 +107,108 @@ impl List {
             self.select(cut, precision);
         }
         sort(&mut self.places, &mut self.spare);
-        self.tied.clear();
-        self.tied.resize(self.places.len(), false);
         self.settle(precision, direct);
-        let end = (cut..self.places.len()).find(|&at| !self.tied[at]).unwrap_or(self.places.len());
+        let end = self.ranked().first(cut).len();
         self.places.truncate(end);
-        self.tied.truncate(end);
     }
 
+    /// The list to be read.
+    pub(super) fn ranked(&self) -> Ranked<'_> {
+        Ranked { places: &self.places, mask: self.mask }
+    }
+
+    /// Drops places that are certainly after the first `cut`; returns how far away those
+    /// can be.
+    fn select(&mut self, cut: usize, precision: Precision) -> f64 {
+        let Some(last) = cut.checked_sub(1) else {
+            self.places.clear();
+            return f64::NEG_INFINITY;
+        };
+        let (_, &mut last, _) = self.places.select_nth_unstable(last);
+        let (_, high) = self.ranked().bounds(last, precision);
+        let mask = self.mask;
+        self.places.retain(|&place| precision.low(f64::from_bits(place & !mask)) <= high);
+        high
+    }
+
+    /// Puts places in the order of direct distances wherever the order is uncertain.
+    fn settle(&mut self, precision: Precision, direct: impl Fn(usize) -> f64) {
+        let n = self.places.len();
+        let mut start = 0;
+        while start < n {
+            // Both bounds rise from place to place, so what is certainly after one place
+            // is after all places before it.
+            let mut end = start + 1;
+            let mut high = self.ranked().bounds(self.places[start], precision).1;
+            while end < n {
+                let (low, next_high) = self.ranked().bounds(self.places[end], precision);
+                if low > high {
+                    break;
+                }
+                high = next_high;
+                end += 1;
+            }
+            if end - start > 1 {
+                self.decide(start, end, &direct);
+            }
+            start = end;
+        }
+    }
+
+    fn decide(&mut self, start: usize, end: usize, direct: &impl Fn(usize) -> f64) {
+        let mask = self.mask;
+        self.doubtful.clear();
+        let places = &mut self.places[start..end];
+        self.doubtful.extend(places.iter().map(|&place| (direct((place & mask) as usize), place)));
+        // By row number among ties, so that the same sums are added in the same order.
+        self.doubtful
+            .sort_unstable_by(|(a, one), (b, other)| a.total_cmp(b).then((one & mask).cmp(&(other & mask))));
+        for (at, (place, &(distance, decided))) in places.iter_mut().zip(&self.doubtful).enumerate() {
+            let is_tied = at > 0 && self.doubtful[at - 1].0 == distance;
+            *place = if is_tied { decided | TIED } else { decided };
+        }
+    }
+}
+
+impl<'a> Ranked<'a> {
     /// Number of places.
-    pub(super) fn len(&self) -> usize {
+    pub(super) fn len(self) -> usize {
         self.places.len()
     }
 
     /// The row at a place.
     #[inline]
-    pub(super) fn row(&self, place: usize) -> usize {
+    pub(super) fn row(self, place: usize) -> usize {
         (self.places[place] & self.mask) as usize
     }
 
     /// Rows of a run.
-    pub(super) fn rows(&self, run: Run) -> impl Iterator<Item = usize> + '_ {
-        self.places[run.start..run.start + run.len].iter().map(|place| (place & self.mask) as usize)
+    pub(super) fn rows(self, run: Run) -> impl Iterator<Item = usize> + use<'a> {
+        self.places[run.start..run.start + run.len].iter().map(move |place| (place & self.mask) as usize)
     }
 
     /// Runs of rows at the same distance, from far to near.
-    pub(super) fn runs_from_far(&self) -> impl Iterator<Item = Run> + '_ {
-        let mut end = self.places.len();
+    pub(super) fn runs_from_far(self) -> impl Iterator<Item = Run> + use<'a> {
+        self.runs_between(0, self.len())
+    }
+
+    /// The same from where one run starts to where another ends.
+    pub(super) fn runs_between(self, from: usize, mut end: usize) -> impl Iterator<Item = Run> + use<'a> {
         std::iter::from_fn(move || {
-            let last = end.checked_sub(1)?;
+            let last = end.checked_sub(1).filter(|&last| last >= from)?;
             let mut start = last;
-            while self.tied[start] {
+            while self.is_tied(start) {
                 start -= 1;
             }
             end = start;
             Some(Run { start, len: last + 1 - start })
         })
+    }
+
+    /// Where the first run starts that is not before a place; where the list ends if none is.
+    pub(super) fn run_from(self, place: usize) -> usize {
+        let n = self.len();
+        (place.min(n)..n).find(|&at| !self.is_tied(at)).unwrap_or(n)
     }
 
     /// Where a point at `distance` belongs: after `start` rows that are nearer and among
@@ -142,7 +217,7 @@ impl List {
     /// is found: points sorted by distance, each with the place of the one before, take a
     /// single walk along the list.
     pub(super) fn find(
-        &self,
+        self,
         hint: usize,
         distance: f64,
         precision: Precision,
@@ -170,7 +245,7 @@ impl List {
 
     /// The first place that is not before the target: from `hint` in doubling steps
     /// either way until the target is passed, then by bisection.
-    fn search(&self, hint: usize, is_before: impl Fn(usize) -> bool) -> usize {
+    fn search(self, hint: usize, is_before: impl Fn(usize) -> bool) -> usize {
         let n = self.len();
         let (mut from, mut to) = (hint.min(n), hint.min(n));
         let mut step = 1;
@@ -205,63 +280,23 @@ impl List {
         from
     }
 
-    /// Drops places that are certainly after the first `cut`; returns how far away those
-    /// can be.
-    fn select(&mut self, cut: usize, precision: Precision) -> f64 {
-        let Some(last) = cut.checked_sub(1) else {
-            self.places.clear();
-            return f64::NEG_INFINITY;
-        };
-        let (_, &mut last, _) = self.places.select_nth_unstable(last);
-        let (_, high) = self.bounds(last, precision);
-        let mask = self.mask;
-        self.places.retain(|&place| precision.low(f64::from_bits(place & !mask)) <= high);
-        high
+    /// The first `keep` places, with all that are tied with the last of them.
+    pub(super) fn first(self, keep: usize) -> Self {
+        Self { places: &self.places[..self.run_from(keep)], ..self }
+    }
+
+    /// Whether a place is tied with the one before it.
+    #[inline]
+    fn is_tied(self, place: usize) -> bool {
+        self.places[place] & TIED != 0
     }
 
     /// Bounds on the direct distance of a place.
     #[inline]
-    fn bounds(&self, place: u64, precision: Precision) -> (f64, f64) {
+    fn bounds(self, place: u64, precision: Precision) -> (f64, f64) {
+        let place = place & !TIED;
         let (low, high) = (f64::from_bits(place & !self.mask), f64::from_bits(place | self.mask));
         (precision.low(low), precision.high(high))
-    }
-
-    /// Puts places in the order of direct distances wherever the order is uncertain.
-    fn settle(&mut self, precision: Precision, direct: impl Fn(usize) -> f64) {
-        let n = self.places.len();
-        let mut start = 0;
-        while start < n {
-            // Both bounds rise from place to place, so what is certainly after one place
-            // is after all places before it.
-            let mut end = start + 1;
-            let mut high = self.bounds(self.places[start], precision).1;
-            while end < n {
-                let (low, next_high) = self.bounds(self.places[end], precision);
-                if low > high {
-                    break;
-                }
-                high = next_high;
-                end += 1;
-            }
-            if end - start > 1 {
-                self.decide(start, end, &direct);
-            }
-            start = end;
-        }
-    }
-
-    fn decide(&mut self, start: usize, end: usize, direct: &impl Fn(usize) -> f64) {
-        let mask = self.mask;
-        self.doubtful.clear();
-        let places = &mut self.places[start..end];
-        self.doubtful.extend(places.iter().map(|&place| (direct((place & mask) as usize), place)));
-        // By row number among ties, so that the same sums are added in the same order.
-        self.doubtful
-            .sort_unstable_by(|(a, one), (b, other)| a.total_cmp(b).then((one & mask).cmp(&(other & mask))));
-        for (at, (place, &(distance, decided))) in places.iter_mut().zip(&self.doubtful).enumerate() {
-            *place = decided;
-            self.tied[start + at] = at > 0 && self.doubtful[at - 1].0 == distance;
-        }
     }
 }
 
@@ -311,12 +346,13 @@ mod tests {
                 }
                 let mut list = List::default();
                 assert!(list.sort(&distances, Some(t), keep, precision, direct));
+                let list = list.ranked();
                 let found: Vec<usize> = (0..list.len()).map(|place| list.row(place)).collect();
                 assert!(found.len() >= keep.min(expected.len()), "{metric:?}, {way:?}");
                 assert_eq!(found, expected[..found.len()], "{metric:?}, {way:?}, test row {t}");
                 for place in 1..found.len() {
                     let is_tied = direct(found[place - 1]) == direct(found[place]);
-                    assert_eq!(list.tied[place], is_tied, "{metric:?}, {way:?}: {t}, place {place}");
+                    assert_eq!(list.is_tied(place), is_tied, "{metric:?}, {way:?}: {t}, place {place}");
                 }
                 if let (Some(&last), Some(&next)) = (found.last(), expected.get(found.len())) {
                     assert!(direct(last) < direct(next), "a tie was cut in two");
@@ -338,8 +374,11 @@ mod tests {
                 if let Some(index) = index.as_ref().filter(|index| index.can_visit(&test)) {
                     let mut near = List::default();
                     near.sort_near(index, &test, Some(t), keep, direct);
+                    let near = near.ranked();
                     let rows: Vec<usize> = (0..near.len()).map(|place| near.row(place)).collect();
-                    assert_eq!((rows, &near.tied), (found.clone(), &list.tied), "{metric:?}, test row {t}");
+                    let ties =
+                        |list: Ranked<'_>| (0..list.len()).map(|at| list.is_tied(at)).collect::<Vec<_>>();
+                    assert_eq!((rows, ties(near)), (found.clone(), ties(list)), "{metric:?}, test row {t}");
                 }
                 let by_products = |place: usize| distances[found[place - 1]] <= distances[found[place]];
                 n_wrong += (1..found.len()).filter(|&place| !by_products(place)).count();

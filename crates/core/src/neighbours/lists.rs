@@ -3,7 +3,7 @@
 use super::distances::{Way, Work};
 use super::index::Index;
 use super::labels::{LabelSums, Labels};
-use super::list::List;
+use super::list::{List, Ranked, Run};
 use super::numbers::{NumberSums, Numbers};
 use super::sort::Order;
 use super::space::{Placed, TestRow};
@@ -23,11 +23,11 @@ pub(super) enum Utility<'a> {
 pub(super) struct ListWork {
     pub(super) distances: Work,
     of_reference: Vec<f64>,
-    list: List,
+    pub(super) list: List,
     /// Points from near to far.
-    order: Order,
-    labels: LabelSums,
-    numbers: NumberSums,
+    pub(super) order: Order,
+    pub(super) labels: LabelSums,
+    pub(super) numbers: NumberSums,
 }
 
 /// A test row, its target, and its number if it is a reference row.
@@ -103,9 +103,9 @@ impl NeighbourValuer<'_> {
         say: impl FnMut(usize, f64),
     ) {
         match &self.utility {
-            Utility::Labels(labels) => labels.own_values(&work.list, table, test.y, say),
+            Utility::Labels(labels) => labels.own_values(work.list.ranked(), table, test.y, say),
             Utility::Numbers(numbers) => {
-                numbers.own_values(&work.list, table, test.y, &mut work.numbers, say);
+                numbers.own_values(work.list.ranked(), table, test.y, &mut work.numbers, say);
             }
         }
     }
@@ -123,31 +123,52 @@ impl NeighbourValuer<'_> {
         out: &mut [f64],
     ) -> Result<(), Error> {
         let n = self.placed.len();
-        let distances = measured.map(|b| &work.of_reference[b * n..(b + 1) * n]);
-        let precision = self.way.precision(&self.space, &test.row);
-        let list = &work.list;
+        let ListWork { of_reference, list, labels: label_sums, numbers: number_sums, order, .. } = work;
+        let distances = measured.map(|b| &of_reference[b * n..(b + 1) * n]);
+        let list = list.ranked();
         match &self.utility {
-            Utility::Labels(labels) => labels.sums(list, table, test.y, &mut work.labels),
-            Utility::Numbers(numbers) => numbers.sums(list, table, test.y, &mut work.numbers),
+            Utility::Labels(labels) => {
+                labels.sums(list, table, test.y, label_sums);
+                self.place_points(test, list, distances, points, order, out, |point, run| {
+                    labels.value(list, table, test.y, label_sums, run, y[point])
+                })
+            }
+            Utility::Numbers(numbers) => {
+                numbers.sums(list, table, test.y, number_sums);
+                self.place_points(test, list, distances, points, order, out, |point, run| {
+                    numbers.value(list, table, test.y, number_sums, run, y[point])
+                })
+            }
         }
+    }
+
+    /// Finds the place of each point in a list and writes its value there over its distance.
+    pub(super) fn place_points(
+        &self,
+        test: &OneTest,
+        list: Ranked<'_>,
+        distances: Option<&[f64]>,
+        points: &Placed<'_>,
+        order: &mut Order,
+        out: &mut [f64],
+        mut value: impl FnMut(usize, Run) -> f64,
+    ) -> Result<(), Error> {
         if out.iter().any(|distance| !distance.is_finite()) {
             return Err(Error::TooLarge);
         }
+        let precision = self.way.precision(&self.space, &test.row);
         // Points in the order of their distances find their places one after the other. A
         // nearly correct order is enough: it only saves time, and the list decides.
         let mut hint = 0;
-        for point in work.order.of(out) {
-            let (distance, y) = (out[point], y[point]);
+        for point in order.of(out) {
+            let distance = out[point];
             let own = || {
                 if self.way == Way::Direct { distance } else { self.space.direct(&test.row, points, point) }
             };
             let direct = |row: usize| self.direct(test, row, distances);
             let run = list.find(hint, distance, precision, own, direct);
             hint = run.start;
-            out[point] = match &self.utility {
-                Utility::Labels(labels) => labels.value(list, table, test.y, &work.labels, run, y),
-                Utility::Numbers(numbers) => numbers.value(table, test.y, &work.numbers, run, y),
-            };
+            out[point] = value(point, run);
         }
         Ok(())
     }

@@ -60,6 +60,10 @@
 //! `s₀ = k`, the default, weights fall like `1/i²` and their tail like `1/i`: nothing can
 //! be cut off, the whole order is needed, and a tree does not sort faster.
 //!
+//! **Unseen rows one by one** need the whole order for every test row, which depends on the
+//! reference alone. [`NeighbourValuer::keep_lists`] sorts once; an unseen row then costs a
+//! distance and a search for each test row, and gets the same bits.
+//!
 //! ```
 //! use dshap::neighbours::{NeighbourOptions, NeighbourTask, NeighbourValuer, TestRows};
 //! use dshap::{Rows, Sizes, Valuer};
@@ -93,11 +97,13 @@
 //! | `list.rs`, `sort.rs` | the order of rows for one test row, with its ties |
 //! | `labels.rs`, `numbers.rs` | from a list to values: classification, regression |
 //! | `pass.rs` | means over test rows, with the same bits for any threads |
+//! | `kept.rs` | lists that are kept for unseen rows that come one by one |
 //! | `lists.rs`, `valuer.rs`, `shapley.rs` | one test row; the valuer; finite KNN-Shapley |
 
 mod column;
 mod distances;
 mod index;
+mod kept;
 mod labels;
 mod list;
 mod lists;
@@ -112,9 +118,11 @@ mod space;
 mod valuer;
 mod weights;
 
-pub use near::near_rows;
+pub use kept::KeptLists;
+pub use near::{near_rows, nearest_rows};
 pub use options::{DEFAULT_K, Metric, NeighbourOptions, NeighbourTask, Scale, TestRows, sample_rows};
 pub use pass::TestMeans;
 pub use search::Search;
+pub use space::ReferenceSpace;
 pub use valuer::NeighbourValuer;
 pub use weights::WeightTable;

@@ -1,6 +1,7 @@
 //! Regression: from a list to the values of rows with numbers.
 
-use super::list::{List, Run};
+use super::kept::STEP;
+use super::list::{Ranked, Run};
 use super::weights::{RunWeights, WeightTable};
 
 /// The targets of the reference.
@@ -23,9 +24,23 @@ pub(super) struct NumberSums {
     runs: Vec<RunSums>,
 }
 
+/// Every [`STEP`]-th of these sums.
+#[derive(Debug)]
+pub(super) struct NumberMarks {
+    /// From the first run on that does not start before that place.
+    beyond: Box<[Quadratic]>,
+    /// Before that place.
+    nearer: Box<[f64]>,
+}
+
+impl NumberMarks {
+    /// Bytes of a mark.
+    pub(super) const BYTES: usize = size_of::<Quadratic>() + size_of::<f64>();
+}
+
 /// `squared·u² + linear·u + constant`.
 #[derive(Debug, Clone, Copy, Default)]
-struct Quadratic {
+pub(super) struct Quadratic {
     squared: f64,
     linear: f64,
     constant: f64,
@@ -65,7 +80,7 @@ impl Numbers {
     /// over the rows further away.
     pub(super) fn own_values(
         &self,
-        list: &List,
+        list: Ranked<'_>,
         table: &WeightTable,
         y_t: f64,
         sums: &mut NumberSums,
@@ -108,7 +123,7 @@ impl Numbers {
     }
 
     /// Sums for unseen points. `table` is that of the whole list.
-    pub(super) fn sums(&self, list: &List, table: &WeightTable, y_t: f64, sums: &mut NumberSums) {
+    pub(super) fn sums(&self, list: Ranked<'_>, table: &WeightTable, y_t: f64, sums: &mut NumberSums) {
         let u_t = y_t - self.centre;
         self.add_nearer(list, sums);
         sums.beyond.resize(list.len() + 1, Quadratic::default());
@@ -116,32 +131,101 @@ impl Numbers {
         let mut beyond = Quadratic::default();
         sums.beyond[list.len()] = beyond;
         for run in list.runs_from_far() {
-            let (own, nearer) = (self.run_sums(list, run), sums.nearer[run.start]);
-            if run.len == 1 {
-                let weights = self.single_weights(table, run.start + 1);
-                beyond.add(&self.single(weights, own.sum, nearer, u_t));
-            } else {
-                beyond.add(&self.several(table.run(run.start, run.len), own, run.len, nearer, u_t));
-            }
+            let own = self.run_sums(list, run);
+            beyond.add(&self.of_run(table, run, own, sums.nearer[run.start], u_t));
             sums.beyond[run.start] = beyond;
             sums.runs[run.start] = own;
         }
     }
 
-    /// The value of an unseen point with target `y`, which belongs at `run`.
-    pub(super) fn value(&self, table: &WeightTable, y_t: f64, sums: &NumberSums, run: Run, y: f64) -> f64 {
-        let (u, u_t) = (y - self.centre, y_t - self.centre);
-        let mut beyond = sums.beyond[run.start + run.len];
-        if run.len > 0 {
-            let weights = table.run_with_point(run.start, run.len);
-            let nearer = sums.nearer[run.start];
-            beyond.add(&self.several(weights, sums.runs[run.start], run.len, nearer, u_t));
+    /// Every [`STEP`]-th of the sums.
+    pub(super) fn marks(list: Ranked<'_>, sums: &NumberSums) -> NumberMarks {
+        let marks = 0..=list.len().div_ceil(STEP);
+        NumberMarks {
+            beyond: marks.clone().map(|mark| sums.beyond[list.run_from(mark * STEP)]).collect(),
+            nearer: marks.map(|mark| sums.nearer[(mark * STEP).min(list.len())]).collect(),
         }
-        // Sums have one more place than the list has rows.
-        beyond.gain(u, sums.beyond.len() - run.start) / (self.k * self.k)
     }
 
-    fn add_nearer(&self, list: &List, sums: &mut NumberSums) {
+    /// The value of an unseen point with target `y`, which belongs at `run`.
+    pub(super) fn value(
+        &self,
+        list: Ranked<'_>,
+        table: &WeightTable,
+        y_t: f64,
+        sums: &NumberSums,
+        run: Run,
+        y: f64,
+    ) -> f64 {
+        let beyond = sums.beyond[run.start + run.len];
+        let own = (sums.runs[run.start], sums.nearer[run.start]);
+        self.value_before(beyond, table, y_t, own, run, y, list.len())
+    }
+
+    /// The same from every [`STEP`]-th sum: the runs up to the next one are added again.
+    /// `nearer` is memory.
+    pub(super) fn value_by_marks(
+        &self,
+        list: Ranked<'_>,
+        table: &WeightTable,
+        y_t: f64,
+        marks: &NumberMarks,
+        run: Run,
+        y: f64,
+        nearer: &mut Vec<f64>,
+    ) -> f64 {
+        let end = run.start + run.len;
+        let mark = end.div_ceil(STEP);
+        let (first, last) = (run.start / STEP, list.run_from(mark * STEP));
+        // The sum of targets before each of these places.
+        let start = first * STEP;
+        let mut so_far = marks.nearer[first];
+        nearer.clear();
+        for place in start..last {
+            nearer.push(so_far);
+            so_far += self.u[list.row(place)];
+        }
+        nearer.push(so_far);
+        let mut beyond = marks.beyond[mark];
+        for run in list.runs_between(end, last) {
+            let own = self.run_sums(list, run);
+            beyond.add(&self.of_run(table, run, own, nearer[run.start - start], y_t - self.centre));
+        }
+        let own = (self.run_sums(list, run), nearer[run.start - start]);
+        self.value_before(beyond, table, y_t, own, run, y, list.len())
+    }
+
+    /// The value of a point among the rows of `run`, whose sums come with that of nearer
+    /// rows, in front of all that count in `beyond`, with a list of `n_rows`.
+    #[inline]
+    fn value_before(
+        &self,
+        mut beyond: Quadratic,
+        table: &WeightTable,
+        y_t: f64,
+        (own, nearer): (RunSums, f64),
+        run: Run,
+        y: f64,
+        n_rows: usize,
+    ) -> f64 {
+        let (u, u_t) = (y - self.centre, y_t - self.centre);
+        if run.len > 0 {
+            let weights = table.run_with_point(run.start, run.len);
+            beyond.add(&self.several(weights, own, run.len, nearer, u_t));
+        }
+        beyond.gain(u, n_rows + 1 - run.start) / (self.k * self.k)
+    }
+
+    /// What a run contributes to the rows in front of it.
+    #[inline]
+    fn of_run(&self, table: &WeightTable, run: Run, own: RunSums, nearer: f64, u_t: f64) -> Quadratic {
+        match run.len {
+            1 => self.single(self.single_weights(table, run.start + 1), own.sum, nearer, u_t),
+            len => self.several(table.run(run.start, len), own, len, nearer, u_t),
+        }
+    }
+
+    fn add_nearer(&self, list: Ranked<'_>, sums: &mut NumberSums) {
         sums.nearer.clear();
         let mut so_far = 0.0;
         for place in 0..list.len() {
@@ -151,7 +235,7 @@ impl Numbers {
         sums.nearer.push(so_far);
     }
 
-    fn run_sums(&self, list: &List, run: Run) -> RunSums {
+    fn run_sums(&self, list: Ranked<'_>, run: Run) -> RunSums {
         list.rows(run)
             .map(|row| self.u[row])
             .fold(RunSums::default(), |sums, u| RunSums { sum: sums.sum + u, squares: sums.squares + u * u })

@@ -64,6 +64,19 @@ impl Mean {
         self.sum_sq += delta * (value - self.mean);
     }
 
+    /// Adds the mean over further test rows (Chan, Golub and LeVeque).
+    fn absorb(&mut self, later: &Mean) {
+        self.n_tests += later.n_tests;
+        if later.n == 0 {
+            return;
+        }
+        let (n, m) = (f64::from(self.n), f64::from(later.n));
+        let delta = later.mean - self.mean;
+        self.mean += delta * (m / (n + m));
+        self.sum_sq += later.sum_sq + delta * delta * (n * m / (n + m));
+        self.n += later.n;
+    }
+
     /// Adds zeros until `n_tests` test rows have been counted.
     #[inline]
     fn catch_up(&mut self, n_tests: usize, inverse: &[f64]) {
@@ -113,6 +126,56 @@ impl TestMeans {
         self.n_tests
     }
 
+    /// Adds what further test rows say about the same rows. Means are merged as a whole, so
+    /// the last digit depends on which test rows were added together.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Contradiction`] for means of another number of rows.
+    pub fn merge(&mut self, later: &TestMeans) -> Result<(), Error> {
+        if self.means.len() != later.means.len() {
+            return Err(Error::Contradiction { what: "means of different rows cannot be merged" });
+        }
+        // A test row that is a reference row is silent about itself, wherever it is.
+        let n_silent = (self.n_tests - self.n_fewest).max(later.n_tests - later.n_fewest);
+        self.n_tests += later.n_tests;
+        self.n_fewest = self.n_tests.saturating_sub(n_silent);
+        for (mean, later) in self.means.iter_mut().zip(&later.means) {
+            mean.absorb(later);
+        }
+        Ok(())
+    }
+
+    /// All numbers: test rows, the fewest that count, and three numbers for each row.
+    pub fn to_parts(&self) -> Vec<f64> {
+        let counts = [self.n_tests as f64, self.n_fewest as f64];
+        let of_row = |mean: &Mean| [f64::from(mean.n), mean.mean, mean.sum_sq];
+        counts.into_iter().chain(self.means.iter().flat_map(of_row)).collect()
+    }
+
+    /// Means from their numbers.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Contradiction`] when they cannot be those of means.
+    pub fn from_parts(parts: &[f64]) -> Result<Self, Error> {
+        let wrong = Error::Contradiction { what: "the means over test rows do not add up" };
+        let Some(([n_tests, n_fewest], rest)) = parts.split_first_chunk::<2>() else { return Err(wrong) };
+        let (rows, more) = rest.as_chunks::<3>();
+        let is_count = |n: &f64| *n >= 0.0 && n.fract() == 0.0 && *n <= f64::from(u32::MAX);
+        let counts = rows.iter().map(|row| &row[0]).chain([n_tests, n_fewest]);
+        if !more.is_empty() || !counts.into_iter().all(is_count) || n_fewest > n_tests {
+            return Err(wrong);
+        }
+        let of_row =
+            |&[n, mean, sum_sq]: &[f64; 3]| Mean { n: n as u32, n_tests: *n_tests as u32, mean, sum_sq };
+        Ok(Self {
+            means: rows.iter().map(of_row).collect(),
+            n_tests: *n_tests as usize,
+            n_fewest: *n_fewest as usize,
+        })
+    }
+
     /// The values, with standard errors if asked for. These are of a mean over test rows
     /// and need two of them (three, if they are reference rows).
     ///
@@ -146,7 +209,7 @@ pub(super) struct Speaking {
 
 impl Speaking {
     /// Test rows of a task.
-    fn task_tests(&self) -> usize {
+    pub(super) fn task_tests(&self) -> usize {
         let task_tests = (TASK_NUMBERS / self.n_wide.max(1)).clamp(*TASK_TESTS.start(), *TASK_TESTS.end());
         // If there are few test rows, no thread should wait for others.
         task_tests.min(self.n_tests.div_ceil(rayon::current_num_threads())).max(1)
@@ -312,5 +375,19 @@ mod tests {
         assert_eq!(bits(&found), bits(&expected));
         assert_eq!(bits(&mixed), bits(&expected));
         assert_eq!((mixed.n_tests, mixed.n_fewest), (expected.n_tests, expected.n_fewest));
+
+        // Test rows that were heard elsewhere are merged, through their numbers.
+        let [mut merged, mut later] = [(); 2].map(|()| TestMeans::new(n_rows));
+        assert_eq!(dense(&mut merged, 0, 33), Ok(()));
+        assert_eq!(dense(&mut later, 33, n_tests - 33), Ok(()));
+        let later = TestMeans::from_parts(&later.to_parts()).expect("its own numbers");
+        assert_eq!(merged.merge(&later), Ok(()));
+        let close = |one: f64, two: f64| (one - two).abs() <= 1e-14 * (1.0 + two.abs());
+        for (one, two) in merged.means.iter().zip(&expected.means) {
+            assert_eq!((one.n, one.n_tests), (two.n, two.n_tests));
+            assert!(close(one.mean, two.mean) && close(one.sum_sq, two.sum_sq), "{one:?} {two:?}");
+        }
+        assert!(merged.merge(&TestMeans::new(3)).is_err());
+        assert!(TestMeans::from_parts(&[1.0]).is_err() && TestMeans::from_parts(&[1.0, 2.0]).is_err());
     }
 }

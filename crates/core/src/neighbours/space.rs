@@ -8,10 +8,11 @@
 //! are never trusted beyond it (`list.rs`).
 
 use super::column::{Column, Span, column_of, length, lift_of};
-use super::options::{Metric, Scale};
+use super::options::{Metric, NeighbourOptions, Scale};
 use crate::{Error, Rows};
 use faer::MatRef;
 use rayon::prelude::*;
+use std::sync::Arc;
 
 /// Larger cells than this cannot be squared.
 const TOO_LARGE: f64 = 1e150;
@@ -26,13 +27,65 @@ pub(super) struct Space {
     pub(super) constant: Vec<usize>,
 }
 
+/// A reference whose cells were checked, and how they become coordinates: what all valuers
+/// of it share. It takes several passes over all cells, which is long where a single row is
+/// to be valued.
+#[derive(Debug, Clone)]
+pub struct ReferenceSpace {
+    pub(super) space: Arc<Space>,
+    inverse_norm: Arc<[f64]>,
+    scale: Scale,
+    n_rows: usize,
+}
+
+impl ReferenceSpace {
+    /// Checks a reference and its targets.
+    ///
+    /// # Errors
+    ///
+    /// As for [`NeighbourValuer::new`](super::NeighbourValuer::new).
+    pub fn new(reference: Rows<'_>, options: NeighbourOptions) -> Result<Self, Error> {
+        options.check()?;
+        if reference.is_empty() {
+            return Err(Error::NoRows);
+        }
+        if reference.weights().is_some() {
+            return Err(Error::Weighted);
+        }
+        if u32::try_from(reference.len()).is_err() {
+            return Err(Error::BadOption { what: "there can be at most 2³² − 1 reference rows" });
+        }
+        let space = Space::new(reference, options.metric, options.scale)?;
+        let inverse_norm = space.place(reference)?.inverse_norm;
+        options.task.check(reference)?;
+        Ok(Self { space: Arc::new(space), inverse_norm, scale: options.scale, n_rows: reference.len() })
+    }
+
+    /// Whether it may be that of these rows.
+    pub(super) fn fits(&self, reference: Rows<'_>, options: NeighbourOptions) -> bool {
+        let found = (reference.len(), reference.n_features(), options.metric, options.scale);
+        found == (self.n_rows, self.space.n_features, self.space.metric, self.scale)
+            && reference.weights().is_none()
+    }
+
+    pub(super) fn placed<'a>(&self, reference: Rows<'a>) -> Placed<'a> {
+        Placed { x: reference.x(), inverse_norm: Arc::clone(&self.inverse_norm) }
+    }
+
+    /// Design columns that are the same in every reference row and left out, if
+    /// columns are standardised.
+    pub fn constant_columns(&self) -> &[usize] {
+        &self.space.constant
+    }
+}
+
 /// Rows, and what is needed besides their cells.
 #[derive(Debug)]
 pub(super) struct Placed<'a> {
     pub(super) x: MatRef<'a, f64>,
     /// For cosines, one over the length of each row; 0 for a row of length 0.
     /// Otherwise empty.
-    inverse_norm: Vec<f64>,
+    inverse_norm: Arc<[f64]>,
 }
 
 impl Space {
@@ -68,7 +121,7 @@ impl Space {
             return Err(Error::FeatureCount { found: rows.n_features(), expected: self.n_features });
         }
         check_cells(rows)?;
-        let mut placed = Placed { x: rows.x(), inverse_norm: Vec::new() };
+        let mut placed = Placed { x: rows.x(), inverse_norm: Arc::default() };
         if self.metric == Metric::Cosine {
             let inverse_norm = |row| {
                 let cell = |column: &Column| column.standardised(placed.x[(row, column.feature)]);

@@ -8,12 +8,12 @@ use super::numbers::Numbers;
 use super::options::{NeighbourOptions, NeighbourTask, TestRows, check_numbers};
 use super::pass::{Speaking, TestMeans, add_tests};
 use super::search::Search;
-use super::space::{Placed, Space, TestRow};
+use super::space::{Placed, ReferenceSpace, Space, TestRow};
 use super::weights::WeightTable;
 use crate::valuer::check_whole;
 use crate::values::{Part, Values};
 use crate::{Error, Place, Rows, Sizes, Valuer, Wants, Warning, Watch};
-use std::sync::OnceLock;
+use std::sync::{Arc, OnceLock};
 
 /// Values any row, seen or unseen, by its effect on predictions from neighbours.
 ///
@@ -27,10 +27,10 @@ use std::sync::OnceLock;
 pub struct NeighbourValuer<'a> {
     pub(super) reference: Rows<'a>,
     pub(super) placed: Placed<'a>,
-    pub(super) space: Space,
+    pub(super) space: Arc<Space>,
     pub(super) way: Way,
     pub(super) test: Test<'a>,
-    sizes: Sizes,
+    pub(super) sizes: Sizes,
     pub(super) options: NeighbourOptions,
     pub(super) utility: Utility<'a>,
     pub(super) with_std_error: bool,
@@ -65,7 +65,22 @@ impl<'a> NeighbourValuer<'a> {
         sizes: Sizes,
         options: NeighbourOptions,
     ) -> Result<Self, Error> {
-        let valuer = Self::unchecked(reference, test, sizes, options)?;
+        Self::in_space(&ReferenceSpace::new(reference, options)?, reference, test, sizes, options)
+    }
+
+    /// The same with a reference that was checked before: `space` must be of these rows.
+    ///
+    /// # Errors
+    ///
+    /// As for [`new`](Self::new).
+    pub fn in_space(
+        space: &ReferenceSpace,
+        reference: Rows<'a>,
+        test: TestRows<'a>,
+        sizes: Sizes,
+        options: NeighbourOptions,
+    ) -> Result<Self, Error> {
+        let valuer = Self::unchecked(space, reference, test, sizes, options)?;
         WeightTable::check(valuer.list_len(), options.k, sizes)?;
         Ok(valuer)
     }
@@ -78,29 +93,23 @@ impl<'a> NeighbourValuer<'a> {
     ///
     /// As for [`new`](Self::new), except for sizes.
     pub fn of_dataset(rows: Rows<'a>, test: TestRows<'a>, options: NeighbourOptions) -> Result<Self, Error> {
-        Self::unchecked(rows, test, Self::default_sizes(options.k, rows.len()), options)
+        let space = ReferenceSpace::new(rows, options)?;
+        Self::unchecked(&space, rows, test, Self::default_sizes(options.k, rows.len()), options)
     }
 
     /// A valuer whose sizes may make no sets.
     fn unchecked(
+        space: &ReferenceSpace,
         reference: Rows<'a>,
         test: TestRows<'a>,
         sizes: Sizes,
         options: NeighbourOptions,
     ) -> Result<Self, Error> {
         options.check()?;
-        if reference.is_empty() {
-            return Err(Error::NoRows);
+        if !space.fits(reference, options) {
+            return Err(Error::Contradiction { what: "the space is that of other rows or options" });
         }
-        if reference.weights().is_some() {
-            return Err(Error::Weighted);
-        }
-        if u32::try_from(reference.len()).is_err() {
-            return Err(Error::BadOption { what: "there can be at most 2³² − 1 reference rows" });
-        }
-        let space = Space::new(reference, options.metric, options.scale)?;
-        let placed = space.place(reference)?;
-        options.task.check(reference)?;
+        let (placed, space) = (space.placed(reference), Arc::clone(&space.space));
         let in_test = |error| Error::InTest { error: Box::new(error) };
         let test = match test {
             TestRows::Given(rows) if rows.is_empty() => return Err(Error::NoTestRows),
@@ -341,7 +350,7 @@ impl<'a> NeighbourValuer<'a> {
         self.placed.len() - usize::from(matches!(self.test, Test::Reference(_)))
     }
 
-    fn unseen_table(&self) -> Result<&WeightTable, Error> {
+    pub(super) fn unseen_table(&self) -> Result<&WeightTable, Error> {
         if let Some(table) = self.unseen.get() {
             return Ok(table);
         }

@@ -95,18 +95,28 @@ impl SizeSums {
     /// As [`new`](Self::new).
     pub fn scaled(dim: usize, nu_first: u64, nu_last: u64, factors: impl Fn(f64) -> (f64, f64)) -> Self {
         let rule = CountingRule::new(nu_first, nu_last);
-        Self::of_nodes(dim, (nu_first, nu_last), rule.nodes(), factors)
+        Self::of_nodes(dim, (nu_first, nu_last), rule.nodes(), factors, usual_weight(dim))
     }
 
     /// The same for the sets of some sizes, each with the weight that it has `m` times.
     pub(crate) fn of_sizes(dim: usize, sizes: Sizes, factors: impl Fn(f64) -> (f64, f64)) -> Self {
+        Self::weighted(dim, sizes, factors, usual_weight(dim))
+    }
+
+    /// The same with another function of `ν` for `w`.
+    pub(crate) fn weighted(
+        dim: usize,
+        sizes: Sizes,
+        factors: impl Fn(f64) -> (f64, f64),
+        weight: impl Fn(f64) -> f64,
+    ) -> Self {
         let nu = |size: usize| (size - dim) as u64;
         let (nu_first, nu_last) = (nu(sizes.min()), nu(sizes.max()));
         // ν = s − p + 1
         let nodes = sizes.semivalue().counts(nu_first, nu_last, dim as f64 - 1.0, sizes.max());
         // Sizes without weight do not decide what happens next to the centre.
         let nu_first = nu_first.max(nodes[0].at.floor() as u64);
-        Self::of_nodes(dim, (nu_first, nu_last), &nodes, factors)
+        Self::of_nodes(dim, (nu_first, nu_last), &nodes, factors, weight)
     }
 
     fn of_nodes(
@@ -114,13 +124,13 @@ impl SizeSums {
         (nu_first, nu_last): (u64, u64),
         nodes: &[Node],
         factors: impl Fn(f64) -> (f64, f64),
+        weight: impl Fn(f64) -> f64,
     ) -> Self {
         assert!(dim >= 1, "a design has at least one column");
         assert!(
             (2..=nu_last).contains(&nu_first),
             "degrees of freedom {nu_first}..={nu_last} must start at 2 or above"
         );
-        let weight = |nu: f64| 1.0 + (dim - 1) as f64 / (nu - 1.0);
         let terms: Vec<Term> = nodes
             .iter()
             .map(|node| {
@@ -242,6 +252,11 @@ impl SizeSums {
         let h4 = if nu == 4 { h4_over_a + log_gain } else { continued(h4_over_a, 2.0) };
         Sums { h2, a_h2: a * h2, h3, h4: a * h4, neg_dh2: continued(neg_dh2, 3.0) }
     }
+}
+
+/// `w = (ν + p − 2)/(ν − 1)` of Theorem 2.
+fn usual_weight(dim: usize) -> impl Fn(f64) -> f64 {
+    move |nu| 1.0 + (dim as f64 - 1.0) / (nu - 1.0)
 }
 
 /// A set size, or what stands for several of them.

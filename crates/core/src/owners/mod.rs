@@ -19,7 +19,7 @@
 //! |---|---|
 //! | `game.rs` | what a game is; Shapley values and interactions from utilities |
 //! | `exact.rs` | all coalitions, up to 16 owners |
-//! | `sampled.rs` | more owners: random orders, stratified by place, with a stopping rule |
+//! | `sampled/` | more owners: random orders, stratified by place, with a stopping rule |
 //! | `linear.rs` | regression on merged moments: no row is needed |
 //! | `quadratic.rs` | contributions to single test rows, by one quadratic form per owner |
 //! | `ridge.rs` | the penalty, chosen by the moments of five folds |
@@ -59,5 +59,5 @@ pub use neighbours::{NeighbourGame, NeighbourGameOptions, NeighbourTarget};
 pub use payout::{MOST_UNITS, PayoutError, PayoutRules, payout, shares};
 pub use quadratic::QuadraticForms;
 pub use ridge::{RidgeChoice, choose_ridge};
-pub use sampled::{SampleOptions, Sampled, sampled};
+pub use sampled::{SampleOptions, Sampled, SampledPairs, sampled, sampled_interactions};
 pub use stability::{Errors, Stability, resampled};

@@ -24,32 +24,7 @@ use super::options::{Spread, Utility};
 use super::sums::{along, products, quadratic};
 use super::terms::{RowForm, RowTerms, TermsWork};
 use crate::Rows;
-use crate::classification::LogisticFit;
 use crate::classification::fit::PanelWork;
-use crate::classification::logit::Logit;
-
-/// A leverage this close to 1 leaves no digits for the row's own coefficient.
-const LEVERAGE_ROOM: f64 = 1e-10;
-
-/// The model of row `i` of a solved panel. With `own`, the weight of the row in the
-/// reference, that of the reference without it, by one step of Newton's method; `None` if
-/// the row alone determines a coefficient.
-pub(super) fn logit_of(
-    fit: &LogisticFit,
-    panel: &PanelWork,
-    i: usize,
-    label: f64,
-    own: Option<f64>,
-) -> Option<Logit> {
-    let row = panel.row[i];
-    // A row of weight 0 is in the table but not in the reference.
-    let Some(own) = own.map(|own| own * fit.weight_scale()).filter(|&own| own > 0.0) else {
-        return Some(row);
-    };
-    let reach = own * panel.damped[i];
-    let room = 1.0 - row.weight * reach;
-    (room >= LEVERAGE_ROOM).then(|| Logit::new(panel.eta()[i] - row.surprise * reach / room, label))
-}
 
 impl RowForm {
     /// Removes reference rows whose panel is in `work` from `H` and `J`, under log-loss

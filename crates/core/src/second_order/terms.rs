@@ -1,7 +1,6 @@
 //! The terms of a row in an expansion.
 
 use super::expansion::Expansion;
-use super::left_out::logit_of;
 use super::options::SecondOrderOptions;
 use super::sums::{Spreading, along, cells, products, quadratic, whiten};
 use crate::classification::LogisticFit;
@@ -168,7 +167,7 @@ impl RowForm {
         whiten(panel, n);
         let own = |i: usize| left_out.then(|| rows.weights().map_or(1.0, |weights| weights[start + i]));
         let logits: Vec<Option<Logit>> =
-            (0..out.len()).map(|i| logit_of(fit, panel, i, rows.y()[start + i], own(i))).collect();
+            (0..out.len()).map(|i| fit.logit_of(panel, i, rows.y()[start + i], own(i))).collect();
         let z = panel.panel.x.as_ref();
         let surprise = |i: usize| logits[i].map_or(0.0, |row| row.surprise);
         let e: [f64; PANEL_ROWS] = std::array::from_fn(|i| if i < out.len() { surprise(i) } else { 0.0 });

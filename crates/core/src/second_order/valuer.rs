@@ -3,7 +3,6 @@
 use super::bootstrap::{BootstrapOptions, Drawn, replicates, std_errors};
 use super::drawn::DrawnStart;
 use super::expansion::Expansion;
-use super::left_out::logit_of;
 use super::nodes::{NodeWeight, SizeNodes};
 use super::options::{SecondOrderOptions, shift_warning};
 use super::passes::{SecondOrderPasses, SecondOrderStep};
@@ -172,8 +171,8 @@ impl SecondOrderValuer {
     /// Rows that are valued together; fewer take just as long.
     pub const ROWS_AT_ONCE: usize = PANEL_ROWS;
 
-    /// The parts that values come with, in order: `value = potential − penalty
-    /// + correction`.
+    /// The parts that values come with, in order, without those about labels: `value =
+    /// potential − penalty + correction`.
     pub const PARTS: [Part; 6] =
         [Part::Potential, Part::Penalty, Part::Correction, Part::DistSq, Part::Prob, Part::Weight];
 
@@ -265,7 +264,8 @@ impl SecondOrderValuer {
         );
         // Which panel fails first is random, but the reported cell is not.
         valued.map_err(|_: Error| rows.explain_not_finite(0, rows.len()))?;
-        let mut values = Values::of(&out, self.parts());
+        let mut values = Values::of(&out, Self::PARTS.to_vec());
+        values.parts.extend(self.fit.label_parts(rows, left_out)?);
         values.std_error =
             std_errors(&values.value, &self.drawn, |forms| self.values_by(forms, rows, left_out))?;
         Ok(values)
@@ -335,7 +335,7 @@ impl SecondOrderValuer {
         for (i, out) in out.iter_mut().enumerate() {
             let own = left_out.then(|| rows.weights().map_or(1.0, |weights| weights[start + i]));
             (out.prob, out.weight) = (work.row[i].prob, work.row[i].weight);
-            let weight = logit_of(&self.fit, work, i, rows.y()[start + i], own).map(|row| row.weight);
+            let weight = self.fit.logit_of(work, i, rows.y()[start + i], own).map(|row| row.weight);
             out.dist_sq = weight.unwrap_or(f64::NAN) * self.fit.n_rows() as f64 * work.spread[i];
         }
         Ok(())
@@ -350,7 +350,7 @@ impl Valuer for SecondOrderValuer {
     }
 
     fn parts(&self) -> Vec<Part> {
-        Self::PARTS.to_vec()
+        [Self::PARTS.as_slice(), &Part::OF_LABEL].concat()
     }
 
     fn sizes(&self) -> Sizes {

@@ -10,7 +10,7 @@ use dshap_testkit::{Sample, assert_close, real_data};
 use setting::{PLAIN, logistic, table, try_logistic};
 
 /// A table with a header, the target last.
-fn data(file: &str) -> Option<Sample> {
+pub(crate) fn data(file: &str) -> Option<Sample> {
     let text = std::fs::read_to_string(real_data(file)?).unwrap();
     let rows: Vec<Vec<f64>> = text
         .lines()

@@ -54,6 +54,33 @@ fn weights_are_rows_that_repeat() {
     }
 }
 
+/// The share is what the weights of all rows make it, whatever their order, and it is saved.
+#[test]
+fn the_share_of_weights_is_that_of_all_rows() {
+    let n = BLOCK_ROWS + 501;
+    let sample = labelled(92, n, &[0.4, 2.0, -1.5]);
+    let (x, y) = table(&sample);
+    let own: Vec<f64> = (0..n).map(|i| f64::from(u8::from(i % 5 != 0)) * (1.0 + (i % 3) as f64)).collect();
+    let plain = Rows::new(x.as_ref(), &y).unwrap();
+    for rows in [plain, plain.with_weights(&own).unwrap()] {
+        let fit = LogisticFit::of(rows, PLAIN).unwrap();
+        let stats = fit.stats(plain).unwrap();
+        let counts = |i: usize| rows.weights().map_or(1.0, |own| own[i]);
+        let [count, sum, squares] = (0..n).fold([0.0; 3], |[count, sum, squares], i| {
+            let (own, weight) = (counts(i), stats[i].weight);
+            [count + own, sum + own * weight, squares + own * weight * weight]
+        });
+        let share = fit.weight_share().unwrap();
+        assert_close(share, sum * sum / (count * squares), 1e-9);
+        assert!(share < 0.9, "a share of {share} would not tell rows apart");
+        let again = LogisticFit::from_parts(fit.to_parts()).unwrap();
+        assert_eq!(again.weight_share(), Some(share));
+    }
+    let backwards: Vec<usize> = (0..n).rev().collect();
+    let [there, back] = [logistic(&sample, PLAIN), logistic(&sample.select(&backwards), PLAIN)];
+    assert_close(there.weight_share().unwrap(), back.weight_share().unwrap(), 1e-12);
+}
+
 /// A label that is rare except in one small group: from equal probabilities the first
 /// step puts the group's log-odds at +37 instead of 0, where it has no weight left to
 /// return. The fit is known: log-odds of the shares.

@@ -447,6 +447,37 @@ fn algorithm_5_is_unbiased() {
     }
 }
 
+/// The same for sets, met and left out. Power: if members were drawn once for all, or the
+/// square of the estimate were left out, means would be tens of standard errors away.
+#[test]
+fn algorithm_5_of_sets_is_unbiased() {
+    let (rows, members) = (normal_rows(21, 50, 2), normal_rows(22, 4, 2));
+    for kernel in [Kernel::Gaussian, Kernel::Epanechnikov] {
+        let fit = fit(&rows, given(kernel, if kernel == Kernel::Gaussian { 0.6 } else { 1.9 }));
+        let integrals = PairIntegrals::of(&fit, 50, 0).unwrap();
+        let valuer = || SetValuer::new(&fit, integrals, 40, 0.0).unwrap();
+        let drawn = |seed| valuer().by_drawing(Algorithm5 { seed });
+        let (mut met, mut left_out) = (MeanEstimate::default(), MeanEstimate::default());
+        for seed in 0..4000 {
+            met.push(drawn(seed).value(members.as_ref()).unwrap().value);
+            left_out.push(drawn(seed).left_out(&[3, 7, 8]).unwrap().value);
+        }
+        let exact = valuer().value(members.as_ref()).unwrap();
+        met.assert_agrees(exact.value, &format!("{kernel:?}"));
+        left_out
+            .assert_agrees(valuer().left_out(&[3, 7, 8]).unwrap().value, &format!("{kernel:?}, left out"));
+        // Without the squares of the kernels of members with themselves.
+        met.assert_rejects(
+            exact.value + (exact.relative - exact.without_constant),
+            10.0,
+            &format!("{kernel:?}"),
+        );
+        assert!(drawn(1).value(members.as_ref()).unwrap().std_error.is_nan());
+        let numbered = |number| drawn(1).numbered(members.as_ref(), number).unwrap().value;
+        assert_ne!(numbered(0).to_bits(), numbered(1).to_bits());
+    }
+}
+
 /// The curve against held-out densities written out, for both criteria.
 #[test]
 fn cross_validation_is_what_leaving_folds_out_gives() {
@@ -455,11 +486,14 @@ fn cross_validation_is_what_leaving_folds_out_gives() {
     for kernel in [Kernel::Gaussian, Kernel::Triangular] {
         let options = DensityOptions { bandwidth: Bandwidth::CrossValidated, ..given(kernel, 1.0) };
         let fit = DensityFit::of(rows.as_ref(), options).unwrap();
-        let expected = [-2.0, -1.5, -1.0, -0.5, 0.0, 0.5, 1.0].map(|power| 10.0_f64.powf(power));
-        assert_eq!(fit.curve().len(), 7);
-        for (trial, expected) in fit.curve().iter().zip(expected) {
+        let grid = [-2.0, -1.5, -1.0, -0.5, 0.0, 0.5, 1.0].map(|power| 10.0_f64.powf(power));
+        let of_grid = DensityOptions { bandwidth: Bandwidth::Grid, ..options };
+        let of_grid = DensityFit::of(rows.as_ref(), of_grid).unwrap();
+        assert_eq!((of_grid.curve().len(), fit.curve().len()), (7, 13));
+        of_grid.curve().iter().zip(grid).for_each(|(trial, h)| assert_close(trial.bandwidth, h, 1e-15));
+        assert!(of_grid.curve().iter().all(|trial| fit.curve().contains(trial)));
+        for trial in fit.curve() {
             let h = trial.bandwidth;
-            assert_close(h, expected, 1e-15);
             let pair =
                 |i: usize, b: usize| density::log_kernels(kernel, h, rows.as_ref(), i, rows.as_ref(), b);
             let mut score = 0.0;

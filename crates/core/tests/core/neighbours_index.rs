@@ -14,7 +14,7 @@ use setting::{THREE_CLASSES, Table, as_given};
 
 /// Data with hard distances or boxes.
 #[derive(Debug, Clone, Copy)]
-enum Kind {
+pub(crate) enum Kind {
     Spread,
     /// Whole numbers: ties everywhere.
     Grid,
@@ -28,7 +28,7 @@ enum Kind {
     Line,
 }
 
-fn drawn(kind: Kind, draws: &mut Draws, n: usize, p: usize, task: NeighbourTask) -> Table {
+pub(crate) fn drawn(kind: Kind, draws: &mut Draws, n: usize, p: usize, task: NeighbourTask) -> Table {
     let table = match kind {
         Kind::Grid => Table::on_a_grid(draws, n, p, 3.0, task),
         _ => Table::drawn(draws, n, p, task),
@@ -54,7 +54,7 @@ fn drawn(kind: Kind, draws: &mut Draws, n: usize, p: usize, task: NeighbourTask)
 /// Values of reference rows and of points as bits, or the error.
 type Found = Vec<Result<Vec<u64>, Error>>;
 
-fn bits(values: Result<Values, Error>) -> Result<Vec<u64>, Error> {
+pub(crate) fn bits(values: Result<Values, Error>) -> Result<Vec<u64>, Error> {
     values.map(|values| {
         let errors = values.std_error.into_iter().flatten();
         values.value.into_iter().chain(errors).map(f64::to_bits).collect()
@@ -80,7 +80,7 @@ fn all_values(
     ]
 }
 
-fn kinds() -> impl Strategy<Value = Kind> {
+pub(crate) fn kinds() -> impl Strategy<Value = Kind> {
     prop_oneof![
         Just(Kind::Spread),
         Just(Kind::Grid),

@@ -2,7 +2,9 @@
 
 use crate::common::on_threads;
 use crate::common::owners::Market;
-use dshap::owners::{Contributions, QuadraticForms, SampleOptions, Sampled, exact, sampled};
+use dshap::owners::{
+    Contributions, QuadraticForms, SampleOptions, Sampled, exact, sampled, sampled_interactions,
+};
 use dshap_testkit::{MAX_ABS_Z, assert_same_bits};
 
 fn options(seed: u64, tolerance: f64, most_rounds: usize) -> SampleOptions {
@@ -74,4 +76,39 @@ fn copies_among_many_have_the_same_value_within_errors() {
     let found = draw(&market, options(9, 0.0, 4000));
     let error = found.errors[1].hypot(found.errors[7]);
     assert!((found.shapley[1] - found.shapley[7]).abs() < MAX_ABS_Z * error);
+}
+
+/// All pairs of nine owners, and the pairs of some of them. If a size were forgotten or
+/// pairs in one block did not count for more, interactions would be off by tens of errors.
+#[test]
+fn interactions_by_random_orders_agree_with_all_coalitions() {
+    let game = market().game(0.6);
+    let truth = exact(&game, &|_, _| true).unwrap().interactions;
+    let place = |g: usize, h: usize| g * (17 - g) / 2 + h - g - 1;
+    for owners in [(0..9).collect::<Vec<_>>(), vec![1, 4, 5, 8]] {
+        let found = sampled_interactions(&game, &owners, options(7, 0.0, 100_000), &|_, _| true).unwrap();
+        let mut pair = 0;
+        let largest = truth.iter().fold(0.0, |most: f64, value| most.max(value.abs()));
+        for (i, &g) in owners.iter().enumerate() {
+            for &h in &owners[i + 1..] {
+                let (value, error) = (found.values[pair], found.errors[pair]);
+                let z = (value - truth[place(g, h)]) / error;
+                assert!(z.abs() < MAX_ABS_Z, "{g} and {h}: z = {z:.1}, {value} ± {error}");
+                assert!(error < 0.1 * largest, "the test could not fail: {error} of {largest}");
+                pair += 1;
+            }
+        }
+        assert_eq!(pair, found.values.len());
+    }
+}
+
+#[test]
+fn interactions_have_the_same_bits_on_any_number_of_threads() {
+    let game = market().game(0.6);
+    let run = |threads| {
+        on_threads(threads, || {
+            sampled_interactions(&game, &[0, 2, 3, 7], options(1, 0.1, 500), &|_, _| true).unwrap().values
+        })
+    };
+    assert_same_bits(&run(1), &run(3), "interactions");
 }

@@ -90,7 +90,7 @@ fn values_are_potential_less_penalty_plus_correction() {
         let (potential, penalty, correction) =
             (part(Part::Potential), part(Part::Penalty), part(Part::Correction));
         let names: Vec<Part> = found.parts.iter().map(|(part, _)| *part).collect();
-        assert_eq!(names, SecondOrderValuer::PARTS);
+        assert_eq!(names, [&SecondOrderValuer::PARTS[..], &Part::OF_LABEL[..]].concat());
         for i in 0..200 {
             let size = potential[i].abs().max(penalty[i].abs()).max(correction[i].abs());
             let sum = potential[i] - penalty[i] + correction[i];

@@ -10,6 +10,9 @@
 pub(crate) mod descent;
 pub(crate) mod newton;
 pub(crate) mod setup;
+mod spread;
+
+pub use spread::{PassKind, PassPlan, PassSums, PassSumsParts};
 
 use super::fit::{LogisticFit, Solution, WeightedFactor};
 use super::separation::{BorderSweep, SideSweep, separated};
@@ -20,6 +23,7 @@ use descent::{Descent, LOSS_NOISE};
 use faer::Mat;
 use newton::{NewtonSums, NewtonSweep};
 use setup::Setup;
+use spread::Sums;
 use std::sync::Arc;
 
 /// How a reference is fitted.
@@ -81,6 +85,9 @@ pub struct Irls {
     n_passes: usize,
     phase: Phase,
 }
+
+/// A pass that does not belong to the first one.
+const OTHER_ROWS: Error = Error::Contradiction { what: "a pass saw other rows than the first pass" };
 
 /// The result of a pass.
 #[derive(Debug)]
@@ -169,35 +176,63 @@ impl Irls {
     /// [`Error::NotConverged`], and [`Error::Contradiction`] if the rows differ from
     /// those before. After an error the fit cannot go on.
     pub fn finish_pass(&mut self, pass: PassBuilder) -> Result<Step, Error> {
-        self.n_passes += 1;
-        let phase = std::mem::replace(&mut self.phase, Phase::Over);
         let n_pushed = pass.n_rows();
-        let others = Error::Contradiction { what: "a pass saw other rows than the first pass" };
-        match (phase, pass.0) {
-            (Phase::First, Pass::First { moments, n_labels }) => {
-                let newton = Newton::start(&moments.finish()?, n_labels, n_pushed, self.options)?;
+        self.check_rows(n_pushed)?;
+        match pass.finish() {
+            Ok(sums) => self.finish_sums(sums),
+            Err(error) => {
+                self.phase = Phase::Over;
+                Err(error)
+            }
+        }
+    }
+
+    /// As [`finish_pass`](Self::finish_pass), with the merged sums of a pass over all rows.
+    ///
+    /// # Errors
+    ///
+    /// As for [`finish_pass`](Self::finish_pass).
+    pub fn finish_sums(&mut self, sums: PassSums) -> Result<Step, Error> {
+        let PassSums { n_pushed, sums } = sums;
+        self.check_rows(n_pushed)?;
+        self.n_passes += 1;
+        match (std::mem::replace(&mut self.phase, Phase::Over), sums) {
+            (Phase::First, Sums::First { moments, n_labels }) => {
+                let newton = Newton::start(&moments, n_labels, n_pushed, self.options)?;
                 self.phase = Phase::Newton(Box::new(newton));
                 Ok(Step::Again)
             }
-            (Phase::Newton(newton), Pass::Newton(sums)) if n_pushed == newton.setup.n_pushed => {
-                self.advance(newton, sums.finish()?)
-            }
-            (Phase::Border(newton), Pass::Border(sums)) if n_pushed == newton.setup.n_pushed => {
-                self.phase = match sums.finish()?.purified(&newton.step) {
+            (Phase::Newton(newton), Sums::Newton(sums)) => self.advance(newton, sums),
+            (Phase::Border(newton), Sums::Border(sums)) => {
+                self.phase = match sums.purified(&newton.step) {
                     Some(direction) => Phase::Sides(newton, direction),
                     None => self.cleared(newton)?,
                 };
                 Ok(Step::Again)
             }
-            (Phase::Sides(newton, direction), Pass::Sides(sums)) if n_pushed == newton.setup.n_pushed => {
-                if let Some(error) = sums.finish()?.verdict(&newton.setup.design, &direction) {
+            (Phase::Sides(newton, direction), Sums::Sides(sums)) => {
+                if let Some(error) = sums.verdict(&newton.setup.design, &direction) {
                     return Err(error);
                 }
                 self.phase = self.cleared(newton)?;
                 Ok(Step::Again)
             }
-            _ => Err(others),
+            _ => Err(OTHER_ROWS),
         }
+    }
+
+    /// Refuses a pass over another number of rows than the first pass.
+    fn check_rows(&mut self, n_pushed: usize) -> Result<(), Error> {
+        let expected = match &self.phase {
+            Phase::First => return Ok(()),
+            Phase::Over => return Err(OTHER_ROWS),
+            Phase::Newton(newton) | Phase::Border(newton) | Phase::Sides(newton, _) => newton.setup.n_pushed,
+        };
+        if n_pushed == expected {
+            return Ok(());
+        }
+        self.phase = Phase::Over;
+        Err(OTHER_ROWS)
     }
 
     /// Newton's method goes on after a suspicion of separation was wrong.
@@ -241,7 +276,8 @@ impl Irls {
     fn settle(&mut self, newton: Newton, beta: Vec<f64>, sums: NewtonSums) -> Result<Step, Error> {
         let factor = WeightedFactor::new(&sums.hessian);
         if factor.dropped.is_empty() {
-            let solution = Solution { beta, loss: sums.loss, factor, hessian: sums.hessian };
+            let solution =
+                Solution { beta, loss: sums.loss, factor, hessian: sums.hessian, weights: sums.weights };
             let fit = newton.setup.finish(solution, self.options, self.n_passes)?;
             return Ok(Step::Converged(Box::new(fit)));
         }
@@ -344,6 +380,7 @@ impl Newton {
             },
             gradient: vec![0.0; design.dim()],
             hessian: Mat::zeros(design.dim(), design.dim()),
+            weights: [weight * n, weight * weight * n],
             all_apart: false,
             largest_move: 0.0,
         };

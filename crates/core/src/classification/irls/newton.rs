@@ -33,6 +33,8 @@ pub(crate) struct NewtonSums {
     pub(crate) gradient: Vec<f64>,
     /// `Σ W xxᵀ`, lower triangle.
     pub(crate) hessian: Mat<f64>,
+    /// `Σ W` and `Σ W²`, whose ratio says how many rows the weights amount to.
+    pub(crate) weights: [f64; 2],
     /// Whether every row lies clearly on the side of its label.
     pub(crate) all_apart: bool,
     /// The largest `|xᵀ step|`.
@@ -51,6 +53,7 @@ impl Sweep for NewtonSweep {
             loss: 0.0,
             gradient: vec![0.0; dim],
             hessian: Mat::zeros(dim, dim),
+            weights: [0.0; 2],
             all_apart: true,
             largest_move: 0.0,
         };
@@ -73,6 +76,8 @@ impl Sweep for NewtonSweep {
                 root[i] = (own * row.weight).sqrt();
                 if own > 0.0 {
                     sums.loss += own * row.loss;
+                    sums.weights[0] += own * row.weight;
+                    sums.weights[1] += own * row.weight * row.weight;
                     let towards = if label == 1.0 { eta[i] } else { -eta[i] };
                     sums.all_apart &= towards > CLEAR_SHARE * reach[i];
                     sums.largest_move = sums.largest_move.max(moved[i].abs());
@@ -99,6 +104,7 @@ impl Sweep for NewtonSweep {
         sums.loss += later.loss;
         sums.gradient.iter_mut().zip(&later.gradient).for_each(|(sum, add)| *sum += add);
         sums.hessian += &later.hessian;
+        sums.weights.iter_mut().zip(later.weights).for_each(|(sum, add)| *sum += add);
         sums.all_apart &= later.all_apart;
         sums.largest_move = sums.largest_move.max(later.largest_move);
     }

@@ -2,7 +2,7 @@
 
 use super::with_class;
 use crate::classification::fit::LogisticFit;
-use crate::classification::irls::{Irls, LogisticOptions, PassBuilder, Step};
+use crate::classification::irls::{Irls, LogisticOptions, PassBuilder, PassPlan, PassSums, Step};
 use crate::labels::check_classes;
 use crate::{Error, Rows};
 
@@ -54,10 +54,28 @@ impl OneVsRestIrls {
     ///
     /// [`Error::InClass`] with an error of [`Irls::finish_pass`].
     pub fn finish_pass(&mut self, pass: OneVsRestPass) -> Result<bool, Error> {
+        self.finish_sums(pass.finish()?)
+    }
+
+    /// What the next pass sums, class by class; nothing for classes that are fitted.
+    pub fn plan(&self) -> Vec<Option<PassPlan>> {
+        let plan = |class: &ClassIrls| match class {
+            ClassIrls::Running(irls) => Some(irls.plan()),
+            ClassIrls::Done(_) => None,
+        };
+        self.classes.iter().map(plan).collect()
+    }
+
+    /// As [`finish_pass`](Self::finish_pass), with the merged sums of a pass over all rows.
+    ///
+    /// # Errors
+    ///
+    /// As for [`finish_pass`](Self::finish_pass).
+    pub fn finish_sums(&mut self, sums: Vec<Option<PassSums>>) -> Result<bool, Error> {
         let mut again = false;
-        for (class, (state, pass)) in self.classes.iter_mut().zip(pass.classes).enumerate() {
-            let (ClassIrls::Running(irls), Some(pass)) = (&mut *state, pass) else { continue };
-            match irls.finish_pass(pass).map_err(in_class(class))? {
+        for (class, (state, sums)) in self.classes.iter_mut().zip(sums).enumerate() {
+            let (ClassIrls::Running(irls), Some(sums)) = (&mut *state, sums) else { continue };
+            match irls.finish_sums(sums).map_err(in_class(class))? {
                 Step::Again => again = true,
                 Step::Converged(fit) => *state = ClassIrls::Done(fit),
             }
@@ -80,6 +98,28 @@ impl OneVsRestIrls {
 }
 
 impl OneVsRestPass {
+    /// A pass by its plans, class by class.
+    ///
+    /// # Errors
+    ///
+    /// As for [`PassPlan::begin`].
+    pub fn begin(plans: &[Option<PassPlan>]) -> Result<Self, Error> {
+        let pass = |plan: &Option<PassPlan>| plan.as_ref().map(PassPlan::begin).transpose();
+        Ok(Self { classes: plans.iter().map(pass).collect::<Result<_, _>>()? })
+    }
+
+    /// The sums over the rows of this pass, class by class.
+    ///
+    /// # Errors
+    ///
+    /// As for [`PassBuilder::finish`].
+    pub fn finish(self) -> Result<Vec<Option<PassSums>>, Error> {
+        let each = self.classes.into_iter().enumerate();
+        let sums =
+            each.map(|(class, pass)| pass.map(PassBuilder::finish).transpose().map_err(in_class(class)));
+        sums.collect()
+    }
+
     /// Adds rows; see [`PassBuilder::push`].
     ///
     /// # Errors

@@ -20,9 +20,11 @@ pub use general::GeneralOneVsRest;
 pub use irls::{OneVsRestIrls, OneVsRestPass};
 pub use valuer::OneVsRest;
 
+use super::prediction::label_parts_of_classes;
 use crate::labels::check_classes;
 use crate::values::{Part, Values};
 use crate::{Error, Place, Rows, Valuer, Warning, Watch};
+use std::collections::BTreeSet;
 
 /// What adds up over classes.
 const SUMMED: [Part; 3] = [Part::Potential, Part::Penalty, Part::Correction];
@@ -101,6 +103,7 @@ pub(crate) fn total_of_classes(values: &[Values], by_class: bool) -> Values {
             [(Part::ValueOf(class), values.value.clone())].into_iter().chain(prob)
         }));
     }
+    sum.parts.extend(label_parts_of_classes(values).into_iter().flatten());
     sum
 }
 
@@ -111,6 +114,8 @@ pub(crate) fn parts_of_total<V: Valuer>(classes: &[V], by_class: bool) -> Vec<Pa
     if by_class {
         parts.extend((0..classes.len()).flat_map(|class| [Part::ValueOf(class), Part::ProbOf(class)]));
     }
+    let tell_labels = classes.iter().all(|class| class.parts().contains(&Part::LabelProb));
+    parts.extend(Part::OF_LABEL.into_iter().filter(|_| tell_labels));
     parts
 }
 
@@ -149,5 +154,21 @@ pub(crate) fn warnings_of_classes<V: Valuer>(classes: &[V]) -> Vec<Warning> {
         Some(class) => Warning::InClass { class, warning: Box::new(warning) },
         None => warning,
     };
-    warnings_by_class(classes).into_iter().map(named).collect()
+    with_drops_together(warnings_by_class(classes)).into_iter().map(named).collect()
+}
+
+/// Columns that several classes drop, of which some drop more, in one warning: nobody reads one
+/// for each class.
+fn with_drops_together(warnings: Vec<(Option<usize>, Warning)>) -> Vec<(Option<usize>, Warning)> {
+    let of_class = |(class, warning): &(Option<usize>, Warning)| match (class, warning) {
+        (Some(_), Warning::DroppedColumns { columns }) => Some(columns.clone()),
+        _ => None,
+    };
+    let dropped: Vec<Vec<usize>> = warnings.iter().filter_map(of_class).collect();
+    if dropped.len() < 2 {
+        return warnings;
+    }
+    let columns: BTreeSet<usize> = dropped.into_iter().flatten().collect();
+    let together = (None, Warning::DroppedColumns { columns: columns.into_iter().collect() });
+    std::iter::once(together).chain(warnings.into_iter().filter(|one| of_class(one).is_none())).collect()
 }

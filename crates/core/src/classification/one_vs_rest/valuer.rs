@@ -193,6 +193,10 @@ impl Valuer for OneVsRest {
         warnings_of_classes(&self.classes)
     }
 
+    fn expect_targets(&mut self) -> bool {
+        self.classes.iter_mut().all(|class| class.expect_targets())
+    }
+
     fn check_inputs(&self, sample: Rows<'_>) -> Result<Option<Warning>, Error> {
         check_classes(sample, self.classes.len())?;
         let both = self

@@ -28,6 +28,8 @@ pub(super) struct Coordinates {
     ridge: Option<Mat<f64>>,
     /// The rotation that makes it diagonal.
     turn: Option<Mat<f64>>,
+    /// Whether rows are centred by means that are treated as known.
+    is_centred: bool,
 }
 
 /// Rows in these coordinates, padded with zeros to whole panels.
@@ -66,7 +68,8 @@ impl Coordinates {
             turn = Some(u);
         }
         coef.resize(dim, 0.0);
-        Ok(Self { parts, lower, constant, coef, ridge: diagonal, turn })
+        let is_centred = fit.intercept_kind() == Intercept::Known;
+        Ok(Self { parts, lower, constant, coef, ridge: diagonal, turn, is_centred })
     }
 
     /// Columns of the design that a model fits on each set.
@@ -80,6 +83,12 @@ impl Coordinates {
 
     pub(super) fn ridge(&self) -> Option<MatRef<'_, f64>> {
         self.ridge.as_ref().map(Mat::as_ref)
+    }
+
+    /// Whether a set must determine the columns beside a column of ones: centred rows have none
+    /// of their own.
+    pub(super) fn beside_ones(&self) -> bool {
+        self.is_centred
     }
 
     /// `rows` in these coordinates.

@@ -17,7 +17,7 @@ use std::ops::Range;
 const BLOCK_ROUNDS: usize = 16;
 
 /// A set that is singular is drawn again this often.
-const MAX_REDRAWS: usize = 100;
+const MAX_REDRAWS: usize = 1000;
 
 /// The points of a run and the population they are valued against.
 #[derive(Debug)]
@@ -26,6 +26,8 @@ pub(super) struct Task<'a> {
     /// The reference and its number of rows; there may be padding.
     pub(super) reference: MatRef<'a, f64>,
     pub(super) n_rows: usize,
+    /// Residuals of the reference, if the targets of drawn rows count.
+    pub(super) observed: Option<&'a [f64]>,
     /// The points; the reference itself if its rows are left out in turn.
     pub(super) points: MatRef<'a, f64>,
     pub(super) is_left_out: bool,
@@ -139,12 +141,13 @@ impl Task<'_> {
         // Left-out rows are points too, so all are needed in this order: those of a set
         // come first.
         let rows = gather(self.reference, if self.is_left_out { &order } else { &order[..longest] });
+        let residuals = self.residuals(&order[..longest]);
         let (points, ids) = if self.is_left_out {
             (rows.as_ref(), order)
         } else {
             (self.points, (0..self.targets.len()).collect())
         };
-        let mut set = GrowingSet::new(self.coordinates.dim());
+        let mut set = GrowingSet::new(self.coordinates.dim(), self.observed.is_some());
         let mut n_singular = 0;
         for (stratum, &size) in self.strata.iter().zip(&sizes) {
             // With many points a round takes long, so it can be interrupted.
@@ -153,12 +156,13 @@ impl Task<'_> {
             }
             draw.weight = stratum.len() as f64;
             let grown = set.n_rows();
-            set.push(rows.as_ref().subrows(grown, size - grown));
+            set.push(rows.as_ref().subrows(grown, size - grown), part(&residuals, grown..size));
             let inside = if self.is_left_out { size } else { 0 };
             let outside = points.subrows(inside, points.nrows() - inside);
-            draw.add(set.fix(self.coordinates.ridge()), outside, &ids[inside..], false);
+            draw.add(set.fit(self.coordinates), outside, &ids[inside..], false);
             if inside > 0 {
-                draw.add_inside(&set, rows.as_ref().subrows(size, 1), points, &ids[..inside]);
+                let next = (rows.as_ref().subrows(size, 1), part(&residuals, size..size + 1));
+                draw.add_inside(&set, next, points, &ids[..inside]);
             }
             n_singular += draw.pending.len();
             for _ in 0..MAX_REDRAWS {
@@ -173,6 +177,16 @@ impl Task<'_> {
         }
         Ok(Round { sums: draw.sums, n_singular })
     }
+
+    /// The residuals of these reference rows, if the targets of drawn rows count.
+    fn residuals(&self, rows: &[usize]) -> Vec<f64> {
+        self.observed.map_or_else(Vec::new, |residuals| rows.iter().map(|&row| residuals[row]).collect())
+    }
+}
+
+/// Some of the residuals of rows, if there are any.
+fn part(residuals: &[f64], rows: Range<usize>) -> &[f64] {
+    residuals.get(rows).unwrap_or_default()
 }
 
 /// What a round gave.
@@ -193,6 +207,7 @@ struct Draw<'a> {
     pending: Vec<usize>,
     work: PanelWork,
     coef_steps: Vec<f64>,
+    residuals: Vec<f64>,
 }
 
 impl<'a> Draw<'a> {
@@ -204,6 +219,7 @@ impl<'a> Draw<'a> {
             pending: Vec::new(),
             work: PanelWork::new(task.coordinates),
             coef_steps: Vec::with_capacity(PANEL_ROWS),
+            residuals: Vec::new(),
         }
     }
 
@@ -220,15 +236,20 @@ impl<'a> Draw<'a> {
             self.coef_steps.clear();
             if task.is_left_out {
                 self.coef_steps.extend(ids.iter().map(|&id| task.targets[id].map_or(0.0, |(e, _)| e)));
+                self.residuals = task.residuals(ids);
             }
-            let panel = Panel { points, in_set, coef_steps: &self.coef_steps };
+            let panel = Panel { points, in_set, coef_steps: &self.coef_steps, residuals: &self.residuals };
             self.work.solve(panel, &set, task.frame, task.coordinates);
-            for (&id, stats) in ids.iter().zip(&self.work.stats) {
+            for (i, (&id, stats)) in ids.iter().zip(&self.work.stats).enumerate() {
                 match (task.targets[id], stats) {
                     (None, _) => {}
                     (Some(_), None) => self.pending.push(id),
                     (Some((residual, noise_var)), Some(stats)) => {
-                        self.sums[id] += self.weight * stats.gain(residual, noise_var).total();
+                        let gain = match task.observed {
+                            None => stats.gain(residual, noise_var).total(),
+                            Some(_) => stats.observed_gain(residual, self.work.misses[i]),
+                        };
+                        self.sums[id] += self.weight * gain;
                     }
                 }
             }
@@ -239,14 +260,14 @@ impl<'a> Draw<'a> {
     fn add_inside(
         &mut self,
         set: &GrowingSet,
-        next: MatRef<'_, f64>,
+        (next, residual): (MatRef<'_, f64>, &[f64]),
         points: MatRef<'_, f64>,
         ids: &[usize],
     ) {
         let mut grown = set.clone();
-        grown.push(next);
+        grown.push(next, residual);
         let points = points.subrows(0, ids.len());
-        self.add(grown.fix(self.task.coordinates.ridge()), points, ids, true);
+        self.add(grown.fit(self.task.coordinates), points, ids, true);
     }
 
     /// Tries another set of the same size for the points that still need one,
@@ -256,18 +277,20 @@ impl<'a> Draw<'a> {
         let n_drawn = size + usize::from(task.is_left_out);
         shuffle_prefix(order, n_drawn, rng);
         let rows = gather(task.reference, &order[..n_drawn]);
-        let mut set = GrowingSet::new(task.coordinates.dim());
-        set.push(rows.as_ref().subrows(0, size));
+        let residuals = task.residuals(&order[..n_drawn]);
+        let mut set = GrowingSet::new(task.coordinates.dim(), task.observed.is_some());
+        set.push(rows.as_ref().subrows(0, size), part(&residuals, 0..size));
         let mut is_inside = vec![false; task.n_rows];
         if task.is_left_out {
             order[..size].iter().for_each(|&row| is_inside[row] = true);
         }
         let (inside, outside): (Vec<_>, Vec<_>) =
             std::mem::take(&mut self.pending).into_iter().partition(|&id| task.is_left_out && is_inside[id]);
-        self.add(set.fix(task.coordinates.ridge()), gather(task.points, &outside).as_ref(), &outside, false);
+        self.add(set.fit(task.coordinates), gather(task.points, &outside).as_ref(), &outside, false);
         if !inside.is_empty() {
             let points = gather(task.points, &inside);
-            self.add_inside(&set, rows.as_ref().subrows(size, 1), points.as_ref(), &inside);
+            let next = (rows.as_ref().subrows(size, 1), part(&residuals, size..size + 1));
+            self.add_inside(&set, next, points.as_ref(), &inside);
         }
     }
 }

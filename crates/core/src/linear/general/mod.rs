@@ -17,6 +17,10 @@
 //! that the estimate is unbiased for the complete sum, and each point's standard
 //! error says how far the draws may be off.
 //!
+//! With [`SetTargets::Observed`] sets keep the targets that their rows have, and the gain
+//! needs neither `σ²` nor a linear mean of `y` ([`SetStats::observed_gain`]): it is what
+//! fitting the set with and without the point changes, on all rows of the reference.
+//!
 //! **Assumptions.** `Σ`, `β`, `σ²` and, with an intercept that is not refitted, the means
 //! are those of the reference. Sets share its rows and resemble it more than samples of
 //! the population would, which makes values too small by up to about `3p/n` without a
@@ -30,11 +34,14 @@
 mod conditional;
 mod coordinates;
 mod draws;
+mod observed;
 mod panel;
 mod sets;
 
 pub use conditional::{ConditionalGain, Population, SetStats};
+pub use observed::SetMiss;
 
+use super::valuer::OF_FIT;
 use super::{Intercept, LinearFit};
 use crate::valuer::check_whole;
 use crate::values::{Draws, Note, Part, Values};
@@ -55,6 +62,7 @@ const SMALL_REFERENCE: usize = 60;
 /// | `min_rounds` | 32 | at least this many rounds; each draws one set of every stratum of sizes |
 /// | `max_rounds` | 4096 | at most this many, whether the errors are small enough or not |
 /// | `seed` | 0 | each round has its own stream, so threads do not matter |
+/// | `targets` | expected | which targets the rows of sets have |
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct GeneralOptions {
     /// `γ`.
@@ -68,11 +76,24 @@ pub struct GeneralOptions {
     pub max_rounds: usize,
     /// Seed of the generator.
     pub seed: u64,
+    /// Which targets the rows of sets have.
+    pub targets: SetTargets,
+}
+
+/// Which targets the rows of drawn sets have.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum SetTargets {
+    /// Any that the linear model could have made: gains are means over its noise.
+    #[default]
+    Expected,
+    /// Those of the rows.
+    Observed,
 }
 
 impl Default for GeneralOptions {
     fn default() -> Self {
-        Self { ridge: 0.0, tolerance: 0.02, min_rounds: 32, max_rounds: 4096, seed: 0 }
+        let targets = SetTargets::Expected;
+        Self { ridge: 0.0, tolerance: 0.02, min_rounds: 32, max_rounds: 4096, seed: 0, targets }
     }
 }
 
@@ -224,10 +245,13 @@ impl GeneralValuer {
     ) -> Result<Values, Error> {
         let targets =
             stats.iter().map(|point| point.map(|point| (point.residual, point.noise_var))).collect();
+        let observed = self.options.targets == SetTargets::Observed;
+        let observed = observed.then_some(self.reference.residual.as_slice());
         let task = Task {
             coordinates: &self.coordinates,
             reference: self.reference.z.as_ref(),
             n_rows: self.fit.n_rows(),
+            observed,
             points: points.z.as_ref(),
             is_left_out,
             frame,
@@ -247,6 +271,7 @@ impl GeneralValuer {
             parts: vec![
                 (Part::DistSq, known(&|point, _| point.dist_sq)),
                 (Part::ResidSq, known(&|point, _| point.residual * point.residual)),
+                (Part::Residual, known(&|point, _| point.residual)),
             ],
             notes: notes.map(|(i, _)| (i, Note::LeverageOne)).collect(),
             draws: Some(Draws { n_rounds, reached, singular_share }),
@@ -257,15 +282,21 @@ impl GeneralValuer {
 
 impl Valuer for GeneralValuer {
     fn values_at(&self, rows: Rows<'_>, place: Place, watch: Watch<'_>) -> Result<Values, Error> {
-        if !place.in_reference {
-            return self.values_unseen(rows, watch);
-        }
-        check_whole(rows, self.fit.n_rows())?;
-        self.values_left_out(watch)
+        let mut values = if place.in_reference {
+            check_whole(rows, self.fit.n_rows())?;
+            self.values_left_out(watch)?
+        } else {
+            self.values_unseen(rows, watch)?
+        };
+        let residuals = values.part(Part::Residual).unwrap_or_default();
+        let predicted = rows.y().iter().zip(residuals).map(|(target, residual)| target - residual).collect();
+        // As other methods have it, before the residual.
+        values.parts.insert(2, (Part::Predicted, predicted));
+        Ok(values)
     }
 
     fn parts(&self) -> Vec<Part> {
-        vec![Part::DistSq, Part::ResidSq]
+        OF_FIT.to_vec()
     }
 
     fn sizes(&self) -> Sizes {

@@ -2,6 +2,7 @@
 
 use super::conditional::SetStats;
 use super::coordinates::{Coordinates, column, product};
+use super::observed::SetMiss;
 use super::sets::{FixedSet, dot};
 use crate::linear::fit::PANEL_ROWS;
 use faer::{Mat, MatRef};
@@ -50,21 +51,26 @@ pub(super) struct Panel<'a> {
     /// How far the coefficients move when the point leaves the reference, as a
     /// multiple of it; empty for unseen points.
     pub(super) coef_steps: &'a [f64],
+    /// Residuals of the points that leave the reference, by the coefficients of all rows;
+    /// empty for unseen points, or if the targets of sets do not count.
+    pub(super) residuals: &'a [f64],
 }
 
 /// Buffers of one thread.
 #[derive(Debug)]
 pub(super) struct PanelWork {
-    step: Mat<f64>,
+    pub(super) step: Mat<f64>,
     own_step: Mat<f64>,
     moved: Mat<f64>,
     back: Mat<f64>,
     pulled: Mat<f64>,
     /// One per point; those that leave a singular set are `None`.
     pub(super) stats: Vec<Option<SetStats>>,
+    /// One per point, if the targets of sets count.
+    pub(super) misses: Vec<SetMiss>,
 }
 
-type Lanes = [f64; PANEL_ROWS];
+pub(super) type Lanes = [f64; PANEL_ROWS];
 
 impl PanelWork {
     pub(super) fn new(coordinates: &Coordinates) -> Self {
@@ -78,6 +84,7 @@ impl PanelWork {
             back: ridge_panel(),
             pulled: ridge_panel(),
             stats: Vec::with_capacity(PANEL_ROWS),
+            misses: Vec::new(),
         }
     }
 
@@ -104,6 +111,8 @@ impl PanelWork {
         let own = if panel.in_set { 1.0 } else { 0.0 };
         let phi = (set.n_rows as f64 - own) * k * k - own * (1.0 + 2.0 * k);
         let rho = dot(&set.sum, &set.solved_sum);
+        let left_of_ones = set.room_of_ones();
+        let must_leave = panel.in_set && set.beside_ones;
 
         product(self.step.as_mut().subrows_mut(0, len), x, set.inverse.as_ref());
         let (mut l, mut tau): (Lanes, Lanes) = ([0.0; PANEL_ROWS], [0.0; PANEL_ROWS]);
@@ -136,11 +145,17 @@ impl PanelWork {
             let reach = c * l[i] / room[i];
             let spread = scale * (norm_sq[i] - removed * reach * reach);
             let stats = SetStats { leverage: c * reach, spread, ..SetStats::default() };
-            // NaN fails the comparison, too.
-            (room[i] > LEAST_ROOM).then_some(stats)
+            // A row that must not count may be the only one of its category: its leverage beside
+            // a column of ones, l + (1 − τ)²/(s − ρ), is then 1.
+            let beside = 1.0 - l[i] - (1.0 - tau[i]).powi(2) / left_of_ones;
+            let is_determined = !must_leave || beside > LEAST_ROOM;
+            // NaN fails the comparisons, too.
+            (room[i] > LEAST_ROOM && is_determined).then_some(stats)
         }));
-        if let Some(ridge) = coordinates.ridge() {
-            let solved = Solved { frame, phi, rho, l, tau, room, on_step, on_sum };
+        let solved = Solved { frame, phi, rho, l, tau, room, on_step, on_sum };
+        if let Some(targets) = &set.targets {
+            self.add_targets(panel, set, targets, &solved);
+        } else if let Some(ridge) = coordinates.ridge() {
             self.add_ridge(panel, set, &solved, ridge, coordinates.coef());
         }
     }
@@ -229,13 +244,13 @@ impl PanelWork {
 }
 
 /// What the first solve found, one number per point.
-struct Solved {
-    frame: Frame,
-    phi: f64,
-    rho: f64,
-    l: Lanes,
-    tau: Lanes,
-    room: Lanes,
-    on_step: Lanes,
-    on_sum: Lanes,
+pub(super) struct Solved {
+    pub(super) frame: Frame,
+    pub(super) phi: f64,
+    pub(super) rho: f64,
+    pub(super) l: Lanes,
+    pub(super) tau: Lanes,
+    pub(super) room: Lanes,
+    pub(super) on_step: Lanes,
+    pub(super) on_sum: Lanes,
 }

@@ -1,6 +1,8 @@
 //! Sets of reference rows: which sizes are drawn, and how sets grow.
 
-use super::coordinates::column;
+use super::coordinates::{Coordinates, column};
+use super::observed::{SolvedTargets, TargetSums};
+use super::panel::LEAST_ROOM;
 use crate::Sizes;
 use faer::linalg::matmul::triangular::{self, BlockStructure};
 use faer::linalg::solvers::DenseSolveCore;
@@ -47,6 +49,8 @@ pub(super) struct GrowingSet {
     gram: Mat<f64>,
     /// `Σ z`.
     sum: Vec<f64>,
+    /// What the targets of the rows enter, if they count.
+    targets: Option<TargetSums>,
 }
 
 /// A set that is large enough, and its inverse.
@@ -59,18 +63,25 @@ pub(super) struct FixedSet {
     pub(super) sum: Vec<f64>,
     /// `A⁻¹t`.
     pub(super) solved_sum: Vec<f64>,
+    /// Whether columns are determined only beside a column of ones, which the rows do not have.
+    pub(super) beside_ones: bool,
+    /// How far its coefficients are off, if the targets of its rows count.
+    pub(super) targets: Option<SolvedTargets>,
 }
 
 impl GrowingSet {
-    pub(super) fn new(dim: usize) -> Self {
-        Self { n_rows: 0, gram: Mat::zeros(dim, dim), sum: vec![0.0; dim] }
+    /// An empty set; `observes` if the targets of its rows count.
+    pub(super) fn new(dim: usize, observes: bool) -> Self {
+        let targets = observes.then(|| TargetSums::new(dim));
+        Self { n_rows: 0, gram: Mat::zeros(dim, dim), sum: vec![0.0; dim], targets }
     }
 
     pub(super) fn n_rows(&self) -> usize {
         self.n_rows
     }
 
-    pub(super) fn push(&mut self, rows: MatRef<'_, f64>) {
+    /// Adds rows; `residuals` are theirs, or empty if targets do not count.
+    pub(super) fn push(&mut self, rows: MatRef<'_, f64>, residuals: &[f64]) {
         self.n_rows += rows.nrows();
         triangular::matmul(
             self.gram.as_mut(),
@@ -86,10 +97,23 @@ impl GrowingSet {
         for (k, sum) in self.sum.iter_mut().enumerate() {
             *sum += column(rows, k).iter().sum::<f64>();
         }
+        if let Some(targets) = &mut self.targets {
+            targets.push(rows, residuals);
+        }
     }
 
-    /// The set as it is now, unless it is singular.
-    pub(super) fn fix(&self, ridge: Option<MatRef<'_, f64>>) -> Option<FixedSet> {
+    /// The set as it is now, unless it is singular, and what its targets say.
+    pub(super) fn fit(&self, coordinates: &Coordinates) -> Option<FixedSet> {
+        let mut set = self.fix(coordinates.ridge(), coordinates.beside_ones())?;
+        set.targets = self.targets.as_ref().map(|targets| targets.solve(&set, coordinates));
+        Some(set)
+    }
+
+    /// The set as it is now, unless it is singular. With `beside_ones` it is also singular if
+    /// its columns span a column of ones. Centring by the means of the reference turns the
+    /// column of an absent category into such a constant, which says nothing about the category.
+    fn fix(&self, ridge: Option<MatRef<'_, f64>>, beside_ones: bool) -> Option<FixedSet> {
+        let beside_ones = beside_ones && ridge.is_none();
         let dim = self.sum.len();
         let largest = (0..dim).map(|k| self.gram[(k, k)]).fold(0.0, f64::max);
         let mut normal = self.gram.clone();
@@ -106,8 +130,24 @@ impl GrowingSet {
             return None;
         }
         let inverse = factor.inverse();
-        let solved_sum = (0..dim).map(|k| dot(inverse.col_as_slice(k), &self.sum)).collect();
-        Some(FixedSet { n_rows: self.n_rows, inverse, sum: self.sum.clone(), solved_sum })
+        let solved_sum: Vec<f64> = (0..dim).map(|k| dot(inverse.col_as_slice(k), &self.sum)).collect();
+        let set = FixedSet {
+            n_rows: self.n_rows,
+            inverse,
+            sum: self.sum.clone(),
+            solved_sum,
+            beside_ones,
+            targets: None,
+        };
+        // NaN fails the comparison, too.
+        (!beside_ones || set.room_of_ones() > LEAST_ROOM * self.n_rows as f64).then_some(set)
+    }
+}
+
+impl FixedSet {
+    /// `s − tᵀA⁻¹t`: what the columns leave of a column of ones.
+    pub(super) fn room_of_ones(&self) -> f64 {
+        self.n_rows as f64 - dot(&self.sum, &self.solved_sum)
     }
 }
 
@@ -137,13 +177,24 @@ mod tests {
 
     #[test]
     fn sets_that_miss_a_direction_are_singular() {
-        let mut set = GrowingSet::new(2);
-        set.push(faer::mat![[1.0, 2.0], [0.5, 1.0], [-3.0, -6.0_f64]].as_ref());
-        assert!(set.fix(None).is_none());
+        let mut set = GrowingSet::new(2, false);
+        set.push(faer::mat![[1.0, 2.0], [0.5, 1.0], [-3.0, -6.0_f64]].as_ref(), &[]);
+        assert!(set.fix(None, false).is_none());
         let ridge = faer::mat![[0.1, 0.0], [0.0, 0.1]];
-        assert!(set.fix(Some(ridge.as_ref())).is_some());
-        set.push(faer::mat![[1.0, 0.0]].as_ref());
-        let fixed = set.fix(None).unwrap();
+        assert!(set.fix(Some(ridge.as_ref()), true).is_some());
+        set.push(faer::mat![[1.0, 0.0]].as_ref(), &[]);
+        let fixed = set.fix(None, false).unwrap();
         assert_eq!((fixed.n_rows, fixed.sum), (4, vec![-0.5, -3.0]));
+    }
+    /// A category that no row of the set has is the same constant in every row. The column has a
+    /// square, but says nothing about the category.
+    #[test]
+    fn an_absent_category_is_not_determined() {
+        let mut set = GrowingSet::new(2, false);
+        set.push(faer::mat![[1.0, -0.01], [0.5, -0.01], [-3.0, -0.01], [0.2, -0.01_f64]].as_ref(), &[]);
+        assert!(set.fix(None, false).is_some());
+        assert!(set.fix(None, true).is_none());
+        set.push(faer::mat![[0.3, 0.99]].as_ref(), &[]);
+        assert!(set.fix(None, true).is_some());
     }
 }

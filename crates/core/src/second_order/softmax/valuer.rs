@@ -6,6 +6,7 @@ use super::passes::{SoftmaxOptions, SoftmaxPasses, SoftmaxStep};
 use super::row::{RowForms, Small, Split, moves};
 use super::sums::{forms, pair};
 use crate::classification::design::DesignPanel;
+use crate::classification::prediction::LabelFacts;
 use crate::labels::check_classes;
 use crate::linear::fit::PANEL_ROWS;
 use crate::second_order::bootstrap::{BootstrapOptions, Drawn, replicates, std_errors};
@@ -146,7 +147,7 @@ impl SoftmaxValuer {
         8 * (d * (2 * d + 2) + p * (p + 4))
     }
 
-    /// The parts that values come with, in order, without those of classes:
+    /// The parts that values come with, in order, without those of classes and labels:
     /// `value = potential − penalty + correction`.
     pub const PARTS: [Part; 4] = [Part::Potential, Part::Penalty, Part::Correction, Part::DistSq];
 
@@ -267,6 +268,7 @@ impl SoftmaxValuer {
             };
             match row {
                 Some((row, forms)) => {
+                    out.label = LabelFacts::of_classes(label, &row.prob);
                     let axes = forms.axes(&row, label);
                     out.split = Split::of(&axes, &self.shifted, m);
                     out.moves = moves(&axes, self.sizes.min() as f64);
@@ -305,7 +307,7 @@ impl Valuer for SoftmaxValuer {
 
     fn parts(&self) -> Vec<Part> {
         let n_told = if self.parts_by_class { self.fit.n_classes() } else { 0 };
-        Self::PARTS.into_iter().chain((0..n_told).map(Part::ProbOf)).collect()
+        Self::PARTS.into_iter().chain((0..n_told).map(Part::ProbOf)).chain(Part::OF_LABEL).collect()
     }
 
     fn sizes(&self) -> Sizes {
@@ -337,6 +339,7 @@ struct RowValue {
     moves: f64,
     is_only_of_label: bool,
     prob: Vec<f64>,
+    label: LabelFacts,
     note: Option<Note>,
 }
 
@@ -352,6 +355,7 @@ impl Valued for RowValue {
             Part::Penalty => known(self.split.penalty),
             Part::Correction => known(self.split.correction),
             Part::ProbOf(class) => self.prob[class],
+            Part::GivenLabel | Part::LabelProb | Part::PredictedLabel => self.label.part(part),
             _ => known(self.split.dist_sq),
         }
     }

@@ -41,7 +41,7 @@ pub(crate) fn left_out(valuer: &GeneralValuer) -> GeneralValues {
 
 /// This many rounds, whatever the errors.
 pub(crate) fn rounds(n: usize, ridge: f64, seed: u64) -> GeneralOptions {
-    GeneralOptions { ridge, tolerance: 0.0, min_rounds: n, max_rounds: n, seed }
+    GeneralOptions { ridge, tolerance: 0.0, min_rounds: n, max_rounds: n, seed, ..GeneralOptions::default() }
 }
 
 /// Features of unlike units, correlated and off centre.

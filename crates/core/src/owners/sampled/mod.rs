@@ -6,21 +6,26 @@
 //! owners that come after its neighbourhood, so that one round gives one contribution of
 //! every owner, for about `K` models. Neighbours join the same coalition, which makes
 //! owners comparable. The first place needs no draw: everybody joins nobody.
+//!
+//! | file | holds |
+//! |---|---|
+//! | `mod.rs` | the values of owners |
+//! | `pairs.rs` | the interactions of pairs |
+//! | `strata.rs` | places, random orders, and when to stop |
+
+mod pairs;
+mod strata;
+
+pub use pairs::{SampledPairs, sampled_interactions};
 
 use super::game::Game;
 use crate::valuer::go_on;
 use crate::{Error, Watch};
 use faer::Mat;
 use rand_chacha::ChaCha8Rng;
-use rand_chacha::rand_core::{Rng, SeedableRng};
 use rayon::prelude::*;
 use std::ops::Range;
-
-/// Rounds of each stratum before errors are looked at.
-const FIRST_ROUNDS: usize = 8;
-
-/// Rounds whose contributions are in memory at once.
-const AT_ONCE: usize = 16;
+use strata::{AT_ONCE, FIRST_ROUNDS, Order, Tally, allotted, places_of, stream};
 
 /// How owners are drawn.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -72,60 +77,40 @@ pub fn sampled<G: Game>(game: &G, options: SampleOptions, watch: Watch<'_>) -> R
     let n_owners = game.n_owners();
     assert!(n_owners > 1, "{n_owners} owners");
     let ends = Ends::of(game)?;
-    let mut strata: Vec<Stratum> = strata_of(n_owners)
+    let mut strata: Vec<Stratum> = places_of(n_owners)
         .into_iter()
         .enumerate()
-        .map(|(number, sizes)| Stratum::new(number, sizes, game))
+        .map(|(number, places)| Stratum::new(number, places, game))
         .collect();
     let share = 1.0 / n_owners as f64;
     let most = options.most_rounds.max(FIRST_ROUNDS * strata.len());
     let mut wanted = vec![FIRST_ROUNDS; strata.len()];
     loop {
         let planned: usize = wanted.iter().sum();
-        let mut done: usize = strata.iter().map(|stratum| stratum.n_rounds).sum();
+        let mut done: usize = strata.iter().map(|stratum| stratum.tally.n_rounds).sum();
         for (stratum, &wanted) in strata.iter_mut().zip(&wanted) {
-            while stratum.n_rounds < wanted {
+            while stratum.tally.n_rounds < wanted {
                 go_on(watch, done, planned)?;
-                let n = AT_ONCE.min(wanted - stratum.n_rounds);
+                let n = AT_ONCE.min(wanted - stratum.tally.n_rounds);
                 stratum.draw(game, n, options.seed)?;
                 done += n;
             }
         }
         let first: Vec<f64> = ends.alone.iter().map(|alone| share * (alone - ends.none)).collect();
-        let values: Vec<f64> =
-            (0..n_owners).map(|g| first[g] + strata.iter().map(|s| s.mean(g, share)).sum::<f64>()).collect();
+        let values: Vec<f64> = (0..n_owners)
+            .map(|g| first[g] + strata.iter().map(|s| s.tally.mean(g, share)).sum::<f64>())
+            .collect();
         let variances: Vec<f64> =
-            (0..n_owners).map(|g| strata.iter().map(|s| s.variance(g, share)).sum()).collect();
+            (0..n_owners).map(|g| strata.iter().map(|s| s.tally.variance(g, share)).sum()).collect();
         let spread = spread(&values);
         let worst = variances.iter().fold(0.0, |most: f64, variance| most.max(*variance)).sqrt();
         let reached = worst <= options.tolerance * spread;
         if reached || planned >= most {
             return Ok(finish(game, &ends, &strata, values, &variances, reached));
         }
-        wanted = allotted(&strata, share, planned, most);
+        let tallies: Vec<&Tally> = strata.iter().map(|stratum| &stratum.tally).collect();
+        wanted = allotted(&tallies, share, planned, most);
     }
-}
-
-/// The next number of rounds of each stratum: twice as many in all, in proportion to what
-/// each stratum adds to the error.
-fn allotted(strata: &[Stratum], share: f64, planned: usize, most: usize) -> Vec<usize> {
-    let total = (2 * planned).min(most);
-    let errors: Vec<f64> = strata
-        .iter()
-        .map(|stratum| {
-            let variances = (0..stratum.sums.len()).map(|g| stratum.variance(g, share));
-            (variances.sum::<f64>() * stratum.n_rounds as f64).sqrt()
-        })
-        .collect();
-    let all: f64 = errors.iter().sum();
-    let own = |error: &f64| if all > 0.0 { (total as f64 * error / all).ceil() as usize } else { 0 };
-    let wanted: Vec<usize> =
-        strata.iter().zip(&errors).map(|(stratum, error)| own(error).max(stratum.n_rounds)).collect();
-    if wanted.iter().sum::<usize>() > planned {
-        return wanted;
-    }
-    // No stratum has an error, or rounding left nothing to do.
-    strata.iter().map(|stratum| stratum.n_rounds + FIRST_ROUNDS).collect()
 }
 
 fn finish<G: Game>(
@@ -164,7 +149,7 @@ fn finish<G: Game>(
         all: ends.all,
         none: ends.none,
         alone: ends.alone.clone(),
-        n_rounds: strata.iter().map(|stratum| stratum.n_rounds).sum(),
+        n_rounds: strata.iter().map(|stratum| stratum.tally.n_rounds).sum(),
         reached,
     }
 }
@@ -174,17 +159,6 @@ fn spread(values: &[f64]) -> f64 {
     let n = values.len() as f64;
     let mean = values.iter().sum::<f64>() / n;
     (values.iter().map(|value| (value - mean).powi(2)).sum::<f64>() / (n - 1.0)).sqrt()
-}
-
-/// Places after the first, in ranges that double: 1, 2, 3–4, 5–8, ….
-fn strata_of(n_owners: usize) -> Vec<Range<usize>> {
-    let mut strata = Vec::new();
-    let (mut from, mut to) = (1, 2);
-    while from < n_owners {
-        strata.push(from..to.min(n_owners));
-        (from, to) = (to, 2 * to - 1);
-    }
-    strata
 }
 
 /// Coalitions that are known without drawing.
@@ -222,72 +196,37 @@ impl Ends {
 /// Places that are drawn together.
 struct Stratum {
     number: usize,
-    places: Range<usize>,
-    n_rounds: usize,
-    /// Of the contributions of each owner.
-    sums: Vec<f64>,
-    squares: Vec<f64>,
+    /// The contributions of each owner.
+    tally: Tally,
     traces: Mat<f64>,
 }
 
 impl Stratum {
     fn new<G: Game>(number: usize, places: Range<usize>, game: &G) -> Self {
         let n_owners = game.n_owners();
-        Self {
-            number,
-            places,
-            n_rounds: 0,
-            sums: vec![0.0; n_owners],
-            squares: vec![0.0; n_owners],
-            traces: Mat::zeros(game.trace_len(), n_owners),
-        }
-    }
-
-    /// What it adds to the value of an owner.
-    fn mean(&self, owner: usize, share: f64) -> f64 {
-        self.places.len() as f64 * share * self.sums[owner] / self.n_rounds as f64
+        Self { number, tally: Tally::new(places, n_owners), traces: Mat::zeros(game.trace_len(), n_owners) }
     }
 
     fn mean_trace(&self, i: usize, owner: usize, share: f64) -> f64 {
-        self.places.len() as f64 * share * self.traces[(i, owner)] / self.n_rounds as f64
-    }
-
-    /// The variance of that.
-    fn variance(&self, owner: usize, share: f64) -> f64 {
-        let (n, sum) = (self.n_rounds as f64, self.sums[owner]);
-        let variance = (self.squares[owner] - sum * sum / n).max(0.0) / (n - 1.0);
-        (self.places.len() as f64 * share).powi(2) * variance / n
+        let Tally { places, n_rounds, .. } = &self.tally;
+        places.len() as f64 * share * self.traces[(i, owner)] / *n_rounds as f64
     }
 
     fn draw<G: Game>(&mut self, game: &G, n_rounds: usize, seed: u64) -> Result<(), Error> {
-        let rounds: Vec<Round> = (self.n_rounds..self.n_rounds + n_rounds)
+        let (drawn, places) = (self.tally.n_rounds, self.tally.places.clone());
+        let rounds: Vec<Round> = (drawn..drawn + n_rounds)
             .into_par_iter()
-            .map(|round| Round::of(game, self.places.clone(), stream(seed, self.number, round)))
+            .map(|round| Round::of(game, places.clone(), stream(seed, self.number, round)))
             .collect::<Result<_, Error>>()?;
         for round in rounds {
-            for owner in 0..self.sums.len() {
-                self.sums[owner] += round.gains[owner];
-                self.squares[owner] += round.gains[owner].powi(2);
+            self.tally.add(&round.gains);
+            for owner in 0..round.gains.len() {
                 let sums = self.traces.col_as_slice_mut(owner).iter_mut();
                 sums.zip(round.traces.col_as_slice(owner)).for_each(|(sum, cell)| *sum += cell);
             }
         }
-        self.n_rounds += n_rounds;
         Ok(())
     }
-}
-
-/// The random stream of a round.
-fn stream(seed: u64, stratum: usize, round: usize) -> ChaCha8Rng {
-    let mut rng = ChaCha8Rng::seed_from_u64(seed);
-    rng.set_stream((stratum as u64) << 40 | round as u64);
-    rng
-}
-
-/// A whole number below `n`, all equally likely.
-fn below(rng: &mut ChaCha8Rng, n: usize) -> usize {
-    // The bias is below n · 2⁻⁶⁴.
-    ((u128::from(rng.next_u64()) * n as u128) >> 64) as usize
 }
 
 /// One contribution of every owner.
@@ -299,21 +238,13 @@ struct Round {
 impl Round {
     fn of<G: Game>(game: &G, places: Range<usize>, mut rng: ChaCha8Rng) -> Result<Self, Error> {
         let (n_owners, len) = (game.n_owners(), game.trace_len());
-        let place = places.start + below(&mut rng, places.len());
-        let mut circle: Vec<usize> = (0..n_owners).collect();
-        for last in (1..n_owners).rev() {
-            circle.swap(last, below(&mut rng, last + 1));
-        }
+        let order = Order::drawn(n_owners, places, &mut rng);
         let mut found = Self { gains: vec![0.0; n_owners], traces: Mat::zeros(len, n_owners) };
         let (mut before, mut after) = (vec![0.0; len], vec![0.0; len]);
-        let n_joining = n_owners - place;
-        for start in (0..n_owners).step_by(n_joining) {
-            let mut coalition = game.nobody();
-            for step in 0..place {
-                game.join(&mut coalition, circle[(start + n_joining + step) % n_owners]);
-            }
+        for block in order.blocks() {
+            let coalition = order.coalition(game, &block);
             let worth = game.utility(&coalition, &mut before)?;
-            for &owner in &circle[start..n_owners.min(start + n_joining)] {
+            for &owner in &order.circle[block] {
                 let mut larger = coalition.clone();
                 game.join(&mut larger, owner);
                 found.gains[owner] = game.utility(&larger, &mut after)? - worth;
@@ -324,18 +255,5 @@ impl Round {
             }
         }
         Ok(found)
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn strata_cover_every_place_once() {
-        for n_owners in [2, 3, 17, 1000] {
-            let places: Vec<usize> = strata_of(n_owners).into_iter().flatten().collect();
-            assert_eq!(places, (1..n_owners).collect::<Vec<_>>(), "{n_owners}");
-        }
     }
 }
