@@ -54,6 +54,11 @@ pub enum Misuse {
         /// The words it takes; none if it takes a number.
         words: &'static [&'static str],
     },
+    /// Several numbers where there is room for one.
+    Several {
+        /// The option as given.
+        setting: Setting,
+    },
     /// Options that do not go together.
     Conflict {
         /// The options as given, the one to leave out first.
@@ -92,6 +97,9 @@ pub fn check(
                 why: why.map_or("", |(_, why)| why),
             });
         };
+        if !given.counts(option).is_empty() {
+            return Err(Misuse::Several { setting: given.setting(option) });
+        }
         let is_other = |words: &&[&str]| given.word(option).is_some_and(|word| !words.contains(&word));
         if let Some(words) = takes.words.filter(is_other) {
             return Err(Misuse::OtherWord { setting: given.setting(option), method: method.name, words });

@@ -94,6 +94,14 @@ impl Given {
         }
     }
 
+    /// Several whole numbers; none if not given, or if there is one.
+    pub fn counts(&self, option: &OptionEntry) -> &[u64] {
+        match self.value(option) {
+            Some(Value::Counts(counts)) => counts,
+            _ => &[],
+        }
+    }
+
     /// A number of rows, columns or draws.
     pub fn size(&self, option: &OptionEntry) -> Option<usize> {
         self.count(option).map(|count| usize::try_from(count).unwrap_or(usize::MAX))
@@ -120,6 +128,9 @@ impl Given {
         let value = match self.value(option) {
             Some(Value::Number(number)) => Some(number.to_string()),
             Some(Value::Count(count)) => Some(count.to_string()),
+            Some(Value::Counts(counts)) => {
+                Some(counts.iter().map(u64::to_string).collect::<Vec<_>>().join(","))
+            }
             Some(Value::Word(word)) => Some(word.clone()),
             Some(Value::On | Value::List(_)) | None => None,
         };

@@ -11,6 +11,8 @@ pub enum Value {
     Number(f64),
     /// A whole number.
     Count(u64),
+    /// Several whole numbers.
+    Counts(Vec<u64>),
     /// A word, a name or a label.
     Word(String),
     /// Several names.
@@ -43,6 +45,14 @@ pub enum Kind {
     },
     /// A whole number in a range.
     Count {
+        /// The smallest.
+        least: u64,
+        /// The largest.
+        most: u64,
+    },
+    /// A whole number in a range, or several different ones, separated by commas on a
+    /// command line.
+    Counts {
         /// The smallest.
         least: u64,
         /// The largest.
@@ -88,6 +98,9 @@ pub(crate) const SHARE: Kind = Kind::Number { least: 0.0, above: false, below: 1
 /// fit the numbers they are counted with.
 pub(crate) const SIZE: Kind = Kind::Count { least: 1, most: 1_000_000_000_000_000 };
 
+/// The same, or several of them.
+pub(crate) const SIZES: Kind = Kind::Counts { least: 1, most: 1_000_000_000_000_000 };
+
 impl Kind {
     /// The value that a text stands for, if it stands for one.
     pub fn parse(self, text: &str) -> Option<Value> {
@@ -96,6 +109,10 @@ impl Kind {
             Kind::Switch => return None,
             Kind::Number { .. } => number()?,
             Kind::Count { .. } => Value::Count(text.parse().ok()?),
+            Kind::Counts { .. } if text.contains(',') => {
+                Value::Counts(text.split(',').map(|part| part.trim().parse().ok()).collect::<Option<_>>()?)
+            }
+            Kind::Counts { .. } => Value::Count(text.parse().ok()?),
             Kind::WordOrNumber { words, .. } if !words.iter().any(|word| word.word == text) => number()?,
             Kind::Choice { .. }
             | Kind::WordOrNumber { .. }
@@ -116,7 +133,15 @@ impl Kind {
             (Kind::Number { least, above, below }, Value::Number(number)) => {
                 number.is_finite() && *number >= least && !(above && *number == least) && *number < below
             }
-            (Kind::Count { least, most }, Value::Count(count)) => (least..=most).contains(count),
+            (Kind::Count { least, most } | Kind::Counts { least, most }, Value::Count(count)) => {
+                (least..=most).contains(count)
+            }
+            (Kind::Counts { least, most }, Value::Counts(counts)) => {
+                let is_new = |(i, count): (usize, &u64)| !counts[..i].contains(count);
+                let mut each = counts.iter().enumerate();
+                counts.len() > 1
+                    && each.all(|(i, count)| (least..=most).contains(count) && is_new((i, count)))
+            }
             (Kind::Choice { words } | Kind::WordOrNumber { words, .. }, Value::Word(word)) => {
                 words.iter().any(|have| have.word == word)
             }
@@ -147,6 +172,9 @@ impl Kind {
             Kind::Number { least, .. } => format!("a number of at least {least}"),
             Kind::Count { least, most: u64::MAX } => format!("a whole number of at least {least}"),
             Kind::Count { least, most } => format!("a whole number from {least} to {most}"),
+            Kind::Counts { least, most } => {
+                format!("a whole number from {least} to {most}, or several different ones")
+            }
             Kind::Choice { words } => format!("one of {}", listed(words)),
             Kind::WordOrNumber { words, least, most } if most < f64::MAX => {
                 format!("{} or a number from {least:e} to {most:e}", listed(words))
@@ -240,6 +268,15 @@ mod tests {
         assert_eq!(SIZE.parse("0"), None);
         let above = Kind::Number { least: 0.0, above: true, below: f64::INFINITY };
         assert_eq!((above.parse("0"), above.parse("1e-9")), (None, Some(Value::Number(1e-9))));
+    }
+
+    #[test]
+    fn sizes_are_one_number_or_several_different_ones() {
+        assert_eq!(SIZES.parse("7"), Some(Value::Count(7)));
+        assert_eq!(SIZES.parse("100,1000, 10"), Some(Value::Counts(vec![100, 1000, 10])));
+        for wrong in ["", "0", "7,", ",7", "7,7", "7,0", "7;8", "7,x", "1,1000000000000001"] {
+            assert_eq!(SIZES.parse(wrong), None, "{wrong}");
+        }
     }
 
     #[test]

@@ -172,6 +172,17 @@ pub enum Error {
         level: String,
     },
 
+    /// A cell among dates that is none.
+    #[error("the cell of column `{name}` is `{text}`, which is no date")]
+    NotADate {
+        /// Row within the batch.
+        row: usize,
+        /// The column.
+        name: String,
+        /// What the cell holds.
+        text: String,
+    },
+
     /// A NaN or an infinity.
     #[error("the cell of column `{name}` is not a finite number")]
     NotFinite {
@@ -329,6 +340,7 @@ impl Error {
             Error::Missing { row, .. }
             | Error::UnseenLevel { row, .. }
             | Error::NotFinite { row, .. }
+            | Error::NotADate { row, .. }
             | Error::LargeLabel { row, .. }
             | Error::BadWeight { row, .. } => Some(*row),
             Error::UnknownLabel { row, .. } => *row,

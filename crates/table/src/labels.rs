@@ -128,7 +128,7 @@ impl Labels {
 }
 
 /// Collects the labels of a reference.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Serialize, Deserialize)]
 pub(crate) struct LabelSurvey {
     target: Wanted,
     text: BTreeSet<String>,
@@ -170,6 +170,16 @@ impl LabelSurvey {
             }
         }
         Ok(())
+    }
+
+    /// Adds the labels of later rows.
+    pub(crate) fn absorb(&mut self, later: LabelSurvey) -> Result<(), Error> {
+        self.n_rows += later.n_rows;
+        self.text.extend(later.text);
+        self.numbers.extend(later.numbers);
+        self.numbers.sort_unstable_by(f64::total_cmp);
+        self.numbers.dedup();
+        if self.n_labels() > MAX_LABELS { Err(self.too_many(true)) } else { Ok(()) }
     }
 
     fn n_labels(&self) -> usize {

@@ -12,6 +12,8 @@
 //! files and no methods. Errors carry column names and row numbers within the batch;
 //! the reader of the batch turns rows into lines.
 
+mod block_sum;
+mod dates;
 mod design;
 mod error;
 mod labels;
@@ -24,6 +26,7 @@ mod spelling;
 mod suggest;
 mod survey;
 
+pub use dates::{DatesAs, date_text, days_of};
 pub use design::{Design, DesignParts, Encoded, Encoding, Missing, Pooled, Unseen};
 pub use error::{Difference, Error, Role, UnknownLabel};
 pub use labels::Labels;

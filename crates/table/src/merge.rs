@@ -94,6 +94,19 @@ impl Design {
                     from_second.extend(d2);
                     Encoding::OneHot { levels: levels.into_iter().cloned().collect(), fill }
                 }
+                (
+                    Encoding::Date { form, has_hour, fill: f1 },
+                    Encoding::Date { form: other_form, has_hour: other_hour, fill: f2 },
+                ) if (form, has_hour) == (other_form, other_hour) => {
+                    let width = first.width(one);
+                    from_first.extend((at_one..at_one + width).map(Derived::Column));
+                    from_second.extend((at_two..at_two + width).map(Derived::Column));
+                    let fill = f1.as_ref().zip(f2.as_ref()).map(|(f1, f2)| {
+                        let pairs = f1.iter().zip(f2);
+                        pairs.map(|(one, two)| averaged(*one, n_rows, *two, n_other)).collect()
+                    });
+                    Encoding::Date { form: *form, has_hour: *has_hour, fill }
+                }
                 _ => return Err(Error::Differs(Difference::TextFeature { name: feature.name.clone() })),
             };
             encodings.push(merged);

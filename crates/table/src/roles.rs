@@ -1,6 +1,7 @@
 //! Which column has which role.
 
-use crate::{Error, Kind, RawColumn, RawSchema, ReadAs, Role, Wanted};
+use crate::{DatesAs, Error, Kind, RawColumn, RawSchema, ReadAs, Role, Wanted};
+use serde::{Deserialize, Serialize};
 use std::collections::{HashMap, HashSet};
 
 /// What the user chose about columns.
@@ -16,16 +17,21 @@ pub struct Selection {
     pub id: Option<String>,
     /// A column that names the owner or group of a row.
     pub by: Option<String>,
+    /// Whether `by` is carried through as a name, in the one spelling that every file has,
+    /// instead of as it is written.
+    pub by_is_name: bool,
     /// Columns to carry through to the output.
     pub keep: Vec<String>,
     /// Columns to read as text, whatever they hold.
     pub categorical: Vec<String>,
     /// The column with the weights of reference rows.
     pub weight: Option<String>,
+    /// How dates become numbers; they are refused if absent.
+    pub dates: Option<DatesAs>,
 }
 
 /// What the cells of the target are.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub enum TargetAs {
     /// Numbers to be predicted.
     #[default]
@@ -37,7 +43,7 @@ pub enum TargetAs {
 }
 
 /// The roles of the columns of one table, settled.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Roles {
     /// Features, in the order of the table (or as the user named them).
     pub features: Vec<Wanted>,
@@ -49,6 +55,8 @@ pub struct Roles {
     pub weight: Option<Wanted>,
     /// Columns to carry through: id, group, then the kept ones.
     pub carried: Vec<Wanted>,
+    /// Features that are dates, read as text, and how they become numbers.
+    pub dates: Option<(DatesAs, Vec<String>)>,
 }
 
 impl Roles {
@@ -128,7 +136,7 @@ impl Roles {
         };
         let categorical: HashSet<&String> = selection.categorical.iter().collect();
         let mut features: Vec<Wanted> = Vec::new();
-        let mut seen = HashSet::new();
+        let (mut seen, mut dates) = (HashSet::new(), Vec::new());
         for name in names {
             if !seen.insert(name) {
                 continue;
@@ -139,6 +147,10 @@ impl Roles {
                 Kind::Number => ReadAs::Number,
                 Kind::Boolean => ReadAs::Boolean,
                 Kind::Text => ReadAs::Text,
+                Kind::Date if selection.dates.is_some() => {
+                    dates.push(name.to_owned());
+                    ReadAs::Text
+                }
                 Kind::Date | Kind::Duration | Kind::Other(_) => {
                     return Err(Error::UnusableKind { name: name.into(), kind: column.kind.clone() });
                 }
@@ -155,7 +167,8 @@ impl Roles {
                 kind => return Err(Error::WeightKind { name: name.clone(), kind: kind.clone() }),
             },
         };
-        Ok(Self { features, target, target_as, weight, carried: selection.carried(schema)? })
+        let dates = selection.dates.filter(|_| !dates.is_empty()).map(|form| (form, dates));
+        Ok(Self { features, target, target_as, weight, carried: selection.carried(schema)?, dates })
     }
 }
 
@@ -174,7 +187,9 @@ impl Selection {
                 return Err(Error::NoSuchColumn { name: name.clone(), available });
             }
             if carried.iter().all(|have| have.name != *name) {
-                carried.push(Wanted { name: name.clone(), read_as: ReadAs::AsIs });
+                let is_name = self.by_is_name && self.by.as_ref() == Some(name);
+                let read_as = if is_name { ReadAs::Text } else { ReadAs::AsIs };
+                carried.push(Wanted { name: name.clone(), read_as });
             }
         }
         Ok(carried)
@@ -242,6 +257,14 @@ mod tests {
         let read_as: Vec<_> = roles.features.iter().map(|feature| feature.read_as).collect();
         assert_eq!(read_as, [ReadAs::Number, ReadAs::Text, ReadAs::Boolean]);
         assert_eq!(names(&roles.carried), ["id"]);
+    }
+
+    #[test]
+    fn dates_are_features_if_they_become_numbers() {
+        let selection = Selection { exclude: Vec::new(), dates: Some(DatesAs::Parts), ..selection() };
+        let roles = Roles::settle(&schema(), &selection, TargetAs::Numbers).unwrap();
+        assert_eq!(names(&roles.features), ["age", "city", "member", "seen"]);
+        assert_eq!(roles.dates, Some((DatesAs::Parts, vec!["seen".to_owned()])));
     }
 
     #[test]

@@ -1,11 +1,13 @@
 //! What a design has to learn from the reference before it can encode it.
 
+use crate::block_sum::{BLOCK_ROWS, BlockSum};
 use crate::design::{Design, DesignParts, Encoding, Missing, Pooled, Unseen};
 use crate::labels::LabelSurvey;
-use crate::{Error, ReadAs, Roles, TargetAs};
+use crate::{DatesAs, Error, ReadAs, Roles, TargetAs, Wanted, days_of};
 use arrow_array::cast::AsArray;
 use arrow_array::types::Float64Type;
 use arrow_array::{Array, RecordBatch};
+use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
 /// A text column with more levels than this is not a category.
@@ -19,7 +21,7 @@ const MAX_COUNTED_LEVELS: usize = 1_000_000;
 ///
 /// Needed only if [`Survey::is_needed`] says so: a table of numbers whose missing
 /// cells are not filled is encoded without looking at it first.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct Survey {
     roles: Roles,
     missing: Missing,
@@ -31,20 +33,24 @@ pub struct Survey {
     /// Present if the target holds labels.
     labels: Option<LabelSurvey>,
     n_rows: usize,
+    /// Rows that it looked at, whether they count or not.
+    n_seen: u64,
 }
 
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Serialize, Deserialize)]
 enum ColumnSurvey {
     /// Sums over cells that are not missing.
-    Number { sum: f64, weight: f64 },
+    Number { sum: BlockSum, weight: BlockSum },
     /// How often each level occurs.
     Text { levels: BTreeMap<String, Tally> },
+    /// Dates: sums of the numbers they become, and whether there are times of day.
+    Date { form: DatesAs, sums: [f64; 4], weight: f64, has_hour: bool },
     /// A text column whose levels are settled: all others are pooled.
     Settled,
 }
 
 /// How often a level occurs.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone, Copy, Serialize, Deserialize)]
 struct Tally {
     weight: f64,
     n_rows: usize,
@@ -57,13 +63,29 @@ impl Survey {
             .features
             .iter()
             .map(|feature| match feature.read_as {
-                ReadAs::Number | ReadAs::Boolean => ColumnSurvey::Number { sum: 0.0, weight: 0.0 },
+                _ if roles.dates.as_ref().is_some_and(|(_, dates)| dates.contains(&feature.name)) => {
+                    let form = roles.dates.as_ref().map_or(DatesAs::Days, |(form, _)| *form);
+                    ColumnSurvey::Date { form, sums: [0.0; 4], weight: 0.0, has_hour: false }
+                }
+                ReadAs::Number | ReadAs::Boolean => {
+                    ColumnSurvey::Number { sum: BlockSum::default(), weight: BlockSum::default() }
+                }
                 ReadAs::Text | ReadAs::AsIs => ColumnSurvey::Text { levels: BTreeMap::new() },
             })
             .collect();
         let target = roles.target.as_ref().filter(|_| roles.target_as == TargetAs::Labels);
         let labels = target.cloned().map(LabelSurvey::new);
-        Self { roles, missing, unseen, all_levels: false, rare_levels: None, columns, labels, n_rows: 0 }
+        Self {
+            roles,
+            missing,
+            unseen,
+            all_levels: false,
+            rare_levels: None,
+            columns,
+            labels,
+            n_rows: 0,
+            n_seen: 0,
+        }
     }
 
     /// The first level of a text feature gets a column too.
@@ -95,11 +117,15 @@ impl Survey {
             target_as: TargetAs::Numbers,
             weight: parts.weight.clone(),
             carried: Vec::new(),
+            dates: None,
         };
         let missing = if parts.missing == Missing::Drop { Missing::Drop } else { Missing::Error };
         let mut survey = Self::new(roles, missing, parts.unseen);
-        for (column, feature) in survey.columns.iter_mut().zip(&parts.features) {
-            if parts.pooled.contains_key(&feature.name) {
+        for ((column, feature), encoding) in
+            survey.columns.iter_mut().zip(&parts.features).zip(&parts.encodings)
+        {
+            let is_date = matches!(encoding, Encoding::Date { .. });
+            if is_date || parts.pooled.contains_key(&feature.name) {
                 *column = ColumnSurvey::Settled;
             }
         }
@@ -110,7 +136,10 @@ impl Survey {
     pub fn is_needed(&self) -> bool {
         self.missing == Missing::Mean
             || self.labels.is_some()
-            || self.columns.iter().any(|column| matches!(column, ColumnSurvey::Text { .. }))
+            || self
+                .columns
+                .iter()
+                .any(|column| matches!(column, ColumnSurvey::Text { .. } | ColumnSurvey::Date { .. }))
     }
 
     /// Looks at a batch: one column per feature, then the target and the weight if
@@ -120,6 +149,8 @@ impl Survey {
     ///
     /// [`Error::TooManyLevels`], [`Error::TooManyLabels`], [`Error::NotFinite`] in labels.
     pub fn look_at(&mut self, batch: &RecordBatch) -> Result<(), Error> {
+        let n_before = self.n_seen;
+        self.n_seen += batch.num_rows() as u64;
         let dropped = self.missing == Missing::Drop;
         let most_levels = if self.rare_levels.is_some() { MAX_COUNTED_LEVELS } else { MAX_LEVELS };
         let weights = self
@@ -132,8 +163,12 @@ impl Survey {
             .map(|weights| weights.as_primitive::<Float64Type>());
         // A missing or negative weight is refused when rows are encoded.
         let weight = |row: usize| weights.map_or(1.0, |w| if w.is_valid(row) { w.value(row) } else { 1.0 });
+        let target = self.roles.target.as_ref().and_then(|_| batch.columns().get(self.roles.features.len()));
+        // A row without a target is left out whatever is done with missing cells.
         let usable = |row: usize| {
-            weight(row) != 0.0 && (!dropped || batch.columns().iter().all(|column| column.is_valid(row)))
+            weight(row) != 0.0
+                && target.is_none_or(|target| target.is_valid(row))
+                && (!dropped || batch.columns().iter().all(|column| column.is_valid(row)))
         };
         for (index, survey) in self.columns.iter_mut().enumerate() {
             let column = batch.column(index);
@@ -141,9 +176,15 @@ impl Survey {
                 ColumnSurvey::Number { sum, weight: total } => {
                     if self.missing == Missing::Mean {
                         let cells = column.as_primitive::<Float64Type>();
-                        for row in (0..cells.len()).filter(|&row| cells.is_valid(row)) {
-                            *sum += weight(row) * cells.value(row);
-                            *total += weight(row);
+                        for row in 0..cells.len() {
+                            if cells.is_valid(row) {
+                                sum.add(weight(row) * cells.value(row));
+                                total.add(weight(row));
+                            }
+                            if (n_before + row as u64 + 1).is_multiple_of(BLOCK_ROWS) {
+                                sum.close();
+                                total.close();
+                            }
                         }
                     }
                 }
@@ -166,6 +207,17 @@ impl Survey {
                         levels.insert(level.to_owned(), Tally { weight: weight(row), n_rows: 1 });
                     }
                 }
+                ColumnSurvey::Date { form, sums, weight: total, has_hour } => {
+                    let cells = column.as_string::<i32>();
+                    for row in (0..cells.len()).filter(|&row| cells.is_valid(row) && usable(row)) {
+                        // What is no date is refused when rows are encoded.
+                        let Some(days) = days_of(cells.value(row)) else { continue };
+                        *has_hour |= days.fract() != 0.0;
+                        let numbers = form.numbers(days);
+                        sums.iter_mut().zip(numbers).for_each(|(sum, number)| *sum += weight(row) * number);
+                        *total += weight(row);
+                    }
+                }
                 ColumnSurvey::Settled => {}
             }
         }
@@ -176,12 +228,67 @@ impl Survey {
         Ok(())
     }
 
+    /// Adds what another survey of the same columns found in later rows. Means have the bits
+    /// of one survey if rows come in the order of the table, in whole blocks of 4096 rows
+    /// merged as one survey merges them.
+    ///
+    /// # Errors
+    ///
+    /// As for [`look_at`](Self::look_at), and [`Error::Contradiction`] for a survey of other
+    /// columns.
+    pub fn absorb(&mut self, later: Survey) -> Result<(), Error> {
+        let what = "surveys of different columns cannot be merged";
+        if self.roles != later.roles {
+            return Err(Error::Contradiction { what });
+        }
+        let most_levels = if self.rare_levels.is_some() { MAX_COUNTED_LEVELS } else { MAX_LEVELS };
+        let is_whole = self.n_seen.is_multiple_of(BLOCK_ROWS);
+        for (index, (survey, later)) in self.columns.iter_mut().zip(later.columns).enumerate() {
+            match (survey, later) {
+                (ColumnSurvey::Number { sum, weight }, ColumnSurvey::Number { sum: more, weight: added }) => {
+                    sum.absorb(more, is_whole);
+                    weight.absorb(added, is_whole);
+                }
+                (ColumnSurvey::Text { levels }, ColumnSurvey::Text { levels: more }) => {
+                    for (level, Tally { weight, n_rows }) in more {
+                        let tally = levels.entry(level).or_insert(Tally { weight: 0.0, n_rows: 0 });
+                        tally.weight += weight;
+                        tally.n_rows += n_rows;
+                    }
+                    if levels.len() > most_levels {
+                        let name = self.roles.features[index].name.clone();
+                        return Err(Error::TooManyLevels { name, n_levels: most_levels, more: true });
+                    }
+                }
+                (ColumnSurvey::Settled, ColumnSurvey::Settled) => {}
+                _ => return Err(Error::Contradiction { what }),
+            }
+        }
+        if let (Some(labels), Some(later)) = (&mut self.labels, later.labels) {
+            labels.absorb(later)?;
+        }
+        self.n_rows += later.n_rows;
+        self.n_seen += later.n_seen;
+        Ok(())
+    }
+
+    /// The features.
+    pub fn features(&self) -> &[Wanted] {
+        &self.roles.features
+    }
+
+    /// The columns it looks at: features, then the target and the weight if there are any.
+    pub fn wanted(&self) -> Vec<Wanted> {
+        let Roles { features, target, weight, .. } = &self.roles;
+        features.iter().chain(target).chain(weight).cloned().collect()
+    }
+
     /// The levels found in each text feature, in the order of the features.
     pub fn into_levels(self) -> Vec<Vec<String>> {
         self.columns
             .into_iter()
             .map(|column| match column {
-                ColumnSurvey::Number { .. } | ColumnSurvey::Settled => Vec::new(),
+                ColumnSurvey::Number { .. } | ColumnSurvey::Date { .. } | ColumnSurvey::Settled => Vec::new(),
                 ColumnSurvey::Text { levels } => levels.into_keys().collect(),
             })
             .collect()
@@ -202,6 +309,7 @@ impl Survey {
         for (feature, survey) in self.roles.features.iter().zip(self.columns) {
             encodings.push(match survey {
                 ColumnSurvey::Number { sum, weight } => {
+                    let (sum, weight) = (sum.total(), weight.total());
                     let fill = match self.missing {
                         Missing::Mean if weight == 0.0 => {
                             return Err(Error::AllMissing { name: feature.name.clone() });
@@ -234,6 +342,14 @@ impl Survey {
                         levels.values().skip(first_level).map(|tally| tally.weight / total).collect()
                     });
                     Encoding::OneHot { levels: levels.into_keys().collect(), fill }
+                }
+                ColumnSurvey::Date { form, sums, weight, has_hour } => {
+                    if weight == 0.0 {
+                        return Err(Error::AllMissing { name: feature.name.clone() });
+                    }
+                    let means = sums.iter().take(form.suffixes(has_hour).len()).map(|sum| sum / weight);
+                    let fill = (self.missing == Missing::Mean).then(|| means.collect());
+                    Encoding::Date { form, has_hour, fill }
                 }
                 ColumnSurvey::Settled => {
                     return Err(Error::Contradiction { what: "a survey of more rows makes no design" });

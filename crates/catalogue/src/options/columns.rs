@@ -82,6 +82,25 @@ pub static RARE_LEVELS: OptionEntry = OptionEntry {
     ..COLUMN
 };
 
+/// Dates.
+pub static DATES: OptionEntry = OptionEntry {
+    name: "dates",
+    placeholder: "FORM",
+    takes: Kind::Choice {
+        words: &[
+            Word { word: "days", means: "days since 1970-01-01, with the time of day as a fraction" },
+            Word {
+                word: "parts",
+                means: "year, month, weekday (Monday is 0), and the hour if there are times",
+            },
+        ],
+    },
+    help: "Turn columns of dates into numbers",
+    details: "Dates are written as 2024-01-31 or 2024/1/31, also with a time of day.",
+    default: "dates are an error",
+    ..COLUMN
+};
+
 /// The label that counts as 1.
 pub static POSITIVE: OptionEntry = OptionEntry {
     name: "positive",
@@ -158,6 +177,7 @@ pub(super) const ALL: &[&OptionEntry] = &[
     &WEIGHT,
     &CATEGORICAL,
     &RARE_LEVELS,
+    &DATES,
     &POSITIVE,
     &PCA,
     &MISSING,

@@ -1,7 +1,7 @@
 //! The method, what it is fitted with, and what only some methods have.
 
 use crate::option::{Group, OptionEntry, Scope};
-use crate::value::{FROM_ZERO, Kind, SHARE, SIZE, Word};
+use crate::value::{FROM_ZERO, Kind, SHARE, SIZE, SIZES, Word};
 
 const OF_METHODS: OptionEntry = OptionEntry {
     name: "",
@@ -38,7 +38,11 @@ pub static TASK: OptionEntry = OptionEntry {
 /// The largest set size.
 pub static M: OptionEntry = OptionEntry {
     name: "m",
+    takes: SIZES,
     help: "Largest set size, the row included",
+    details: "Several sizes, such as 100,1000,10000, show what rows are worth to buyers who have little data and to \
+              those who have much (`dshap value` and `dshap owners`). There is one column for each size: \
+              `value_m100` and so on. The column `value` has the first.",
     default: "the number of reference rows",
     daily: true,
     ..OF_METHODS
@@ -106,6 +110,22 @@ pub static SEMIVALUE: OptionEntry = OptionEntry {
     details: "shapley: all sizes count alike. banzhaf: all sets count alike, so sizes near m/2 count. beta:A,B: \
               Beta(A,B)-Shapley; beta:1,16 favours large sets, beta:16,1 small ones. at-m: only sets of m − 1 rows \
               count. The weight of sizes below q − 1 is lost; the rest is not scaled up.",
+    ..OF_METHODS
+};
+
+/// Which targets drawn sets have.
+pub static TARGETS: OptionEntry = OptionEntry {
+    name: "targets",
+    placeholder: "WHICH",
+    takes: Kind::Choice {
+        words: &[
+            Word { word: "expected", means: "the mean over the noise of a linear model" },
+            Word { word: "observed", means: "those of the drawn rows" },
+        ],
+    },
+    help: "Which targets the rows of drawn sets have",
+    details: "observed needs no linear mean and no equal noise, and is nearer to refits on most real tables. expected \
+              leaves less to chance where the linear model holds.",
     ..OF_METHODS
 };
 
@@ -266,7 +286,8 @@ pub static BANDWIDTH: OptionEntry = OptionEntry {
     placeholder: "H",
     takes: Kind::WordOrNumber {
         words: &[
-            Word { word: "auto", means: "the best of 0.01 … 10 by five-fold cross-validation" },
+            Word { word: "auto", means: "the best of 0.01 … 10 by five-fold cross-validation, refined" },
+            Word { word: "grid", means: "the best of 0.01, 0.03, 0.1 … 10, without refining it" },
             Word { word: "scott", means: "Scott's rule" },
             Word { word: "silverman", means: "Silverman's rule" },
         ],
@@ -352,6 +373,17 @@ pub static METRIC: OptionEntry = OptionEntry {
     ..OF_METHODS
 };
 
+/// Lists of neighbours in the valuer file.
+pub static LISTS: OptionEntry = OptionEntry {
+    name: "lists",
+    group: Group::Neighbours,
+    help: "Save the rows in order of distance too, so that the valuer need not sort them for each unseen row",
+    details: "Values have the same bits. The lists take 8 bytes in the file, and up to 12 in memory, for each \
+              reference row and test row.",
+    scope: Scope::MethodFit,
+    ..SWITCH
+};
+
 pub(super) const ALL: &[&OptionEntry] = &[
     &TASK,
     &M,
@@ -361,6 +393,7 @@ pub(super) const ALL: &[&OptionEntry] = &[
     &RIDGE,
     &CONSTANT,
     &SEMIVALUE,
+    &TARGETS,
     &CONVENTION,
     &BOUND_C,
     &BOUND_EDGE,
@@ -380,4 +413,5 @@ pub(super) const ALL: &[&OptionEntry] = &[
     &SYNERGY,
     &K,
     &METRIC,
+    &LISTS,
 ];

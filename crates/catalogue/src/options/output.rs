@@ -78,6 +78,17 @@ pub static BOTTOM: OptionEntry = OptionEntry {
     ..OUTPUT
 };
 
+/// Rows to explain.
+pub static EXPLAIN: OptionEntry = OptionEntry {
+    name: "explain",
+    placeholder: "N,M",
+    takes: Kind::Names,
+    help: "Also say why rows N and M, counted from 0, are worth what they are worth",
+    details: "The sentences go to standard error. `dshap explain` prints nothing else, also as JSON.",
+    daily: true,
+    ..OUTPUT
+};
+
 /// The format.
 pub static FORMAT: OptionEntry = OptionEntry {
     name: "format",
@@ -103,6 +114,16 @@ pub static CSV_SAFE: OptionEntry = OptionEntry {
     help: "Put ' before text cells of CSV output that a spreadsheet would run as a formula",
     details: "These are cells and column names that begin with =, +, - or @, except numbers, or with a tab or a line \
               end. Programs that read the file find the ' in the text. Other formats need no such care.",
+    ..SWITCH
+};
+
+/// Marks instead of a cleaned table.
+pub static MARK: OptionEntry = OptionEntry {
+    name: "mark",
+    help: "Write all rows with columns that mark suspicious ones, not the cleaned table",
+    details: "Columns: suspect, score, reason, and suggested_label, or expected for numbers. A row is suspect if its \
+              target contradicts what other rows say, whatever is recommended.",
+    daily: true,
     ..SWITCH
 };
 
@@ -199,6 +220,8 @@ pub(super) const ALL: &[&OptionEntry] = &[
     &SORT,
     &TOP,
     &BOTTOM,
+    &MARK,
+    &EXPLAIN,
     &FORMAT,
     &CSV_SAFE,
     &FIGURE,

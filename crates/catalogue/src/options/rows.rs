@@ -29,6 +29,20 @@ pub static TEST: OptionEntry = OptionEntry {
     scope: Scope::MethodFit,
 };
 
+/// Inputs without targets that a model will predict.
+pub static POPULATION: OptionEntry = OptionEntry {
+    name: "population",
+    placeholder: "FILE",
+    takes: Kind::Files,
+    group: Group::Rows,
+    help: "Inputs that the model will predict, without targets; values are for them",
+    details: "They need the features of the reference. With targets at hand, {test} also tells where the model is \
+              wrong.",
+    default: "",
+    daily: false,
+    scope: Scope::MethodFit,
+};
+
 /// Text tables without a header.
 pub static NO_HEADER: OptionEntry = OptionEntry {
     name: "no_header",
@@ -56,4 +70,4 @@ pub static DECIMAL: OptionEntry = OptionEntry {
     scope: Scope::Always,
 };
 
-pub(super) const ALL: &[&OptionEntry] = &[&REFERENCE, &TEST, &NO_HEADER, &DECIMAL];
+pub(super) const ALL: &[&OptionEntry] = &[&REFERENCE, &TEST, &POPULATION, &NO_HEADER, &DECIMAL];

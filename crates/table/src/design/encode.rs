@@ -1,7 +1,7 @@
 //! Rows of a batch as numbers.
 
 use super::{Design, DesignParts, Encoding, Missing, Unseen};
-use crate::{Error, ReadAs, UnknownLabel, Wanted};
+use crate::{Error, ReadAs, UnknownLabel, Wanted, days_of};
 use arrow_array::cast::AsArray;
 use arrow_array::types::Float64Type;
 use arrow_array::{Array, ArrayRef, RecordBatch};
@@ -100,6 +100,17 @@ impl Design {
                     n_filled += self.copy_numbers(index, cells, *fill, rows, x.col_as_slice_mut(next))?;
                     next += 1;
                 }
+                Encoding::Date { form, has_hour, fill } => {
+                    let (dates, n_missing) = self.dates(index, cells, fill.is_some(), rows)?;
+                    n_filled += n_missing;
+                    for part in 0..form.suffixes(*has_hour).len() {
+                        for (cell, days) in x.col_as_slice_mut(next).iter_mut().zip(&dates) {
+                            let filled = fill.as_ref().map_or(f64::NAN, |fill| fill[part]);
+                            *cell = days.map_or(filled, |days| form.numbers(days)[part]);
+                        }
+                        next += 1;
+                    }
+                }
                 Encoding::OneHot { levels, fill } => {
                     let codes = self.codes(index, cells, levels, fill.is_some(), rows)?;
                     n_filled += codes.iter().filter(|code| matches!(code, Code::Missing)).count() as u64;
@@ -173,13 +184,18 @@ impl Design {
         }
     }
 
-    /// The rows without a missing cell, if the others are left out and there are any.
+    /// The rows without a missing cell, if the others are left out and there are any. A row
+    /// without a target is left out whatever is done with missing cells.
     fn remaining(&self, batch: &RecordBatch) -> Option<Vec<usize>> {
-        let has_missing = batch.columns().iter().any(|column| column.null_count() > 0);
-        (self.parts.missing == Missing::Drop && has_missing).then(|| {
-            (0..batch.num_rows())
-                .filter(|&row| batch.columns().iter().all(|column| column.is_valid(row)))
-                .collect()
+        let needed = match self.parts.missing {
+            Missing::Drop => batch.columns(),
+            Missing::Error | Missing::Mean => {
+                let target = self.parts.features.len();
+                &batch.columns()[target..target + usize::from(self.parts.target.is_some())]
+            }
+        };
+        needed.iter().any(|column| column.null_count() > 0).then(|| {
+            (0..batch.num_rows()).filter(|&row| needed.iter().all(|column| column.is_valid(row))).collect()
         })
     }
 
@@ -226,6 +242,30 @@ impl Design {
         }
         let i = out.iter().position(|cell| !cell.is_finite()).unwrap_or(0);
         Err(Error::NotFinite { row: rows.row(i), name: self.name(index) })
+    }
+
+    /// Days of the dates of a column, none for those that are filled, and how many these are.
+    fn dates(
+        &self,
+        index: usize,
+        cells: &ArrayRef,
+        has_fill: bool,
+        rows: Remaining<'_>,
+    ) -> Result<(Vec<Option<f64>>, u64), Error> {
+        let cells = cells.as_string::<i32>();
+        let mut n_missing = 0;
+        let of_row = |i: usize| {
+            let row = rows.row(i);
+            if !cells.is_valid(row) {
+                n_missing += 1;
+                return if has_fill { Ok(None) } else { Err(self.missing_at(index, row)) };
+            }
+            let text = cells.value(row);
+            let not_a_date = || Error::NotADate { row, name: self.name(index), text: text.into() };
+            days_of(text).map(Some).ok_or_else(not_a_date)
+        };
+        let days = (0..rows.n_rows).map(of_row).collect::<Result<_, _>>()?;
+        Ok((days, n_missing))
     }
 
     fn codes(

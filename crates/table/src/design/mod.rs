@@ -9,11 +9,11 @@ mod encode;
 
 pub use encode::Encoded;
 
-use crate::{Error, Labels, Projection, ReadAs, Wanted, spelled};
+use crate::{DatesAs, Error, Labels, Projection, ReadAs, Wanted, spelled};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
-/// What to do with missing cells.
+/// What to do with missing cells of features and weights. A row without a target is left out.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Missing {
@@ -22,7 +22,7 @@ pub enum Missing {
     Error,
     /// Leave out rows that have one.
     Drop,
-    /// Fill in the mean of the reference column. A missing target is refused.
+    /// Fill in the mean of the reference column.
     Mean,
 }
 
@@ -50,6 +50,15 @@ pub enum Encoding {
     OneHot {
         /// The levels, sorted.
         levels: Vec<String>,
+        /// The numbers for a missing cell, one per column.
+        fill: Option<Vec<f64>>,
+    },
+    /// Dates as numbers.
+    Date {
+        /// Which numbers.
+        form: DatesAs,
+        /// Whether there are times of day.
+        has_hour: bool,
         /// The numbers for a missing cell, one per column.
         fill: Option<Vec<f64>>,
     },
@@ -133,6 +142,7 @@ impl DesignParts {
         match encoding {
             Encoding::Number { .. } => 1,
             Encoding::OneHot { levels, .. } => levels.len().saturating_sub(self.first_level()),
+            Encoding::Date { form, has_hour, .. } => form.suffixes(*has_hour).len(),
         }
     }
 
@@ -151,6 +161,10 @@ impl Design {
                 Encoding::OneHot { levels, .. } => {
                     let levels = levels.iter().skip(parts.first_level());
                     encoded.extend(levels.map(|level| format!("{}={level}", feature.name)));
+                }
+                Encoding::Date { form, has_hour, .. } => {
+                    let suffixes = form.suffixes(*has_hour).iter();
+                    encoded.extend(suffixes.map(|suffix| format!("{}{suffix}", feature.name)));
                 }
             }
         }
@@ -194,6 +208,10 @@ impl Design {
                         feature.read_as == ReadAs::Text && ascending && fits,
                         fill.as_deref().unwrap_or_default(),
                     )
+                }
+                Encoding::Date { fill, .. } => {
+                    let fits = fill.as_ref().is_none_or(|fill| fill.len() == parts.width(encoding));
+                    (feature.read_as == ReadAs::Text && fits, fill.as_deref().unwrap_or_default())
                 }
             };
             if !is_sound || !fill.iter().all(|fill| fill.is_finite()) {
@@ -271,7 +289,7 @@ impl Design {
                         *fill = None;
                     }
                 }
-                Encoding::OneHot { fill, .. } => {
+                Encoding::OneHot { fill, .. } | Encoding::Date { fill, .. } => {
                     if parts.missing == Missing::Mean {
                         fill.get_or_insert_with(|| (from..next).map(&mean).collect());
                     } else {
@@ -280,6 +298,13 @@ impl Design {
                 }
             }
         }
+        Self::new(parts)
+    }
+
+    /// The same design for rows whose target is not known.
+    pub fn without_target(&self) -> Self {
+        let mut parts = self.parts.clone();
+        (parts.target, parts.labels) = (None, None);
         Self::new(parts)
     }
 

@@ -16,6 +16,7 @@ fn roles(weight: Option<Wanted>) -> Roles {
         target_as: TargetAs::Numbers,
         weight,
         carried: vec![],
+        dates: None,
     }
 }
 

@@ -16,6 +16,7 @@ fn roles() -> Roles {
         target_as: TargetAs::Numbers,
         weight: None,
         carried: vec![],
+        dates: None,
     }
 }
 
@@ -94,11 +95,11 @@ fn missing_cells_are_refused_dropped_or_filled() {
 }
 
 #[test]
-fn a_missing_target_cannot_be_filled() {
+fn a_row_without_a_target_is_left_out() {
     let gaps = batch(&[Some(1.0)], &[Some("Rome")], &[None]);
     let design = learn(Missing::Mean, Unseen::Error, &reference()).unwrap();
-    let error = design.encode(&gaps).unwrap_err();
-    assert_eq!(error, Error::Missing { row: 0, name: "price".into(), can_fill: false });
+    let encoded = design.encode(&gaps).unwrap();
+    assert_eq!((encoded.y.len(), encoded.remaining.as_deref()), (0, Some(&[][..])));
 }
 
 #[test]
@@ -141,6 +142,7 @@ fn label_design(target: ReadAs, cells: ArrayRef) -> Result<(Design, RecordBatch)
         target_as: TargetAs::Labels,
         weight: None,
         carried: vec![],
+        dates: None,
     };
     let age: ArrayRef = Arc::new(Float64Array::from(vec![1.0; cells.len()]));
     let batch = RecordBatch::try_from_iter_with_nullable([("age", age, true), ("y", cells, true)]).unwrap();
