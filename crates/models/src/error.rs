@@ -60,6 +60,20 @@ pub enum Error {
         why: &'static str,
     },
 
+    /// A method that cannot be fitted to rows in several places.
+    #[error("method `{method}` cannot be fitted to rows in several places")]
+    NotSpread {
+        /// The method.
+        method: &'static str,
+    },
+
+    /// The state of a distributed pass that is damaged, or of another pass.
+    #[error("the state of a distributed pass cannot be used: {what}")]
+    BadPart {
+        /// What is wrong.
+        what: String,
+    },
+
     /// A table that does not have the columns a valuer needs.
     #[error("`{file}` lacks columns that the valuer needs: {missing:?}")]
     OtherColumns {
@@ -183,6 +197,15 @@ pub enum Error {
         n_threads: usize,
     },
 
+    /// Lists of neighbours that a limit has no room for.
+    #[error("the lists of neighbours take {needed} bytes, and {room} are left")]
+    LongLists {
+        /// What the limit leaves for them, in bytes.
+        room: u64,
+        /// What they take.
+        needed: u64,
+    },
+
     /// More rows held back to be sorted than memory allows.
     #[error("sorting needs all rows in memory, and {n_rows} rows exceed the limit")]
     TooMuchHeld {
@@ -272,6 +295,30 @@ pub enum Error {
         column: String,
     },
 
+    /// Cells of a column that are missing.
+    #[error("column `{name}` has {n_cells} missing cells")]
+    MissingCells {
+        /// The column.
+        name: String,
+        /// How many cells.
+        n_cells: u64,
+        /// Where the first is.
+        first: dshap_io::Location,
+    },
+
+    /// Several things that are wrong with a table.
+    #[error("{} problems", .0.len())]
+    Several(Vec<Error>),
+
+    /// A row to be explained that the table does not have.
+    #[error("there is no row {row}")]
+    NoSuchRow {
+        /// The row, counted from 0.
+        row: u64,
+        /// Rows of the table.
+        n_rows: u64,
+    },
+
     /// A set that does not exist.
     #[error("there is no set `{name}`")]
     NoSuchSet {
@@ -331,6 +378,10 @@ pub enum Error {
     #[error("a density has no targets to make wrong")]
     NoTargets,
 
+    /// A density has no targets that could be wrong.
+    #[error("a density has no targets to clean")]
+    NothingToClean,
+
     /// Values that are not one for each row.
     #[error("`{name}` has {found} values for {n_rows} rows")]
     ValueCount {
@@ -362,6 +413,8 @@ pub enum MergeConflict {
     Tasks(dshap_catalogue::Task, dshap_catalogue::Task),
     /// Only one has an intercept.
     Intercept,
+    /// Only one is for given test rows, or only those of one have targets.
+    Tests,
     /// They value rows by different methods, or with different settings.
     Methods,
     /// Set sizes differ, and none was given.
@@ -500,16 +553,19 @@ impl Error {
                 | Error::SettledByValuer { .. }
                 | Error::OtherMethod { .. }
                 | Error::NotSaved { .. }
+                | Error::NotSpread { .. }
                 | Error::OutputIsInput { .. }
                 | Error::NoMeasuredShift { .. }
                 | Error::NoPenalty
                 | Error::SetsOfSample { .. }
                 | Error::NoSets { .. }
                 | Error::NoSuchSet { .. }
+                | Error::NoSuchRow { .. }
                 | Error::EmptySet { .. }
                 | Error::WeightsInTrial
                 | Error::TopTooLarge { .. }
                 | Error::NoTargets
+                | Error::NothingToClean
                 | Error::ValueCount { .. }
         )
     }

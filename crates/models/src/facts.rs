@@ -3,13 +3,14 @@
 use crate::Error;
 use crate::density::DensityFacts;
 use crate::how::How;
+use crate::kept_tests::{KeptTests, TestFacts};
 use crate::logistic::ClassFacts;
 use crate::neighbours::NeighbourFacts;
 use crate::second_order::SecondOrderFacts;
 use crate::sets::BaselineFacts;
 use crate::valuer::FittedValuer;
 use dshap_catalogue::Value;
-use dshap_catalogue::options::{BOUND_C, BOUND_EDGE, CONSTANT, CONVENTION, SEED};
+use dshap_catalogue::options::{BOUND_C, BOUND_EDGE, CONSTANT, CONVENTION, SEED, TARGETS};
 use dshap_table::Design;
 use serde::Serialize;
 
@@ -29,6 +30,9 @@ pub struct Facts {
     /// How set sizes are weighted, if not as Shapley values.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub semivalue: Option<String>,
+    /// Which targets drawn sets have, if not expected ones.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub targets: Option<String>,
     /// Seed of methods that draw.
     pub seed: Option<u64>,
     /// The target, if there is one.
@@ -93,6 +97,9 @@ pub struct Facts {
     /// What only baselines have.
     #[serde(flatten)]
     pub baseline: Option<BaselineFacts>,
+    /// The rows that values are for, if they are not rows like the reference.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub tests: Option<TestFacts>,
     /// What the columns were reduced to.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub pca: Option<ComponentFacts>,
@@ -145,6 +152,7 @@ impl Facts {
             semivalue: Some(how.semivalue())
                 .filter(|law| *law != dshap::Semivalue::Shapley)
                 .map(|law| law.to_string()),
+            targets: how.given.word(&TARGETS).filter(|word| *word != "expected").map(String::from),
             seed: how.method.entry.takes(&SEED, None).map(|_| how.seed()),
             target: design.target().map(String::from),
             features: design.features().map(String::from).collect(),
@@ -171,6 +179,7 @@ impl Facts {
             density: None,
             neighbours: None,
             baseline: None,
+            tests: model.kept_tests().map(KeptTests::facts),
             pca: ComponentFacts::of(design),
             dropped_columns: design.constant_features().map(String::from).chain(dropped).collect(),
         };

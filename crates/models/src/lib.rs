@@ -38,11 +38,13 @@ pub mod sets;
 
 mod columns;
 mod error;
+mod explanation;
 mod facts;
 mod file;
 mod held_rows;
 mod how;
 mod in_memory;
+mod kept_tests;
 mod learn;
 mod levels;
 mod method;
@@ -61,6 +63,10 @@ mod warning;
 pub use columns::{ColumnStats, ColumnSums};
 pub use density::DensityFacts;
 pub use error::{CheckpointDifference, Error, Fixed, MergeConflict, NeighbourSizesFault, Remedies};
+pub use explanation::{
+    Cell, Deviations, DistanceFacts, DistanceKind, FeatureFacts, NearRow, NearestAmong, NearestRows, Rank,
+    RowExplanation, TargetFacts,
+};
 pub use facts::{ComponentFacts, Facts};
 pub use file::{
     Action, Arrays, Document, FORMAT_VERSION, InputFile, Reading, Step, files_in, forgotten_again, repeated,
@@ -68,6 +74,7 @@ pub use file::{
 pub use held_rows::{HeldRows, slice_of};
 pub use how::{AUTOMATIC_RIDGE, How, LogisticRidge, SizeChoice};
 pub use in_memory::{HeldReference, value_each_other};
+pub use kept_tests::{KeptTests, TestFacts};
 pub use learn::learn;
 pub use levels::levels_beyond;
 pub use logistic::ClassFacts;
@@ -78,7 +85,7 @@ pub use observer::{Observer, Quiet, Stage, Unwatched};
 pub use owner_moments::OwnerMoments;
 pub use owners_facts::{Difference, OwnersFault, OwnersWarning};
 pub use reference::{EachRows, ExtraPass, Pass, Reference, RowCounts, Share, Sums};
-pub use reservoir::Reservoir;
+pub use reservoir::{NumberedSample, Reservoir};
 pub use row_valuer::{CoreRows, Iterations, Outcome, RowValuer, WantsRows};
 pub use sample::{LabelSample, RowSample, SampleCounts};
 pub use valuer::FittedValuer;

@@ -112,6 +112,11 @@ impl Method {
         self.name() == "gaussian"
     }
 
+    /// Whether it values rows whose targets are not known, by what is expected of them.
+    pub fn expects_targets(&self) -> bool {
+        matches!(self.name(), "gaussian" | "calibrated")
+    }
+
     /// Whether it draws sets of reference rows for all points together.
     pub fn draws(&self) -> bool {
         matches!(self.makes, Makes::Fit { linear: Some(MakeLinear::Draws), .. })

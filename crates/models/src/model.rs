@@ -1,14 +1,16 @@
 //! What is fitted to a reference.
 
 use crate::Error;
+use crate::explanation::Deviations;
 use crate::facts::Facts;
 use crate::file::{Arrays, Document};
 use crate::how::How;
+use crate::kept_tests::KeptTests;
 use crate::observer::Observer;
 use crate::reference::{ExtraPass, Reference};
 use crate::row_valuer::{CoreRows, RowValuer};
 use crate::warning::Warning;
-use dshap::{Sizes, Valuer};
+use dshap::{Rows, Sizes, Valuer};
 use dshap_catalogue::Task;
 use dshap_table::Design;
 use std::any::Any;
@@ -137,6 +139,11 @@ pub trait Model: Debug + Send + Sync + Any {
         Ok(())
     }
 
+    /// The test rows whose moments it keeps, if values are for them.
+    fn kept_tests(&self) -> Option<&KeptTests> {
+        None
+    }
+
     /// The valuer of core that values single rows, where the method has one.
     ///
     /// # Errors
@@ -173,8 +180,28 @@ pub trait Model: Debug + Send + Sync + Any {
     }
 
     /// What is doubtful about standard errors.
-    fn error_warnings(&self) -> Option<Warning> {
+    fn error_warnings(&self, _how: &How) -> Option<Warning> {
         None
+    }
+
+    /// What makes a row unusual: its squared distance, column by column, where the family has
+    /// one.
+    ///
+    /// # Errors
+    ///
+    /// Those of the arithmetic.
+    fn deviations(&self, _row: Rows<'_>) -> Result<Option<Deviations>, dshap::Error> {
+        Ok(None)
+    }
+
+    /// The value that a row would have with another label, where the method tells it without
+    /// another fit. A row of the reference is left out as it is.
+    ///
+    /// # Errors
+    ///
+    /// As [`valuer`](Self::valuer).
+    fn value_with_label(&self, _ask: &Ask<'_>, _row: Rows<'_>, _class: usize) -> Result<Option<f64>, Error> {
+        Ok(None)
     }
 
     /// Adds what only this family knows.

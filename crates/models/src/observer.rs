@@ -28,6 +28,8 @@ pub enum Stage {
     /// Coalitions of owners are tried; coalitions, or rounds of them, are counted instead
     /// of bytes.
     Coalitions,
+    /// Steps of a trial, whose name this is, are counted instead of bytes.
+    Trial(&'static str),
 }
 
 impl Stage {
@@ -46,6 +48,7 @@ impl Stage {
             Stage::Draw => "drawing sets",
             Stage::Read => "reading",
             Stage::Coalitions => "owners",
+            Stage::Trial(name) => name,
         }
     }
 }

@@ -32,6 +32,11 @@ pub enum OwnersFault {
         /// The valuer.
         valuer: String,
     },
+    /// An option about rows, which a valuer does not hold.
+    NeedsRows {
+        /// The option.
+        option: &'static str,
+    },
     /// A valuer without rows to test on.
     NoTests {
         /// The valuer.
@@ -88,6 +93,7 @@ impl OwnersFault {
             | OwnersFault::NoGame { .. }
             | OwnersFault::NotForOwners { .. }
             | OwnersFault::SegmentAlone
+            | OwnersFault::NeedsRows { .. }
             | OwnersFault::NotWhole { .. } => true,
             OwnersFault::Payout(error) => {
                 !matches!(error, PayoutError::Nobody | PayoutError::NothingToPayFor { .. })
@@ -133,6 +139,13 @@ pub enum OwnersWarning {
     },
     /// Too few test rows for standard errors.
     OneTestRow,
+    /// The game has values, but single rows have none: there are too few for the columns.
+    NoRowValues {
+        /// Rows of all owners.
+        n_rows: usize,
+        /// Columns of the design.
+        dim: usize,
+    },
     /// A ranking that rarely survives resampling.
     FragileRanking {
         /// The share of draws in which it does.

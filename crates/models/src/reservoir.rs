@@ -4,7 +4,8 @@ use dshap::Rows;
 use faer::Mat;
 use rand_chacha::ChaCha8Rng;
 use rand_chacha::rand_core::{Rng, SeedableRng};
-use std::collections::VecDeque;
+use std::collections::btree_map::Entry;
+use std::collections::{BTreeMap, VecDeque};
 
 /// Rows that are allocated at once.
 const BLOCK: usize = 1024;
@@ -39,11 +40,9 @@ impl Reservoir {
                 self.numbers.push(number);
                 self.numbers.len() - 1
             } else {
-                // The high half of a product: uniform on 0..=number up to 2⁻⁶⁴ n.
-                let drawn = (u128::from(self.rng.next_u64()) * (u128::from(number) + 1)) >> 64;
-                match usize::try_from(drawn) {
-                    Ok(place) if place < self.most => place,
-                    _ => continue,
+                match drawn_place(&mut self.rng, number, self.most) {
+                    Some(place) => place,
+                    None => continue,
                 }
             };
             self.numbers[place] = number;
@@ -88,6 +87,119 @@ impl Reservoir {
     }
 }
 
+/// The place that a row takes, if it takes one: the high half of a product is uniform on
+/// `0..=number` up to 2⁻⁶⁴ n.
+fn drawn_place(rng: &mut ChaCha8Rng, number: u64, most: usize) -> Option<usize> {
+    let drawn = (u128::from(rng.next_u64()) * (u128::from(number) + 1)) >> 64;
+    usize::try_from(drawn).ok().filter(|place| *place < most)
+}
+
+/// A row in a place of a sample: its number and its cells.
+type Placed = (u64, Vec<f64>);
+
+/// The same sample drawn in parts, from rows whose numbers are known: which place a row takes
+/// depends on its number alone, and the last row that takes a place keeps it.
+#[derive(Debug, Clone, PartialEq)]
+pub struct NumberedSample {
+    most: usize,
+    n_columns: usize,
+    seed: u64,
+    n_seen: u64,
+    places: BTreeMap<u64, Placed>,
+}
+
+impl NumberedSample {
+    /// An empty sample of at most `most` rows.
+    pub fn new(n_columns: usize, most: usize, seed: u64) -> Self {
+        Self { most, n_columns, seed, n_seen: 0, places: BTreeMap::new() }
+    }
+
+    /// Sees rows that are numbered from `first` on.
+    pub fn look_at(&mut self, rows: Rows<'_>, first: u64) {
+        let most = self.most as u64;
+        let mut rng = ChaCha8Rng::seed_from_u64(self.seed);
+        // Each row beyond the first ones has drawn one number of two words.
+        rng.set_word_pos(2 * u128::from(first.saturating_sub(most)));
+        for row in 0..rows.len() {
+            let number = first + row as u64;
+            let place = match number < most {
+                true => Some(number),
+                false => drawn_place(&mut rng, number, self.most).map(|place| place as u64),
+            };
+            if let Some(place) = place {
+                let cells = (0..self.n_columns).map(|j| rows.x()[(row, j)]).collect();
+                self.keep(place, (number, cells));
+            }
+        }
+        self.n_seen += rows.len() as u64;
+    }
+
+    fn keep(&mut self, place: u64, row: Placed) {
+        match self.places.entry(place) {
+            Entry::Vacant(free) => {
+                free.insert(row);
+            }
+            Entry::Occupied(mut taken) if taken.get().0 < row.0 => {
+                taken.insert(row);
+            }
+            Entry::Occupied(_) => {}
+        }
+    }
+
+    /// Adds the sample of other rows.
+    pub fn absorb(&mut self, other: NumberedSample) {
+        self.n_seen += other.n_seen;
+        for (place, row) in other.places {
+            self.keep(place, row);
+        }
+    }
+
+    /// Rows looked at.
+    pub fn n_seen(&self) -> u64 {
+        self.n_seen
+    }
+
+    /// As [`Reservoir::drain`].
+    ///
+    /// # Errors
+    ///
+    /// Those of `each`.
+    pub fn drain<E>(
+        self,
+        mut each: impl FnMut(faer::MatRef<'_, f64>) -> Result<(), E>,
+    ) -> Result<Option<Vec<u64>>, E> {
+        let is_all = self.places.len() as u64 == self.n_seen;
+        let mut rows: Vec<Placed> = self.places.into_values().collect();
+        rows.sort_unstable_by_key(|row| row.0);
+        for block in rows.chunks(BLOCK) {
+            each(Mat::from_fn(block.len(), self.n_columns, |i, j| block[i].1[j]).as_ref())?;
+        }
+        Ok((!is_all).then(|| rows.into_iter().map(|row| row.0).collect()))
+    }
+
+    /// All numbers: rows seen, then place, number and cells of each row that is kept.
+    pub fn to_parts(&self) -> Vec<f64> {
+        let of_row = |(place, row): (&u64, &Placed)| {
+            [*place as f64, row.0 as f64].into_iter().chain(row.1.iter().copied()).collect::<Vec<_>>()
+        };
+        [self.n_seen as f64].into_iter().chain(self.places.iter().flat_map(of_row)).collect()
+    }
+
+    /// Adds rows by their numbers; false if they do not add up.
+    pub fn absorb_parts(&mut self, parts: &[f64]) -> bool {
+        let Some((n_seen, rest)) = parts.split_first() else { return false };
+        let rows = rest.chunks_exact(2 + self.n_columns);
+        if !rows.remainder().is_empty() {
+            return false;
+        }
+        for row in rows {
+            self.keep(row[0] as u64, (row[1] as u64, row[2..].to_vec()));
+        }
+        self.n_seen += *n_seen as u64;
+        true
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -119,6 +231,28 @@ mod tests {
         assert!(rows.len() == 1500 && rows.windows(2).all(|pair| pair[0] < pair[1]));
         assert_eq!(sampled(5000, 1500, 1, 13).0, rows, "batches do not matter");
         assert_ne!(sampled(5000, 1500, 2, 13).0, rows, "the seed does");
+    }
+
+    #[test]
+    fn a_sample_drawn_in_parts_is_the_same_sample() {
+        for (n, most) in [(100, 100), (100, 30), (5000, 1500), (5000, 7)] {
+            let (expected, numbers) = sampled(n, most, 3, n);
+            let mut total = NumberedSample::new(2, most, 3);
+            // In any order.
+            for start in (0..n).step_by(611).rev() {
+                let len = 611.min(n - start);
+                let x = Mat::from_fn(len, 2, |i, j| ((start + i) * (j + 1)) as f64);
+                let mut part = NumberedSample::new(2, most, 3);
+                part.look_at(Rows::new(x.as_ref(), &vec![0.0; len]).expect("same length"), start as u64);
+                assert!(total.absorb_parts(&part.to_parts()));
+            }
+            let mut rows = Vec::new();
+            let found = total.drain(|block| {
+                rows.extend(block.col(0).iter().copied());
+                Ok::<(), ()>(())
+            });
+            assert_eq!((rows, found), (expected, Ok(numbers)), "{most} of {n}");
+        }
     }
 
     #[test]

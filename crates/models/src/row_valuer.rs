@@ -26,6 +26,12 @@ pub trait RowValuer: Send {
     /// unless it is told that there is no room; values do not depend on it.
     fn choose(&mut self, _with_index: bool) {}
 
+    /// From now on values rows whose targets are not known, by what is expected of them.
+    /// Returns whether the method can do that.
+    fn expect_targets(&mut self) -> bool {
+        false
+    }
+
     /// Values rows that come as it wants them.
     ///
     /// # Errors
@@ -123,6 +129,10 @@ impl RowValuer for CoreRows<'_> {
             Wants::Slices(n) => WantsRows::Slices(n),
             Wants::All => WantsRows::All { stage: Stage::Draw, n_steps: self.most_rounds },
         }
+    }
+
+    fn expect_targets(&mut self) -> bool {
+        self.valuer.expect_targets()
     }
 
     fn values(&mut self, rows: Rows<'_>, place: Place, watch: Watch<'_>) -> Result<Values, Error> {

@@ -1,6 +1,6 @@
 //! Some rows of a table, spread evenly over it.
 
-use dshap::Rows;
+use dshap::{Combination, Rows};
 use faer::Mat;
 use serde::{Deserialize, Serialize};
 
@@ -85,6 +85,63 @@ impl RowSample {
         }
     }
 
+    /// Adds a sample of later rows. Where the rows before are whole blocks of 4096, merged as
+    /// moments are, these are the rows that one sample of all would have; otherwise as many,
+    /// spread evenly over both.
+    pub fn absorb(&mut self, mut later: RowSample) {
+        self.has_weights |= later.has_weights;
+        for target in later.targets.drain(..) {
+            if self.targets.len() <= 2 && !self.targets.contains(&target) {
+                self.targets.push(target);
+            }
+        }
+        let n_seen = self.n_seen + later.n_seen;
+        let mut stride = self.stride.max(later.stride);
+        while n_seen.div_ceil(stride) > self.most_rows as u64 {
+            stride *= 2;
+        }
+        self.thin(stride);
+        later.thin(stride);
+        self.rows.append(&mut later.rows);
+        self.n_seen = n_seen;
+        let (have, wanted) = (self.rows.len(), n_seen.div_ceil(stride) as usize);
+        if have > wanted {
+            // Both began with a row of their own, wherever the stride was.
+            let mut places = (0..wanted).map(|i| i * have / wanted).peekable();
+            let mut place = 0;
+            self.rows.retain(|_| {
+                place += 1;
+                places.next_if_eq(&(place - 1)).is_some()
+            });
+        }
+    }
+
+    /// Keeps rows in wider strides.
+    fn thin(&mut self, stride: u64) {
+        let step = (stride / self.stride) as usize;
+        if step > 1 {
+            let mut place = 0;
+            self.rows.retain(|_| {
+                place += 1;
+                (place - 1_usize).is_multiple_of(step)
+            });
+        }
+        self.stride = stride;
+    }
+
+    /// The same rows in other columns.
+    pub fn recombined(mut self, columns: &[Combination]) -> Self {
+        for row in &mut self.rows {
+            let cell = |column: &Combination| {
+                column.constant + column.terms.iter().map(|&(old, factor)| factor * row[old]).sum::<f64>()
+            };
+            let beside = row[self.n_columns..].iter().copied();
+            *row = columns.iter().map(cell).chain(beside).collect();
+        }
+        self.n_columns = columns.len();
+        self
+    }
+
     /// Whether all the rows it saw, and it saw more than a handful, have one of
     /// two targets.
     pub fn has_two_targets(&self) -> bool {
@@ -99,6 +156,11 @@ impl RowSample {
     /// Number of rows it holds.
     pub fn len(&self) -> usize {
         self.rows.len()
+    }
+
+    /// Number of rows it was taken from.
+    pub fn n_seen(&self) -> u64 {
+        self.n_seen
     }
 
     /// All numbers: what was seen, and the rows one after the other.
@@ -159,6 +221,11 @@ impl LabelSample {
         }
     }
 
+    /// Adds samples of later rows, class by class.
+    pub fn absorb(&mut self, later: LabelSample) {
+        self.classes.iter_mut().zip(later.classes).for_each(|(sample, later)| sample.absorb(later));
+    }
+
     /// Whether it holds no row.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
@@ -172,6 +239,15 @@ impl LabelSample {
     /// The samples of the classes, or one of them all.
     pub fn classes(&self) -> &[RowSample] {
         &self.classes
+    }
+
+    /// Samples of classes from their numbers, to which others can be added.
+    pub fn from_parts(n_columns: usize, parts: Vec<(SampleCounts, Vec<f64>)>) -> Option<Self> {
+        let most = Self::new(n_columns, parts.len()).classes.first().map_or(MOST_ROWS, |one| one.most_rows);
+        let sample = |(counts, cells): (SampleCounts, Vec<f64>)| {
+            Some(RowSample { most_rows: most, ..RowSample::from_parts(n_columns, counts, &cells)? })
+        };
+        parts.into_iter().map(sample).collect::<Option<_>>().map(Self::of_classes)
     }
 
     /// Samples of classes, as they were saved.
@@ -230,5 +306,53 @@ mod tests {
             let gaps: Vec<f64> = rows.windows(2).map(|pair| pair[1] - pair[0]).collect();
             assert!(gaps.iter().all(|gap| *gap == gaps[0]), "{n} rows: {gaps:?}");
         }
+    }
+
+    fn of_range(start: usize, len: usize) -> RowSample {
+        let x = Mat::from_fn(len, 1, |i, _| (start + i) as f64);
+        let mut sample = RowSample::new(1);
+        sample.look_at(Rows::new(x.as_ref(), &vec![0.0; len]).expect("same length"));
+        sample
+    }
+
+    #[test]
+    fn samples_of_whole_blocks_are_one_sample() {
+        for n in [4096, 5000, 3 * 4096, 11 * 4096 + 77] {
+            // Like the digits of a counter, then from the end.
+            let (mut runs, mut start): (Vec<(usize, RowSample)>, usize) = (Vec::new(), 0);
+            while start < n {
+                let len = 4096.min(n - start);
+                let (mut level, mut sample) = (0, of_range(start, len));
+                while let Some((_, mut left)) = runs.pop_if(|(have, _)| *have == level && len == 4096) {
+                    left.absorb(sample);
+                    (level, sample) = (level + 1, left);
+                }
+                runs.push((level, sample));
+                start += len;
+            }
+            let (_, mut total) = runs.pop().expect("rows");
+            while let Some((_, mut before)) = runs.pop() {
+                before.absorb(total);
+                total = before;
+            }
+            assert_eq!(
+                total.with_rows(|rows| rows.x().col(0).iter().copied().collect()),
+                Some(sampled(n, 7))
+            );
+        }
+    }
+
+    #[test]
+    fn samples_of_any_parts_are_as_many_rows_from_everywhere() {
+        let mut total = of_range(0, 1);
+        for part in 0..300 {
+            total.absorb(of_range(1 + 97 * part, 97));
+        }
+        let (counts, cells) = total.to_parts();
+        let again = RowSample::from_parts(1, counts, &cells).expect("its own numbers");
+        let rows =
+            again.with_rows(|rows| rows.x().col(0).iter().copied().collect::<Vec<f64>>()).expect("rows");
+        assert!(rows.len() <= MOST_ROWS && rows.len() >= MOST_ROWS / 2);
+        assert!(rows.windows(2).all(|pair| pair[0] < pair[1] && pair[1] - pair[0] < 200.0), "{rows:?}");
     }
 }

@@ -6,13 +6,16 @@ use crate::file::{self, FORMAT_VERSION, Step, version_for};
 use crate::how::How;
 use crate::method::{Makes, Method};
 use crate::model::{Ask, Extras, Model};
-use crate::observer::Unwatched;
+use crate::neighbours::NeighbourModel;
+use crate::observer::{Observer, Unwatched};
 use crate::owner_moments::OwnerMoments;
 use crate::reference::{ExtraPass, Reference};
 use crate::warning::Warning;
 use dshap::{Sizes, Valuer};
-use dshap_catalogue::options::{BOUND_C, BOUND_EDGE, CONSTANT, CONVENTION, M, Q, RIDGE, SAMPLES, STOP};
-use dshap_catalogue::{Given, Task, check};
+use dshap_catalogue::options::{
+    BOUND_C, BOUND_EDGE, CONSTANT, CONVENTION, M, POPULATION, Q, RIDGE, SAMPLES, STOP, TEST,
+};
+use dshap_catalogue::{Given, Task, Value, check};
 use dshap_io::{AtomicFile, Container};
 use dshap_table::Design;
 use std::path::Path;
@@ -53,7 +56,7 @@ impl FittedValuer {
     ///
     /// Why it cannot value anything.
     pub fn new(design: Design, model: Box<dyn Model>, how: How, history: Vec<Step>) -> Result<Self, Error> {
-        let format_version = version_for(model.task(), &how);
+        let format_version = version_for(model.as_ref(), &how);
         let valuer = Self {
             design,
             model: Arc::from(model),
@@ -111,6 +114,24 @@ impl FittedValuer {
         let mut model = self.model.boxed();
         model.keep_tests(tests)?;
         self.model = Arc::from(model);
+        self.format_version = version_for(self.model.as_ref(), &self.how);
+        Ok(self)
+    }
+
+    /// With the lists of nearest neighbours that its file is to have, if that many bytes are free
+    /// for them.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::LongLists`], and why nothing can be valued.
+    pub fn with_lists(mut self, observer: &dyn Observer, room: u64) -> Result<Self, Error> {
+        if let Some(model) = self.model.of::<NeighbourModel>() {
+            let needed = model.keep_lists(&Ask { observer, ..self.ask(&self.how) }, room)?;
+            if needed > room {
+                return Err(Error::LongLists { room, needed });
+            }
+        }
+        self.format_version = version_for(self.model.as_ref(), &self.how);
         Ok(self)
     }
 
@@ -222,6 +243,14 @@ impl FittedValuer {
                 || given_now.has(option)
                 || method.entry.takes(option, Some(task)).is_some()
         });
+        // A valuer for given rows values by methods that take them.
+        let relevant = match self.model.kept_tests() {
+            Some(tests) => {
+                let option = if tests.has_targets() { &TEST } else { &POPULATION };
+                relevant.with(option, Value::List(Vec::new()))
+            }
+            None => relevant,
+        };
         check(&method.entry, Some(task), &relevant, &crate::methods::entries())?;
         Ok(How { method, given })
     }

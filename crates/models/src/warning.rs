@@ -71,6 +71,22 @@ pub enum Warning {
         r_squared: f64,
     },
 
+    /// A model that predicts labels of rows left out hardly better than their shares.
+    WeakLabels {
+        /// Its log-loss.
+        log_loss: f64,
+        /// That of the shares.
+        constant: f64,
+    },
+
+    /// Columns that are no features because they only name rows.
+    SetAside {
+        /// A first column without a name that counts rows.
+        index: Option<String>,
+        /// Numbers padded with zeros, most of them different.
+        identifiers: Vec<String>,
+    },
+
     /// Text columns whose levels are all rare, so that one pooled level is left.
     AllLevelsRare {
         /// Their names.
@@ -94,6 +110,8 @@ pub enum Warning {
         dim: usize,
         /// A `q` that is large enough.
         enough: usize,
+        /// The largest `q` there can be, `m`.
+        most: usize,
     },
     /// Accuracy with more than two labels.
     AccuracyOfMany,
@@ -130,6 +148,9 @@ pub enum Warning {
         /// Share of the rarer label.
         share: f64,
     },
+
+    /// Standard errors of a valuer that does not know how residuals vary.
+    AssumedNoise,
 
     /// A file counts twice in the reference.
     RepeatedFile {
@@ -313,18 +334,15 @@ impl Warning {
         warnings.into_iter().map(named).collect()
     }
 
-    /// The smallest sets that are large enough, for a fit that is nearly certain of most
-    /// rows.
-    pub(crate) fn enough_rows(self) -> Option<usize> {
-        match self {
-            Warning::SureFit { enough, .. } => Some(enough),
-            _ => None,
-        }
-    }
-
     /// A model that predicts rows left out hardly better than their mean, if it is one.
     pub fn of_weak_model(r_squared: f64) -> Option<Warning> {
         (r_squared < WEAK_R_SQUARED).then_some(Warning::WeakModel { r_squared })
+    }
+
+    /// A model that predicts labels of rows left out hardly better than their shares, if it is
+    /// one.
+    pub fn of_weak_labels(log_loss: f64, constant: f64) -> Option<Warning> {
+        (log_loss > (1.0 - WEAK_R_SQUARED) * constant).then_some(Warning::WeakLabels { log_loss, constant })
     }
 
     /// Rows left out for a missing cell, if there are any.

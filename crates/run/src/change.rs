@@ -5,6 +5,7 @@ use crate::design::levels_of;
 use crate::fit::Fitted;
 use crate::inputs::{self, while_digesting};
 use crate::memory::Budget;
+use crate::noise_parts::{self, NoisePart};
 use crate::request::{MergeRequest, Resources, UpdateRequest};
 use crate::summary::FitSummary;
 use crate::table::Table;
@@ -13,10 +14,10 @@ use dshap::linear::{FitOptions, LinearFit};
 use dshap::{Combination, Moments};
 use dshap_io::Source;
 use dshap_models::density;
-use dshap_models::linear::{LinearModel, moments_of};
+use dshap_models::linear::{KnownNoise, LinearModel, sampled_moments_of};
 use dshap_models::{
-    Action, Error, FittedValuer, Fixed, Makes, MergeConflict, Observer, OwnerMoments, Quiet, RowCounts,
-    RowRole, SizeChoice, Stage, Step, Unwatched, Warning, levels_beyond,
+    Action, Error, FittedValuer, Fixed, KeptTests, Makes, MergeConflict, Observer, OwnerMoments, Quiet,
+    RowCounts, RowRole, RowSample, SizeChoice, Stage, Step, Unwatched, Warning, levels_beyond,
 };
 use dshap_table::{Derived, Design, Unseen};
 use std::path::Path;
@@ -54,6 +55,9 @@ pub fn update_valuer(
     let model = changeable(&before)?.clone();
     let sizes_before = before.sizes(&before.how)?;
     let mut change = Change {
+        noise: NoisePart::of(&model),
+        added: None,
+        gone: None,
         design: before.design.clone(),
         moments: model.moments,
         options: model.options,
@@ -65,6 +69,7 @@ pub fn update_valuer(
         new_levels: Vec::new(),
         lost_levels: Vec::new(),
         owners: before.owners.clone(),
+        tests: model.tests,
         memory: resources.memory,
     };
     if let Some(source) = add {
@@ -73,14 +78,18 @@ pub fn update_valuer(
     if let Some(source) = forget {
         change.forget(source)?;
     }
-    let Change { design, moments, options, steps, mut warnings, new_levels, lost_levels, owners, .. } =
-        change;
+    let Change {
+        design, moments, options, steps, mut warnings, new_levels, lost_levels, owners, tests, ..
+    } = change;
+    let (noise, added, gone) = (change.noise, change.added, change.gone);
+    let noise =
+        |whole: &LinearFit| noise_parts::of_change(noise.as_ref(), added.as_ref(), gone.as_ref(), whole);
     let n_steps = before.history.len();
     let mut valuer = before;
     valuer.how = valuer.how.with_sizes(sizes.or(valuer.how.sizes()));
     valuer.history.extend(steps);
     valuer.owners = owners;
-    let valuer = refitted(valuer, design, moments, options)?;
+    let valuer = refitted(valuer, design, (moments, tests), options, noise)?;
     warnings.extend(file_warnings::of_repeated_files(&valuer.history));
     warnings.extend(file_warnings::of_filled_cells(&valuer.design, &valuer.history[n_steps..]));
     warnings.extend(file_warnings::of_pooled_levels(&valuer.design));
@@ -94,6 +103,10 @@ pub fn update_valuer(
 struct Change<'a> {
     design: Design,
     moments: Moments,
+    /// How the residuals of the rows before vary, and samples of those that came and went.
+    noise: Option<NoisePart>,
+    added: Option<RowSample>,
+    gone: Option<RowSample>,
     options: FitOptions,
     path: &'a Path,
     budget: Budget,
@@ -103,6 +116,7 @@ struct Change<'a> {
     new_levels: Vec<String>,
     lost_levels: Vec<String>,
     owners: Option<OwnerMoments>,
+    tests: Option<KeptTests>,
     memory: Option<u64>,
 }
 
@@ -117,7 +131,8 @@ impl Change<'_> {
             self.recombine(&combinations(&derived));
             self.design = wider;
         }
-        let (added, rows) = self.read(source, &self.design.clone(), Action::Add, Stage::Fit)?;
+        let (added, sample, rows) = self.read(source, &self.design.clone(), Action::Add, Stage::Fit)?;
+        self.added = Some(sample);
         if let Some(added) = &added {
             self.moments.merge(added).map_err(|e| Error::core(e, &self.design))?;
         }
@@ -135,7 +150,8 @@ impl Change<'_> {
         require_columns(source, &self.design.wanted_of_reference(), self.path)?;
         // A row with a level that no reference row has was never among them.
         let strict = self.design.with_policies(None, Some(Unseen::Error), |column| self.moments.mean(column));
-        let (gone, _) = self.read(source, &strict, Action::Forget, Stage::Forget)?;
+        let (gone, sample, _) = self.read(source, &strict, Action::Forget, Stage::Forget)?;
+        self.gone = Some(sample);
         if let Some(gone) = &gone {
             take_away(&mut self.moments, gone, &self.design, source)?;
         }
@@ -154,8 +170,15 @@ impl Change<'_> {
     /// Moments of other columns, those of owners too.
     fn recombine(&mut self, columns: &[Combination]) {
         self.moments = self.moments.recombined(columns);
+        self.noise = self.noise.take().and_then(|noise| noise.recombined(columns, self.options));
+        for sample in [&mut self.added, &mut self.gone] {
+            *sample = sample.take().map(|sample| sample.recombined(columns));
+        }
         if let Some(owners) = &mut self.owners {
             owner_sums::recombine(owners, columns);
+        }
+        if let Some(tests) = &mut self.tests {
+            tests.recombine(columns);
         }
     }
 
@@ -166,16 +189,16 @@ impl Change<'_> {
         design: &Design,
         action: Action,
         stage: Stage,
-    ) -> Result<(Option<Moments>, RowCounts), Error> {
+    ) -> Result<(Option<Moments>, RowSample, RowCounts), Error> {
         let table = Table::reference(source, design, self.budget, self.observer);
         let form = Some(self.moments.form());
-        let ((moments, rows), files) =
-            while_digesting(source, || moments_of(&table, self.options, form, stage))?;
+        let ((moments, sample, rows), files) =
+            while_digesting(source, || sampled_moments_of(&table, self.options, form, stage))?;
         let n_rows = moments.as_ref().map_or(0, Moments::n_rows);
         self.steps.push(Step::new(action, files, rows, n_rows));
         source.check_unchanged()?;
         self.warnings.extend(file_warnings::of_sources(source, None));
-        Ok((moments, rows))
+        Ok((moments, sample, rows))
     }
 }
 
@@ -196,11 +219,14 @@ fn changeable(valuer: &FittedValuer) -> Result<&LinearModel, Error> {
 fn refitted(
     valuer: FittedValuer,
     design: Design,
-    moments: Moments,
+    (moments, tests): (Moments, Option<KeptTests>),
     options: FitOptions,
+    noise: impl FnOnce(&LinearFit) -> KnownNoise,
 ) -> Result<FittedValuer, Error> {
     let fit = LinearFit::new(&moments, options).map_err(|e| Error::core(e, &design))?;
-    valuer.refitted(design, Box::new(LinearModel::new(moments, fit, options)))
+    let noise = noise(&fit);
+    let model = LinearModel::new(moments, fit, options, noise).with_tests(tests);
+    valuer.refitted(design, Box::new(model))
 }
 
 /// Makes one valuer of several whose references have no row in common.
@@ -252,9 +278,11 @@ pub fn merge_valuers(
         let (design, model, warnings, new_levels) = density::merge(&borrowed, observer)?;
         (whole.refitted(design, model)?, warnings, new_levels)
     } else {
-        let (design, moments, options, new_levels, owners) = merged_moments(&parts)?;
+        let MergedMoments { design, moments, options, new_levels, owners, tests, noise } =
+            merged_moments(&parts)?;
         let whole = FittedValuer { owners, ..whole };
-        (refitted(whole, design, moments, options)?, Vec::new(), new_levels)
+        let noise = |whole: &LinearFit| noise_parts::of_parts(&noise, whole);
+        (refitted(whole, design, (moments, tests), options, noise)?, Vec::new(), new_levels)
     };
     warnings.splice(0..0, file_warnings::of_repeated_files(&valuer.history));
     warnings.extend(file_warnings::of_filled_cells(&valuer.design, &valuer.history));
@@ -274,7 +302,16 @@ fn has_same_method(one: &FittedValuer, other: &FittedValuer) -> bool {
     one.how.method == other.how.method && saved(one) == saved(other)
 }
 
-type MergedMoments = (Design, Moments, FitOptions, Vec<String>, Option<OwnerMoments>);
+/// What the parts of a merge have together.
+struct MergedMoments {
+    design: Design,
+    moments: Moments,
+    options: FitOptions,
+    new_levels: Vec<String>,
+    owners: Option<OwnerMoments>,
+    tests: Option<KeptTests>,
+    noise: Vec<Option<NoisePart>>,
+}
 
 /// The moments of all parts, in columns of the whole.
 fn merged_moments(parts: &[(&Path, FittedValuer)]) -> Result<MergedMoments, Error> {
@@ -288,6 +325,8 @@ fn merged_moments(parts: &[(&Path, FittedValuer)]) -> Result<MergedMoments, Erro
         _ => false,
     });
     let mut owners = first.owners.clone().filter(|_| are_known);
+    let mut tests = model.tests.clone();
+    let mut noise = vec![NoisePart::of(model)];
     for (path, part) in &parts[1..] {
         let cannot = |why| Error::CannotMerge {
             first: first_path.display().to_string(),
@@ -298,23 +337,37 @@ fn merged_moments(parts: &[(&Path, FittedValuer)]) -> Result<MergedMoments, Erro
         if options.intercept != other.options.intercept {
             return Err(cannot(MergeConflict::Intercept));
         }
+        let targets = |tests: &Option<KeptTests>| tests.as_ref().map(KeptTests::has_targets);
+        if targets(&tests) != targets(&other.tests) {
+            return Err(cannot(MergeConflict::Tests));
+        }
         let (n_first, n_second) = (moments.weight(), other.moments.weight());
         let both = design.merged(n_first, &part.design, n_second);
         let both = both.map_err(|error| cannot(MergeConflict::Columns(error)))?;
         new_levels.extend(levels_beyond(&both.design, &design));
-        moments = moments.recombined(&combinations(&both.from_first));
-        let others = other.moments.recombined(&combinations(&both.from_second));
+        let (from_first, from_second) = (combinations(&both.from_first), combinations(&both.from_second));
+        moments = moments.recombined(&from_first);
+        let others = other.moments.recombined(&from_second);
+        let in_whole = |part: Option<NoisePart>, columns: &[Combination]| part?.recombined(columns, options);
+        noise = noise.into_iter().map(|part| in_whole(part, &from_first)).collect();
+        noise.push(in_whole(NoisePart::of(other), &from_second));
         moments.merge(&others).map_err(|e| Error::core(e, &both.design))?;
         if let (Some(owners), Some(others)) = (&mut owners, &part.owners) {
-            owner_sums::recombine(owners, &combinations(&both.from_first));
+            owner_sums::recombine(owners, &from_first);
             let mut others = others.clone();
-            owner_sums::recombine(&mut others, &combinations(&both.from_second));
+            owner_sums::recombine(&mut others, &from_second);
             owner_sums::add(owners, others.owners).map_err(|e| Error::core(e, &both.design))?;
+        }
+        if let (Some(tests), Some(others)) = (&mut tests, &other.tests) {
+            tests.recombine(&from_first);
+            let mut others = others.clone();
+            others.recombine(&from_second);
+            tests.merge(&others, &both.design)?;
         }
         design = both.design;
         options.allow_dependent &= other.options.allow_dependent;
     }
-    Ok((design, moments, options, new_levels, owners))
+    Ok(MergedMoments { design, moments, options, new_levels, owners, tests, noise })
 }
 
 fn take_away(moments: &mut Moments, gone: &Moments, design: &Design, source: &Source) -> Result<(), Error> {

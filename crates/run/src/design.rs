@@ -4,9 +4,10 @@ use crate::at::at;
 use crate::guess::{refuse_mixed_columns, settle_task};
 use crate::memory::Budget;
 use crate::scan::Scan;
+use crate::set_aside::SetAside;
 use crate::settings;
 use crate::table::Table;
-use dshap::{MomentsBuilder, MomentsForm, PrincipalComponents};
+use dshap::{Moments, MomentsBuilder, MomentsForm, PrincipalComponents};
 use dshap_catalogue::options::{CATEGORICAL, PCA, POSITIVE, RARE_LEVELS};
 use dshap_catalogue::{Given, Task, check};
 use dshap_io::Source;
@@ -54,41 +55,16 @@ impl Learning<'_> {
     }
 
     fn survey(&self, task: Task) -> Result<(Design, Vec<ExtraPass>), Error> {
-        let (source, given) = (self.source, self.given);
-        let selection = of_reference(&settings::selection(given), source);
-        let target_as = match task {
-            Task::Regression => TargetAs::Numbers,
-            Task::Classification => TargetAs::Labels,
-            Task::Density => TargetAs::Nothing,
-        };
-        let located = |error| at(error, source, 0);
-        let roles = Roles::settle(source.schema(), &selection, target_as).map_err(located)?;
-        let features: Vec<Wanted> = roles.features.clone();
-        let wanted: Vec<Wanted> =
-            roles.features.iter().chain(&roles.target).chain(&roles.weight).cloned().collect();
-        let missing = settings::missing(given).unwrap_or_default();
-        let mut survey = Survey::new(roles, missing, settings::unseen(given).unwrap_or_default());
-        if task == Task::Density || self.method.is_of_neighbours() {
-            // Distances between levels must not depend on which comes first.
-            survey = survey.with_all_levels();
-        }
-        if let Some(fewest) = given.size(&RARE_LEVELS) {
-            survey = survey.with_rare_levels(fewest);
-        }
+        let source = self.source;
+        let mut survey = begun_survey(source, self.given, self.method, task)?;
         let mut extra_passes = Vec::new();
         if survey.is_needed() {
-            extra_passes.push(match task {
-                Task::Classification => ExtraPass::Labels,
-                _ => ExtraPass::Levels,
-            });
-            refuse_mixed_columns(source, &features, given.list(&CATEGORICAL))?;
+            extra_passes.push(survey_pass(task));
+            let wanted = survey.wanted();
+            refuse_mixed_columns(source, survey.features(), self.given.list(&CATEGORICAL))?;
             look_at_all(source, &wanted, &mut survey, self.budget, self.observer)?;
         }
-        let mut design = survey.into_design().map_err(located)?;
-        if let Some(positive) = given.word(&POSITIVE) {
-            design = design.with_positive(positive).map_err(located)?;
-        }
-        Ok((design, extra_passes))
+        Ok((surveyed(survey, source, self.given)?, extra_passes))
     }
 
     /// Replaces the columns by principal components.
@@ -100,15 +76,69 @@ impl Learning<'_> {
             Err(dshap::Error::NoRows) if rows.n_usable == 0 => return Err(Error::NothingLeft),
             finished => finished.map_err(|e| Error::core(e, &design))?,
         };
-        let components =
-            PrincipalComponents::of(&moments, n_components).map_err(|e| Error::core(e, &design))?;
-        let projection = Projection {
-            mean: components.mean().to_vec(),
-            axes: components.axes().col_iter().map(|axis| axis.iter().copied().collect()).collect(),
-            explained: components.explained(),
-        };
-        design.with_projection(projection).map_err(|e| at(e, self.source, 0))
+        projected(design, &moments, n_components, self.source)
     }
+}
+
+/// A survey of the columns of a table that has not looked at a row yet.
+pub(crate) fn begun_survey(
+    source: &Source,
+    given: &Given,
+    method: &Method,
+    task: Task,
+) -> Result<Survey, Error> {
+    let mut selection = of_reference(&settings::selection(given), source);
+    selection.exclude.extend(SetAside::of(source, given)?.names().cloned());
+    let target_as = match task {
+        Task::Regression => TargetAs::Numbers,
+        Task::Classification => TargetAs::Labels,
+        Task::Density => TargetAs::Nothing,
+    };
+    let roles = Roles::settle(source.schema(), &selection, target_as).map_err(|e| at(e, source, 0))?;
+    let missing = settings::missing(given).unwrap_or_default();
+    let mut survey = Survey::new(roles, missing, settings::unseen(given).unwrap_or_default());
+    if task == Task::Density || method.is_of_neighbours() {
+        // Distances between levels must not depend on which comes first.
+        survey = survey.with_all_levels();
+    }
+    match given.size(&RARE_LEVELS) {
+        Some(fewest) => Ok(survey.with_rare_levels(fewest)),
+        None => Ok(survey),
+    }
+}
+
+/// Why a survey reads the reference.
+pub(crate) fn survey_pass(task: Task) -> ExtraPass {
+    match task {
+        Task::Classification => ExtraPass::Labels,
+        _ => ExtraPass::Levels,
+    }
+}
+
+/// The design that a survey of all rows leads to.
+pub(crate) fn surveyed(survey: Survey, source: &Source, given: &Given) -> Result<Design, Error> {
+    let located = |error| at(error, source, 0);
+    let design = survey.into_design().map_err(located)?;
+    match given.word(&POSITIVE) {
+        Some(positive) => design.with_positive(positive).map_err(located),
+        None => Ok(design),
+    }
+}
+
+/// A design of principal components, given the moments of its columns.
+pub(crate) fn projected(
+    design: Design,
+    moments: &Moments,
+    n_components: usize,
+    source: &Source,
+) -> Result<Design, Error> {
+    let components = PrincipalComponents::of(moments, n_components).map_err(|e| Error::core(e, &design))?;
+    let projection = Projection {
+        mean: components.mean().to_vec(),
+        axes: components.axes().col_iter().map(|axis| axis.iter().copied().collect()).collect(),
+        explained: components.explained(),
+    };
+    design.with_projection(projection).map_err(|e| at(e, source, 0))
 }
 
 /// The levels that further rows have, feature by feature.
@@ -125,17 +155,17 @@ pub(crate) fn levels_of(
     Ok(survey.into_levels())
 }
 
-fn look_at_all(
+/// Surveys all rows of a table; returns their number.
+pub(crate) fn look_at_all(
     source: &Source,
     wanted: &[Wanted],
     survey: &mut Survey,
     budget: Budget,
     observer: &dyn Observer,
-) -> Result<(), Error> {
+) -> Result<u64, Error> {
     let options = budget.scan_options(source, wanted, 1)?;
     let scan = Scan { source, wanted, options, stage: Stage::Survey, observer };
-    scan.run(|batch| survey.look_at(&batch.rows).map_err(|e| at(e, source, batch.first_row)))?;
-    Ok(())
+    scan.run(|batch| survey.look_at(&batch.rows).map_err(|e| at(e, source, batch.first_row)))
 }
 
 /// Refuses numbers that were taken for labels because the first rows have two of

@@ -9,7 +9,7 @@ use crate::request::{FitRequest, Resources};
 use crate::summary::FitSummary;
 use crate::table::Table;
 use crate::{file_warnings, owner_sums, settings};
-use dshap_catalogue::options::{CATEGORICAL, DEPENDENT, SETS, SYNERGY, TASK, TEST};
+use dshap_catalogue::options::{CATEGORICAL, DEPENDENT, LISTS, POPULATION, SETS, SYNERGY, TASK, TEST};
 use dshap_catalogue::{Given, Group, Task, Value};
 use dshap_io::{Note, Source};
 use dshap_models::linear::Keeper;
@@ -67,8 +67,8 @@ pub fn fit(request: &FitRequest, observer: &dyn Observer) -> Result<Fitted, Erro
     }
     How::new(method, settings::task(given), given.clone())?;
     let points = inputs::open_given(reference, given, outputs)?;
-    let test = TestTable::open(given, outputs, true)?.map(|test| test.source);
-    fit_with(&Tables { points, reference: None, test }, method, given, resources, observer)
+    let test = TestTable::open(given, outputs, true)?;
+    fit_with(&points, test, method, given, resources, observer)
 }
 
 /// Fits a reference that is open already, or in memory; it is the points of
@@ -85,15 +85,17 @@ pub fn fit_tables(
 ) -> Result<Fitted, Error> {
     let given = with_tables(given, tables);
     How::new(method, settings::task(&given), given.clone())?;
-    fit_with(tables, method, &given, &Resources::default(), observer)
+    let has_targets = !given.has(&POPULATION);
+    let test = tables.test.clone().map(|source| TestTable::of(source, true, has_targets)).transpose()?;
+    fit_with(&tables.points, test, method, &given, &Resources::default(), observer)
 }
 
 /// The options, with test rows in memory counted as given, so that they are
 /// checked as files are.
 pub(crate) fn with_tables(given: &Given, tables: &Tables) -> Given {
     match tables.test {
-        Some(_) => given.clone().with(&TEST, Value::List(Vec::new())),
-        None => given.clone(),
+        Some(_) if !given.has(&POPULATION) => given.clone().with(&TEST, Value::List(Vec::new())),
+        _ => given.clone(),
     }
 }
 
@@ -103,14 +105,13 @@ pub(crate) fn method_of(named: Option<&'static Method>, given: &Given) -> &'stat
 }
 
 fn fit_with(
-    tables: &Tables,
+    source: &Source,
+    test: Option<TestTable>,
     method: &'static Method,
     given: &Given,
     resources: &Resources,
     observer: &dyn Observer,
 ) -> Result<Fitted, Error> {
-    let source = &tables.points;
-    let test = tables.test.clone().map(|source| TestTable::of(source, true)).transpose()?;
     let (fit, files) = while_digesting(source, || {
         FitRun { source, test: test.as_ref(), method, given, resources, observer }.run()
     })?;
@@ -131,6 +132,10 @@ fn fit_with(
         valuer = read_tests(valuer, test, budget, observer, &mut warnings)?;
         warnings.extend(file_warnings::of_tests_in_reference(source, &test.source));
     }
+    if given.has(&LISTS) {
+        let room = budget.reserving(valuer.model.held_bytes()).room();
+        valuer = valuer.with_lists(observer, room)?;
+    }
     valuer.owners = owner_sums::of_fit(source, &valuer, given, resources.memory, observer)?;
     source.check_unchanged()?;
     let sizes = valuer.sizes(&valuer.how)?;
@@ -142,20 +147,20 @@ fn fit_with(
 }
 
 /// Reads test rows and keeps them in the valuer.
-fn read_tests(
+pub(crate) fn read_tests(
     valuer: FittedValuer,
     test: &TestTable,
     budget: Budget,
     observer: &dyn Observer,
     warnings: &mut Vec<Warning>,
 ) -> Result<FittedValuer, Error> {
-    let design = valuer.design.clone();
+    let design = test.design(&valuer.design).into_owned();
     let budget = budget.reserving(valuer.model.held_bytes());
     let table = Table { source: &test.source, design: &design, is_reference: false, budget, observer };
     let valuer = valuer.with_tests(&table)?;
-    if let Some(model) = valuer.model.of::<NeighbourModel>() {
-        warnings.extend(Warning::rows_left_out(RowRole::Test, model.n_tests_left_out));
-    }
+    let of_neighbours = valuer.model.of::<NeighbourModel>().map(|model| model.n_tests_left_out);
+    let n_left_out = of_neighbours.or(valuer.model.kept_tests().map(|tests| tests.n_left_out));
+    warnings.extend(n_left_out.and_then(|n| Warning::rows_left_out(RowRole::Test, n)));
     Ok(valuer)
 }
 
@@ -217,7 +222,7 @@ impl FitRun<'_> {
             checkpoint.keep_design(&design, task_guessed, &extra_passes);
         }
         if let Some(test) = self.test {
-            require_test_columns(&test.source, &design.wanted())?;
+            require_test_columns(&test.source, &test.design(&design).wanted())?;
         }
         let n_resumed = checkpoint.as_ref().and_then(Checkpoint::n_resumed);
         let how = How { method, given: of_fit(given) };
@@ -253,7 +258,8 @@ impl FitRun<'_> {
         let keeper = checkpoint.map(|checkpoint| checkpoint as &mut dyn Keeper);
         match self.test {
             None => learn(how, task, &table, None, keeper),
-            Some(TestTable { source, .. }) => {
+            Some(test) => {
+                let (source, design) = (&test.source, &test.design(design));
                 let tests = Table { source, design, is_reference: false, budget, observer };
                 learn(how, task, &table, Some(&tests), keeper)
             }

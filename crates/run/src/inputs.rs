@@ -3,9 +3,11 @@
 
 use crate::settings;
 use dshap_catalogue::Given;
-use dshap_catalogue::options::TEST;
+use dshap_catalogue::options::{POPULATION, TEST};
 use dshap_io::{ReadOptions, Source};
 use dshap_models::{Error, InputFile};
+use dshap_table::Design;
+use std::borrow::Cow;
 use std::path::PathBuf;
 
 /// Opens a table, unless one of its files is about to be written.
@@ -44,21 +46,29 @@ pub(crate) fn open_as(files: &[String], how: ReadOptions, outputs: &[PathBuf]) -
 pub(crate) struct TestTable {
     pub(crate) source: Source,
     pub(crate) files: Vec<InputFile>,
+    /// Whether they have targets.
+    pub(crate) has_targets: bool,
 }
 
 impl TestTable {
     /// The test rows that were given as files, if any were.
     pub(crate) fn open(given: &Given, outputs: &[PathBuf], digests: bool) -> Result<Option<Self>, Error> {
-        match given.list(&TEST) {
+        let has_targets = !given.has(&POPULATION);
+        match given.list(if has_targets { &TEST } else { &POPULATION }) {
             [] => Ok(None),
-            files => Self::of(open_given(files, given, outputs)?, digests).map(Some),
+            files => Self::of(open_given(files, given, outputs)?, digests, has_targets).map(Some),
         }
     }
 
     /// Test rows of a table at hand.
-    pub(crate) fn of(source: Source, digests: bool) -> Result<Self, Error> {
+    pub(crate) fn of(source: Source, digests: bool, has_targets: bool) -> Result<Self, Error> {
         let files = InputFile::of(&source, digests)?;
-        Ok(Self { source, files })
+        Ok(Self { source, files, has_targets })
+    }
+
+    /// How its columns become numbers.
+    pub(crate) fn design<'a>(&self, design: &'a Design) -> Cow<'a, Design> {
+        if self.has_targets { Cow::Borrowed(design) } else { Cow::Owned(design.without_target()) }
     }
 }
 

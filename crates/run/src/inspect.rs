@@ -1,7 +1,8 @@
 //! `inspect`: what a valuer holds.
 
+use dshap::Moments;
 use dshap_models::linear::LinearModel;
-use dshap_models::{Error, Facts, FittedValuer, Step, Warning};
+use dshap_models::{Error, Facts, FittedValuer, OwnerMoments, Step, Warning};
 use dshap_table::{Encoding, Missing, Unseen};
 use serde::Serialize;
 use std::path::Path;
@@ -37,6 +38,9 @@ pub struct Inspection {
     /// The level that rare ones were pooled into, by feature.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub pooled: Vec<(String, String)>,
+    /// The owners whose moments it keeps, if it keeps any.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub owners: Option<OwnersHeld>,
     /// Reference rows that the valuer carries.
     pub rows_held: usize,
     /// Decimal digits left in the moments of the column that lost most, where
@@ -47,6 +51,29 @@ pub struct Inspection {
     /// What is doubtful; front ends make the sentences.
     #[serde(skip)]
     pub warnings: Vec<Warning>,
+}
+
+/// The owners whose moments a valuer keeps.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct OwnersHeld {
+    /// The column that names them.
+    pub by: String,
+    /// Their names, and how many rows each has.
+    pub rows: Vec<(String, usize)>,
+    /// Bytes of their moments.
+    pub bytes: u64,
+}
+
+impl OwnersHeld {
+    fn of(owners: &OwnerMoments) -> Self {
+        let rows = owners.owners.iter().map(|(name, moments)| (name.clone(), moments.n_rows())).collect();
+        let of_one = |moments: &Moments| {
+            // A triangle of products and a mean for each column and the target.
+            let k = moments.n_features() as u64 + 1;
+            8 * (k * (k + 1) / 2 + k)
+        };
+        Self { by: owners.by.clone(), rows, bytes: owners.owners.values().map(of_one).sum() }
+    }
 }
 
 /// A column of the design.
@@ -79,6 +106,8 @@ pub fn inspect(path: &Path) -> Result<Inspection, Error> {
     let FittedValuer { design, model, .. } = &valuer;
     let fills = design.parts().encodings.iter().flat_map(|encoding| match encoding {
         Encoding::Number { fill } => vec![*fill],
+        Encoding::Date { fill: Some(fill), .. } => fill.iter().copied().map(Some).collect(),
+        Encoding::Date { form, has_hour, fill: None } => vec![None; form.n_columns(*has_hour)],
         Encoding::OneHot { levels, fill } => {
             let first = design.parts().first_level();
             (first..levels.len()).map(|level| fill.as_ref().map(|fill| fill[level - first])).collect()
@@ -102,7 +131,7 @@ pub fn inspect(path: &Path) -> Result<Inspection, Error> {
     let levels =
         design.features().zip(&design.parts().encodings).filter_map(|(name, encoding)| match encoding {
             Encoding::OneHot { levels, .. } => Some((name.to_string(), levels.clone())),
-            Encoding::Number { .. } => None,
+            Encoding::Number { .. } | Encoding::Date { .. } => None,
         });
     Ok(Inspection {
         file: path.display().to_string(),
@@ -117,6 +146,7 @@ pub fn inspect(path: &Path) -> Result<Inspection, Error> {
         levels: levels.collect(),
         rare_levels: design.parts().rare_levels,
         pooled: design.pooled_features().map(|(name, pool)| (name.into(), pool.level.clone())).collect(),
+        owners: valuer.owners.as_ref().map(OwnersHeld::of),
         rows_held: model.n_rows_held(),
         digits: model.of::<LinearModel>().map(|model| model.moments.digits()),
         history: valuer.history.clone(),

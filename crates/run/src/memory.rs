@@ -71,6 +71,11 @@ impl Budget {
         self.limit.map_or(bytes, |limit| bytes.min(limit / 32))
     }
 
+    /// Bytes that are left.
+    pub(crate) fn room(&self) -> u64 {
+        self.limit.map_or(u64::MAX, |limit| limit.saturating_sub(BASE_BYTES + self.reserved))
+    }
+
     /// How to scan `wanted` of `source` for a design of `n_columns`.
     pub(crate) fn scan_options(
         &self,
@@ -104,6 +109,18 @@ impl Budget {
         let batch_bytes = ((limit - fixed_bytes) / (COPIES + growth)).min(options.batch_bytes as u64);
         Ok(ScanOptions { batch_bytes: batch_bytes as usize, ..options })
     }
+}
+
+/// Bytes that a session may keep for later calls without being asked: a part of what is free,
+/// and never so much that it would be missed.
+pub(crate) fn spare_bytes() -> u64 {
+    const MOST: u64 = 2 << 30;
+    // Where the system does not say what is free.
+    const UNKNOWN: u64 = 512 << 20;
+    let text = std::fs::read_to_string("/proc/meminfo").unwrap_or_default();
+    let free = text.lines().find_map(|line| line.strip_prefix("MemAvailable:"));
+    let free_kib = free.and_then(|rest| rest.trim().strip_suffix("kB")?.trim().parse::<u64>().ok());
+    free_kib.map_or(UNKNOWN, |kib| (kib << 10) / 4).min(MOST)
 }
 
 /// How many bytes of finished rows may be held back to be sorted.

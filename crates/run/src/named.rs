@@ -9,6 +9,7 @@ use crate::points::Points;
 use crate::prepare::{Against, Prepared};
 use crate::receiver::Receiver;
 use crate::request::Resources;
+use crate::several_sizes;
 use crate::summary::Summary;
 use crate::value::Job;
 use arrow_array::cast::AsArray;
@@ -43,7 +44,8 @@ impl NamedDesign {
         memory: Option<u64>,
         observer: &dyn Observer,
     ) -> Result<Self, Error> {
-        let (task, _) = settle_task(source, given)?;
+        let (given, _) = several_sizes::split(given)?;
+        let (task, _) = settle_task(source, &given)?;
         let is_taken = |option| method.entry.takes(option, Some(task)).is_some();
         let own = given.only(|option| !option.is_of_methods() || is_taken(option));
         let learning = Learning { source, given: &own, method, budget: Budget::new(memory), observer };
@@ -135,7 +137,7 @@ pub fn check_memory(limit: Option<u64>, n_bytes: u64) -> Result<(), Error> {
 }
 
 /// Values the rows of open tables; each goes to `receiver` beside the columns that are
-/// carried through.
+/// carried through. Names of owners are spelled as [`NamedRows`] spells them.
 ///
 /// # Errors
 ///
@@ -148,13 +150,16 @@ pub fn value_open(
     observer: &dyn Observer,
     receiver: &mut dyn Receiver,
 ) -> Result<Summary, Error> {
-    let given = with_tables(given, tables);
-    let prepared = Prepared::of_tables(tables, method, &given, observer)?;
+    let (given, several) = several_sizes::split(given)?;
+    let given = with_tables(&given, tables);
+    let mut prepared = Prepared::of_tables(tables, method, &given, observer)?.for_sizes(&several);
+    prepared.selection.by_is_name = true;
     let job = Job {
         prepared: &prepared,
         points: &tables.points,
         in_reference: matches!(prepared.against, Against::Themselves),
         extras: Extras::default(),
+        judges: false,
         digests: false,
         resources,
         observer,

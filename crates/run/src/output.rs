@@ -1,10 +1,12 @@
 //! The output table: one row per point, in the order of the input.
 
 use arrow_array::builder::StringBuilder;
-use arrow_array::{ArrayRef, Float64Array, RecordBatch, UInt64Array};
+use arrow_array::cast::AsArray;
+use arrow_array::types::Float64Type;
+use arrow_array::{ArrayRef, Float64Array, RecordBatch, StringArray, UInt64Array};
 use arrow_schema::{DataType, Field, Schema, SchemaRef};
 use dshap::{Note, Part, Values};
-use dshap_table::Design;
+use dshap_table::{Design, Labels};
 use std::sync::Arc;
 
 /// Name of the value column.
@@ -21,6 +23,8 @@ pub(crate) struct OutputTable {
     schema: SchemaRef,
     parts: Vec<Part>,
     std_error: bool,
+    /// The labels, class by class.
+    labels: Vec<String>,
 }
 
 impl OutputTable {
@@ -28,7 +32,10 @@ impl OutputTable {
     /// the name of an output column gets `_input` behind it.
     pub(crate) fn new(carried: &[Field], parts: &[Part], design: &Design, std_error: bool) -> Self {
         let own = |name: &str| Field::new(name, DataType::Float64, true);
-        let of_part = |part: &Part| own(&part_name(*part, design));
+        let of_part = |part: &Part| match is_label(*part) {
+            true => Field::new(part_name(*part, design), DataType::Utf8, true),
+            false => own(&part_name(*part, design)),
+        };
         let mut computed = vec![own(VALUE)];
         if std_error {
             computed.push(own("stderr"));
@@ -41,7 +48,8 @@ impl OutputTable {
             fields.push(field.clone().with_name(free_name(field.name(), carried, is_own)));
         }
         fields.extend(computed);
-        Self { schema: Arc::new(Schema::new(fields)), parts: parts.to_vec(), std_error }
+        let labels = design.labels().map(Labels::words).unwrap_or_default();
+        Self { schema: Arc::new(Schema::new(fields)), parts: parts.to_vec(), std_error, labels }
     }
 
     pub(crate) fn schema(&self) -> &SchemaRef {
@@ -66,11 +74,24 @@ impl OutputTable {
             columns.push(spread(values.std_error.as_deref().unwrap_or_default()));
         }
         for part in &self.parts {
-            columns.push(spread(values.part(*part).unwrap_or_default()));
+            let cells = spread(values.part(*part).unwrap_or_default());
+            columns.push(if is_label(*part) { self.words(&cells) } else { cells });
         }
         columns.push(Arc::new(note_column(&values.notes, n_rows, remaining)));
         RecordBatch::try_new(self.schema.clone(), columns).expect("columns were built to the schema")
     }
+
+    /// Classes by their labels.
+    fn words(&self, classes: &ArrayRef) -> ArrayRef {
+        let word = |class: Option<f64>| self.labels.get(class? as usize).map(String::as_str);
+        let words: StringArray = classes.as_primitive::<Float64Type>().iter().map(word).collect();
+        Arc::new(words)
+    }
+}
+
+/// Whether a part is a class, which the output calls by its label.
+pub(crate) fn is_label(part: Part) -> bool {
+    matches!(part, Part::GivenLabel | Part::PredictedLabel)
 }
 
 /// The name of a part in the output, classes called by their labels.

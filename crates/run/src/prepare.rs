@@ -2,17 +2,22 @@
 
 use crate::at::{at, require_columns};
 use crate::checkpoint::Checkpoint;
-use crate::fit::{FitRun, Tables, method_of};
+use crate::fit::{FitRun, Tables, method_of, read_tests};
 use crate::inputs::{self, TestTable};
 use crate::memory::Budget;
 use crate::request::{Resources, ValueRequest};
 use crate::settings;
 use crate::table::Table;
 use dshap_catalogue::Given;
-use dshap_catalogue::options::{BY, ID, KEEP, MISSING, PER_CLASS, REFERENCE, SETS, STDERR, UNSEEN};
+use dshap_catalogue::options::{
+    BY, ID, KEEP, MISSING, PER_CLASS, POPULATION, REFERENCE, SETS, STDERR, TARGET, UNSEEN,
+};
 use dshap_io::Source;
-use dshap_models::{Error, ExtraPass, FittedValuer, How, Method, Observer, RowCounts, RowSample};
+use dshap_models::{
+    Error, ExtraPass, FittedValuer, How, Makes, Method, Observer, RowCounts, RowSample, Warning,
+};
 use dshap_table::{Design, Selection};
+use std::borrow::Cow;
 use std::path::{Path, PathBuf};
 
 /// What rows are valued against.
@@ -45,6 +50,8 @@ pub(crate) struct Prepared {
     /// As the valuer's, with policies for these points.
     pub(crate) design: Design,
     pub(crate) how: How,
+    /// The same for further `m`, if there are several.
+    pub(crate) more: Vec<How>,
     pub(crate) selection: Selection,
     pub(crate) against: Against,
     /// What the fit took, if a reference was fitted for these points.
@@ -60,6 +67,8 @@ pub(crate) struct FitFacts {
     pub(crate) n_passes: usize,
     pub(crate) extra_passes: Vec<ExtraPass>,
     pub(crate) sample: Option<RowSample>,
+    /// What is doubtful about test rows that were read with the fit.
+    pub(crate) warnings: Vec<Warning>,
     checkpoint: Option<Checkpoint>,
 }
 
@@ -69,6 +78,16 @@ impl FitFacts {
         if let Some(checkpoint) = &self.checkpoint {
             checkpoint.remove();
         }
+    }
+}
+
+/// How points become numbers. Those without the column of the target have no target, if the
+/// method can do without.
+pub(crate) fn design_of<'a>(points: &Source, design: &'a Design, how: &How) -> Cow<'a, Design> {
+    let has_target = design.target().is_none_or(|target| points.schema().column(target).is_some());
+    match has_target || !how.method.expects_targets() {
+        true => Cow::Borrowed(design),
+        false => Cow::Owned(design.without_target()),
     }
 }
 
@@ -100,7 +119,8 @@ impl Prepared {
         given: &Given,
         observer: &dyn Observer,
     ) -> Result<Self, Error> {
-        let test = tables.test.clone().map(|source| TestTable::of(source, false)).transpose()?;
+        let has_targets = !given.has(&POPULATION);
+        let test = tables.test.clone().map(|source| TestTable::of(source, false, has_targets)).transpose()?;
         let reference = tables.reference.clone();
         Self::fitted(&tables.points, reference, test, method, given, &Resources::default(), observer)
     }
@@ -125,6 +145,7 @@ impl Prepared {
             n_passes: fit.n_passes,
             extra_passes: fit.extra_passes,
             sample: fit.sample,
+            warnings: Vec::new(),
             checkpoint: fit.checkpoint,
         };
         let mut valuer = fit.valuer;
@@ -138,10 +159,17 @@ impl Prepared {
             facts.n_passes += n_passes;
             facts.extra_passes.push(pass);
         }
+        let mut warnings = Vec::new();
+        if let (Some(test), Makes::Fit { .. }) = (&tests, method.makes) {
+            let budget = Budget::new(resources.memory);
+            valuer = read_tests(valuer, test, budget, observer, &mut warnings)?;
+        }
+        facts.warnings = warnings;
         let against = reference.map_or(Against::Themselves, Against::Reference);
         Ok(Self {
             design: valuer.design.clone(),
             how: valuer.how.clone(),
+            more: Vec::new(),
             valuer,
             selection,
             against,
@@ -159,7 +187,8 @@ impl Prepared {
     ) -> Result<Self, Error> {
         let valuer = FittedValuer::load(file)?;
         let prepared = Self::by_valuer(valuer, method, given, Against::Valuer(file.into()))?;
-        require_columns(points, &prepared.valuer.design.wanted(), file)?;
+        let design = design_of(points, &prepared.valuer.design, &prepared.how);
+        require_columns(points, &design.wanted(), file)?;
         Ok(prepared)
     }
 
@@ -170,6 +199,15 @@ impl Prepared {
         given: &Given,
         against: Against,
     ) -> Result<Self, Error> {
+        let agrees = given.word(&TARGET).is_some_and(|target| valuer.design.target() == Some(target));
+        // Naming the target that the valuer has changes nothing.
+        let own;
+        let given = if agrees {
+            own = given.clone().without(&TARGET);
+            &own
+        } else {
+            given
+        };
         let carried = [&ID, &BY, &KEEP, &SETS, &MISSING, &UNSEEN];
         let mut settings_given = given.only(|option| carried.iter().all(|other| other.name != option.name));
         if method.is_none() {
@@ -183,6 +221,6 @@ impl Prepared {
         let design = valuer.design.with_policies(policies.0, policies.1, |column| valuer.model.mean(column));
         let of_points = given.only(|option| carried.iter().any(|other| other.name == option.name));
         let selection = settings::selection(&of_points);
-        Ok(Self { valuer, design, how, selection, against, fit: None, tests: None })
+        Ok(Self { valuer, design, how, more: Vec::new(), selection, against, fit: None, tests: None })
     }
 }

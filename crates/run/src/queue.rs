@@ -62,6 +62,8 @@ pub(crate) struct Queue<'a> {
     bytes_before: u64,
     n_bytes: u64,
     tally: Tally,
+    /// Whether standard errors are handed over.
+    keeps_errors: bool,
     hand_over: &'a mut (dyn FnMut(BatchPlace, &Values) -> Result<(), Error> + Send),
 }
 
@@ -81,7 +83,11 @@ impl<'a> Queue<'a> {
             n_usable: 0,
             bytes_before: 0,
             n_bytes: job.points.n_bytes(),
-            tally: Tally::new(),
+            tally: match job.extras.std_error || job.has_errors_to_judge() {
+                true => Tally::new().with_errors(),
+                false => Tally::new(),
+            },
+            keeps_errors: job.extras.std_error,
             hand_over,
         }
     }
@@ -129,7 +135,7 @@ impl<'a> Queue<'a> {
                 (self.values(rows, first_row, bytes_read)?, None)
             }
         };
-        refuse_infinite(&values, self.design)?;
+        refuse_infinite(&values, self.keeps_errors, self.design)?;
         self.bytes_before = bytes_read;
         let mut start = 0;
         let is_whole = places.len() == 1;
@@ -192,7 +198,7 @@ impl<'a> Queue<'a> {
 
 /// Refuses values and standard errors that are infinite because numbers are too large, and values that are
 /// missing without a note. A bound may be infinite where it says nothing, which is warned of.
-fn refuse_infinite(values: &Values, design: &Design) -> Result<(), Error> {
+fn refuse_infinite(values: &Values, with_errors: bool, design: &Design) -> Result<(), Error> {
     /// The squares of larger residuals are near the end of what a double holds.
     const LARGE: f64 = 1e250;
     let residuals = values.part(Part::ResidSq);
@@ -202,7 +208,7 @@ fn refuse_infinite(values: &Values, design: &Design) -> Result<(), Error> {
         value.is_infinite() && is_large(row) || value.is_nan() && !is_explained(row)
     };
     let is_refused_error = |(row, error): (usize, &f64)| error.is_infinite() && values.value[row].is_finite();
-    let errors = values.std_error.as_deref().unwrap_or_default();
+    let errors = values.std_error.as_deref().filter(|_| with_errors).unwrap_or_default();
     match values.value.iter().enumerate().any(is_refused) || errors.iter().enumerate().any(is_refused_error) {
         true => Err(Error::core(dshap::Error::TooLarge, design)),
         false => Ok(()),

@@ -1,9 +1,10 @@
 //! A fitted valuer in memory, ready to value tables in memory.
 
+use crate::explain::explain_job;
 use crate::fit::{Tables, with_tables};
 use crate::in_place::InPlace;
-use crate::memory::Budget;
-use crate::output::part_name;
+use crate::memory::{Budget, spare_bytes};
+use crate::output::{is_label, part_name};
 use crate::prepare::{Against, Prepared};
 use crate::receiver::Receiver;
 use crate::request::Resources;
@@ -16,14 +17,18 @@ use arrow_array::cast::AsArray;
 use arrow_array::types::Float64Type;
 use arrow_array::{Array, ArrayRef, RecordBatch};
 use arrow_schema::{DataType, SchemaRef};
+use dshap::neighbours::TestMeans;
 use dshap::{Place, Valuer, Values, Wants};
 use dshap_catalogue::Given;
 use dshap_io::{Numbers, Source};
+use dshap_models::neighbours::NeighbourModel;
 use dshap_models::{
-    Error, Extras, Facts, FittedValuer, How, Method, Observer, Pass, Reference, Stage, Warning,
+    Ask, Error, Extras, Facts, FittedValuer, How, Method, Observer, Pass, Reference, RowExplanation, Stage,
+    Warning,
 };
 use dshap_table::{Design, Labels};
 use std::hash::{DefaultHasher, Hasher};
+use std::ops::Range;
 use std::sync::OnceLock;
 
 /// Up to this many rows are valued at once, on the thread that asks.
@@ -102,6 +107,7 @@ fn value_prepared(
             _ => matches!(prepared.against, Against::Themselves),
         },
         extras: Extras { std_error: wanted.std_error, by_class: wanted.parts },
+        judges: false,
         digests: false,
         resources: &Resources::default(),
         observer,
@@ -231,7 +237,125 @@ impl ReadyValuer {
     ///
     /// [`Error`].
     pub fn value(&self, points: &Source, wanted: Wanted, observer: &dyn Observer) -> Result<Valued, Error> {
+        if !wanted.leave_one_out {
+            self.keep_lists(observer)?;
+        }
         value_prepared(&self.prepared, points, wanted, observer).map(|(valued, _)| valued)
+    }
+
+    /// Sorts the reference of nearest neighbours once for all unseen rows to come, if there
+    /// is memory for that. It takes as long as sorting it for one call.
+    fn keep_lists(&self, observer: &dyn Observer) -> Result<(), Error> {
+        let Prepared { valuer, how, .. } = &self.prepared;
+        let Some(model) = valuer.model.of::<NeighbourModel>() else { return Ok(()) };
+        model.keep_lists(&Ask { observer, ..valuer.ask(how) }, spare_bytes()).map(|_| ())
+    }
+
+    /// The standard errors of the sums of the values of groups of rows, which share one
+    /// fit. None where the method does not know them, or rows were left out.
+    ///
+    /// # Errors
+    ///
+    /// [`Error`].
+    pub fn sum_errors(
+        &self,
+        points: &Source,
+        groups: &[Vec<usize>],
+        leave_one_out: bool,
+        observer: &dyn Observer,
+    ) -> Result<Option<Vec<f64>>, Error> {
+        let design = &self.prepared.design;
+        let (Some(valuer), None) = (self.row_valuer(true)?, design.weight()) else { return Ok(None) };
+        let budget = Budget::new(None);
+        let table = Table { source: points, design, is_reference: leave_one_out, budget, observer };
+        let (held, counts) = table.hold(Stage::Value)?;
+        if counts.n_usable != counts.n_read {
+            return Ok(None);
+        }
+        let rows = held.rows().map_err(|error| Error::core(error, design))?;
+        valuer.sum_errors(rows, groups, leave_one_out).map_err(|error| Error::core(error, design))
+    }
+
+    /// Values rows of the reference, each against the others, that are numbered from
+    /// `first_row` on: for methods that know the reference rows by their numbers.
+    ///
+    /// # Errors
+    ///
+    /// [`Error`].
+    pub fn value_from(
+        &self,
+        points: &Source,
+        first_row: u64,
+        wanted: Wanted,
+        observer: &dyn Observer,
+    ) -> Result<Valued, Error> {
+        let Prepared { design, how, .. } = &self.prepared;
+        let incomplete = || Error::Incomplete { method: how.method.name(), needs: None };
+        let valuer = self.row_valuer(wanted.std_error)?.ok_or_else(incomplete)?;
+        let go_on = |_: usize, _: usize| !observer.is_interrupted();
+        let mut valued = Valued::default();
+        Table::reference(points, design, Budget::new(None), observer).each(
+            Pass::new(Stage::Value),
+            &mut |rows, _| {
+                let first_row = first_row + valued.value.len() as u64;
+                let values = valuer.values_at(rows, Place { first_row, in_reference: true }, &go_on)?;
+                valued.add(values, wanted, design);
+                Ok(())
+            },
+        )?;
+        Ok(valued)
+    }
+
+    /// The columns that explain values, in order.
+    pub fn part_names(&self) -> Vec<String> {
+        let parts = self.valuer.as_ref().map(|valuer| valuer.parts()).unwrap_or_default();
+        parts.into_iter().map(|part| part_name(part, &self.prepared.design).to_string()).collect()
+    }
+
+    /// Test rows of nearest neighbours that are held; 0 for other methods.
+    pub fn n_tests(&self) -> usize {
+        self.prepared.valuer.model.of::<NeighbourModel>().map_or(0, NeighbourModel::n_tests)
+    }
+
+    /// What some test rows say about all rows of a reference of nearest neighbours, each
+    /// against the others.
+    ///
+    /// # Errors
+    ///
+    /// [`Error`].
+    pub fn own_means(&self, tests: Range<usize>, observer: &dyn Observer) -> Result<TestMeans, Error> {
+        let Prepared { valuer, design, how, .. } = &self.prepared;
+        let ask = Ask { how, design, extras: Extras::default(), in_reference: true, tests: None, observer };
+        match valuer.model.of::<NeighbourModel>() {
+            Some(model) => model.own_means(ask, tests),
+            None => Err(ask.incomplete()),
+        }
+    }
+
+    /// Explains the value of a row of any table, or of the reference itself.
+    ///
+    /// # Errors
+    ///
+    /// [`Error`].
+    pub fn explain(
+        &self,
+        points: &Source,
+        row: u64,
+        leave_one_out: bool,
+        observer: &dyn Observer,
+    ) -> Result<RowExplanation, Error> {
+        let job = Job {
+            prepared: &self.prepared,
+            points,
+            in_reference: leave_one_out,
+            extras: Extras::default(),
+            judges: false,
+            digests: false,
+            resources: &Resources::default(),
+            observer,
+        };
+        let explained = explain_job(&job, &[row])?;
+        explained.rows.into_iter().next().ok_or(Error::NothingLeft)
     }
 
     /// A mark of the reference rows in a table, which changes when a bit of them
@@ -297,7 +421,8 @@ impl Valued {
             append(self.std_error.get_or_insert_default(), errors);
         }
         if wanted.parts {
-            for (part, column) in parts {
+            // Labels are no numbers.
+            for (part, column) in parts.into_iter().filter(|(part, _)| !is_label(*part)) {
                 append(self.part(&part_name(part, design)), column);
             }
         }

@@ -4,6 +4,7 @@
 use crate::file_warnings;
 use crate::fit::input_warning;
 use crate::prepare::{Against, Prepared};
+use crate::set_aside::SetAside;
 use crate::value::{Job, Valued};
 use dshap::Sizes;
 use dshap_models::neighbours::NeighbourModel;
@@ -25,7 +26,7 @@ fn is_fitted_now(job: &Job<'_>) -> bool {
 }
 
 fn about_files(job: &Job<'_>) -> Result<Vec<Warning>, Error> {
-    let Prepared { valuer, design, against, tests, .. } = job.prepared;
+    let Prepared { valuer, design, against, tests, how, .. } = job.prepared;
     let is_new = is_fitted_now(job);
     let mut warnings = file_warnings::of_sources(job.points, against.reference().filter(|_| is_new));
     match against {
@@ -41,6 +42,9 @@ fn about_files(job: &Job<'_>) -> Result<Vec<Warning>, Error> {
             warnings.extend(file_warnings::of_constant_text(design));
             let source = against.reference().unwrap_or(job.points);
             warnings.extend(file_warnings::of_few_numbers(valuer, source)?);
+            let aside = SetAside::of(source, &how.given)?;
+            warnings.retain(|warning| !aside.explains(warning));
+            warnings.extend(aside.warning());
         }
     }
     let tests = tests.as_ref().filter(|_| is_new).map(|test| &test.source);
@@ -66,7 +70,7 @@ fn about_values(job: &Job<'_>, valued: &mut Valued, sizes: Sizes, warnings: &mut
     let spread = &valued.tally.spread;
     warnings.extend(density::swallowed_digits(how.method, spread.lowest, spread.highest, spread.n_valued));
     if job.extras.std_error && how.method.entry.has_std_errors() {
-        warnings.extend(valuer.model.error_warnings());
+        warnings.extend(valuer.model.error_warnings(how));
     }
 }
 
@@ -92,7 +96,11 @@ fn about_rows(
         warnings.extend(Warning::rows_left_out(RowRole::Test, tests.n_left_out()));
     }
     if let Some(fit) = fit {
-        warnings.extend(input_warning(valuer, how, fit.sample.as_ref())?);
+        warnings.extend(fit.warnings.iter().cloned());
+        // Where sets are too small for closed forms, another closed form helps no more.
+        let is_hopeless = warnings.iter().any(|warning| matches!(warning, Warning::SureFit { .. }));
+        let not_gaussian = if is_hopeless { None } else { input_warning(valuer, how, fit.sample.as_ref())? };
+        warnings.extend(not_gaussian);
         let role = if how.method.is_of_neighbours() { RowRole::Neighbour } else { RowRole::Reference };
         // A baseline has no fit that rows could be left out of.
         warnings.extend(Warning::rows_left_out(role, fit.rows.n_left_out()).filter(|_| !is_baseline));

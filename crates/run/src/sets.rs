@@ -11,11 +11,11 @@ use arrow_array::cast::AsArray;
 use arrow_array::{ArrayRef, Float64Array, RecordBatch, StringArray, UInt64Array};
 use arrow_schema::{DataType, Field, Schema, SchemaRef};
 use dshap::Values;
-use dshap::density::{PairIntegrals, SetValue, SetValuer};
+use dshap::density::{DensityMethod, PairIntegrals, SetValue, SetValuer};
 use dshap_catalogue::Given;
 use dshap_catalogue::options::SYNERGY;
 use dshap_models::density::DensityModel;
-use dshap_models::{Error, Outcome, Stage, Warning};
+use dshap_models::{Error, Makes, Outcome, Stage, Warning};
 use dshap_table::{ReadAs, Wanted};
 use faer::MatRef;
 use std::collections::HashMap;
@@ -86,7 +86,13 @@ pub(crate) fn value(
     }
     let core = |error| Error::core(error, design);
     let integrals = PairIntegrals::of(&model.fit, PAIR_ROWS, how.seed()).map_err(core)?;
-    let set_valuer = SetValuer::new(&model.fit, integrals, valuer.sizes(how)?.max(), 0.0).map_err(core)?;
+    let mut set_valuer =
+        SetValuer::new(&model.fit, integrals, valuer.sizes(how)?.max(), 0.0).map_err(core)?;
+    if let Makes::Density(make) = how.method.makes
+        && let DensityMethod::Algorithm5(algorithm) = make(how)
+    {
+        set_valuer = set_valuer.by_drawing(algorithm);
+    }
     let value = |members: &Members| set_value(&set_valuer, members, model, leave_out).map_err(core);
     let tally = match given.list(&SYNERGY) {
         [first, second] => synergy(&groups, (first, second), value, receiver)?,
@@ -199,7 +205,8 @@ fn set_value(
         return valuer.left_out(&members.rows);
     }
     let (n, p) = (members.rows.len(), model.fit.n_features());
-    valuer.value(MatRef::from_row_major_slice(&members.cells, n, p))
+    let number = members.rows.first().map_or(0, |row| *row as u64);
+    valuer.numbered(MatRef::from_row_major_slice(&members.cells, n, p), number)
 }
 
 fn values(found: &[SetValue]) -> Values {

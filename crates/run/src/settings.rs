@@ -1,12 +1,12 @@
 //! Options about files and columns, in the types of `dshap-io` and `dshap-table`.
 
 use dshap_catalogue::options::{
-    BY, CATEGORICAL, DECIMAL, EXCLUDE, FEATURES, ID, KEEP, MISSING, NO_HEADER, SETS, TARGET, TASK, UNSEEN,
-    WEIGHT,
+    BY, CATEGORICAL, DATES, DECIMAL, EXCLUDE, FEATURES, ID, KEEP, MISSING, NO_HEADER, SETS, TARGET, TASK,
+    UNSEEN, WEIGHT,
 };
 use dshap_catalogue::{Given, Task};
 use dshap_io::ReadOptions;
-use dshap_table::{Missing, Selection, Unseen};
+use dshap_table::{DatesAs, Missing, Selection, Unseen};
 
 /// Which column plays which role. A column that names sets is one that names
 /// owners: it is not a feature.
@@ -18,9 +18,14 @@ pub(crate) fn selection(given: &Given) -> Selection {
         exclude: given.list(&EXCLUDE).to_vec(),
         id: word(&ID),
         by: word(&BY).or(word(&SETS)),
+        by_is_name: false,
         keep: given.list(&KEEP).to_vec(),
         categorical: given.list(&CATEGORICAL).to_vec(),
         weight: word(&WEIGHT),
+        dates: given.word(&DATES).map(|word| match word {
+            "parts" => DatesAs::Parts,
+            _ => DatesAs::Days,
+        }),
     }
 }
 

@@ -1,5 +1,7 @@
 //! What ran, for people and for the record.
 
+use crate::quality::{BINS, LabelQuality, LabelTally, StandingOut, ValueTally};
+use crate::several_sizes::SizesUsed;
 use dshap::{Note, Part, Sizes, Values};
 use dshap_models::Action;
 use dshap_models::linear::LinearModel;
@@ -18,6 +20,9 @@ pub struct Summary {
     pub n_points: u64,
     /// Whether each row was valued against the others of its own table.
     pub leave_one_out: bool,
+    /// Whether points have no target, so that values are what is expected of them.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub expected_targets: bool,
     /// How often the reference was read; not at all with a saved valuer.
     pub reference_passes: usize,
     /// Why more than once.
@@ -27,6 +32,9 @@ pub struct Summary {
     /// Sets that were valued instead of rows, if they were.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub n_sets: Option<usize>,
+    /// All set sizes, if rows were valued for several `m`.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub sizes: Vec<SizesUsed>,
     /// Iterations, for baselines that draw.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub iterations: Option<usize>,
@@ -42,6 +50,12 @@ pub struct Summary {
     /// regression whose rows are valued against each other.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub left_out_r_squared: Option<f64>,
+    /// How well labels of rows left out are predicted, if rows are valued against each other.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub left_out_labels: Option<LabelQuality>,
+    /// How many values stand out, if rows are valued against each other by a closed form.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub standing_out: Option<StandingOut>,
     /// What is doubtful; front ends make the sentences.
     #[serde(skip)]
     pub warnings: Vec<Warning>,
@@ -127,6 +141,9 @@ pub struct Spread {
     pub quartiles: Option<[f64; 3]>,
     /// The sum of the values.
     pub total: f64,
+    /// How many values lie in each of 32 equal parts of their range, unless all are the same.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub histogram: Option<[u64; BINS]>,
 }
 
 impl Spread {
@@ -139,6 +156,7 @@ impl Spread {
             highest: None,
             quartiles: None,
             total: 0.0,
+            histogram: None,
         }
     }
 
@@ -158,7 +176,8 @@ impl Spread {
 /// What is remembered of values that have been handed over.
 pub(crate) struct Tally {
     pub(crate) spread: Spread,
-    thinned: Thinned,
+    values: ValueTally,
+    labels: LabelTally,
     /// Squared residuals: their sum, and how many there were.
     resid_sq: (f64, u64),
     n_leverage_one: usize,
@@ -167,10 +186,16 @@ pub(crate) struct Tally {
 }
 
 impl Tally {
+    /// The same for values that come with standard errors.
+    pub(crate) fn with_errors(self) -> Self {
+        Self { values: self.values.with_errors(), ..self }
+    }
+
     pub(crate) fn new() -> Self {
         Self {
             spread: Spread::new(),
-            thinned: Thinned { kept: Vec::new(), step: 1, n_seen: 0 },
+            values: ValueTally::default(),
+            labels: LabelTally::default(),
             resid_sq: (0.0, 0),
             n_leverage_one: 0,
             n_too_far: 0,
@@ -180,7 +205,8 @@ impl Tally {
 
     pub(crate) fn add(&mut self, n_rows: usize, values: &Values) {
         self.spread.add(n_rows, &values.value);
-        values.value.iter().filter(|value| !value.is_nan()).for_each(|value| self.thinned.add(*value));
+        self.values.add(&values.value, values.std_error.as_deref());
+        self.labels.add(values);
         for resid_sq in values.part(Part::ResidSq).into_iter().flatten().filter(|square| !square.is_nan()) {
             self.resid_sq = (self.resid_sq.0 + resid_sq, self.resid_sq.1 + 1);
         }
@@ -192,7 +218,18 @@ impl Tally {
 
     /// How the values are spread.
     pub(crate) fn spread(&mut self) -> Spread {
-        Spread { quartiles: self.thinned.quartiles(), ..self.spread }
+        let histogram = self.values.histogram();
+        Spread { quartiles: self.values.quartiles(), histogram, ..self.spread }
+    }
+
+    /// How well labels are predicted, if the values say so.
+    pub(crate) fn label_quality(&self) -> Option<LabelQuality> {
+        self.labels.quality()
+    }
+
+    /// How many values stand out.
+    pub(crate) fn standing_out(&mut self) -> Option<StandingOut> {
+        self.values.standing_out()
     }
 
     /// The mean of the squared residuals, if the values come with them.
@@ -222,61 +259,5 @@ impl Tally {
             }
         }
         warnings
-    }
-}
-
-/// Every value of a few, or one in 2, 4, 8 … of many, so that quartiles of any number of
-/// rows take little memory. Which ones does not depend on how rows were batched.
-struct Thinned {
-    kept: Vec<f64>,
-    step: u64,
-    n_seen: u64,
-}
-
-impl Thinned {
-    const MOST: usize = 1 << 16;
-
-    fn add(&mut self, value: f64) {
-        if self.n_seen.is_multiple_of(self.step) {
-            self.kept.push(value);
-        }
-        self.n_seen += 1;
-        if self.kept.len() == Self::MOST {
-            let mut is_even = false;
-            self.kept.retain(|_| {
-                is_even = !is_even;
-                is_even
-            });
-            self.step *= 2;
-        }
-    }
-
-    fn quartiles(&mut self) -> Option<[f64; 3]> {
-        let last = self.kept.len().checked_sub(1)?;
-        self.kept.sort_unstable_by(f64::total_cmp);
-        Some([1, 2, 3].map(|quarter| self.kept[(quarter * last + 2) / 4]))
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn quartiles_of_few_are_exact_and_of_many_close() {
-        let quartiles = |n: u32| {
-            let mut thinned = Thinned { kept: Vec::new(), step: 1, n_seen: 0 };
-            // In an order that is not sorted.
-            (0..u64::from(n)).for_each(|i| thinned.add((i * 65_537 % u64::from(n)) as f64));
-            assert!(thinned.kept.len() < Thinned::MOST);
-            thinned.quartiles()
-        };
-        assert_eq!(quartiles(0), None);
-        assert_eq!(quartiles(1), Some([0.0; 3]));
-        assert_eq!(quartiles(101), Some([25.0, 50.0, 75.0]));
-        let many = quartiles(1_000_003).expect("values");
-        for (found, share) in many.iter().zip([0.25, 0.5, 0.75]) {
-            assert!((found / 1_000_003.0 - share).abs() < 0.005, "{many:?}");
-        }
     }
 }

@@ -5,25 +5,30 @@
 //! all at once as the method wants them, and a summary.
 
 use crate::inputs;
+use crate::look;
 use crate::memory::Budget;
 use crate::output::OutputTable;
 use crate::points::{BatchPlace, Points};
-use crate::prepare::{Against, Prepared};
+use crate::prepare::{Against, Prepared, design_of};
 use crate::queue::{self, Queue};
 use crate::receiver::Receiver;
 use crate::request::{Resources, ValueRequest};
 use crate::run_warnings;
 use crate::sets;
+use crate::several_sizes::{self, SeveralSizes};
 use crate::summary::{Summary, Tally};
 use crate::table::Table;
 use dshap::{Part, Values};
 use dshap_catalogue::options::{PER_CLASS, SETS, STDERR};
 use dshap_io::Source;
+use dshap_models::logistic::LogisticModel;
 use dshap_models::{
     Ask, Error, Extras, Facts, InputFile, Observer, Outcome, Quiet, Reference, RowValuer, Stage, WantsRows,
     Warning,
 };
+use dshap_table::Design;
 use faer::Mat;
+use std::borrow::Cow;
 
 /// Values the points of a request; rows go to `receiver` in their own order.
 ///
@@ -40,13 +45,24 @@ pub fn value(
     observer: &dyn Observer,
     receiver: &mut dyn Receiver,
 ) -> Result<Summary, Error> {
+    value_request(request, observer, receiver).map_err(|error| look::all_problems(error, request))
+}
+
+fn value_request(
+    request: &ValueRequest,
+    observer: &dyn Observer,
+    receiver: &mut dyn Receiver,
+) -> Result<Summary, Error> {
+    let (given, several) = several_sizes::split(&request.given)?;
+    let request = &ValueRequest { given, ..request.clone() };
     let points = inputs::open_given(&request.points, &request.given, &request.outputs)?;
-    let prepared = Prepared::of(request, &points, observer)?;
+    let prepared = Prepared::of(request, &points, observer)?.for_sizes(&several);
     let job = Job {
         prepared: &prepared,
         points: &points,
         in_reference: matches!(prepared.against, Against::Themselves),
         extras: Extras { std_error: request.given.has(&STDERR), by_class: request.given.has(&PER_CLASS) },
+        judges: true,
         digests: request.digests,
         resources: &request.resources,
         observer,
@@ -57,6 +73,10 @@ pub fn value(
     }
 }
 
+/// Standard errors that nobody asked for may take about this many multiplications, a fraction of
+/// a second.
+const MOST_OPERATIONS: usize = 200_000_000;
+
 /// Points to be valued, with everything prepared.
 pub(crate) struct Job<'a> {
     pub(crate) prepared: &'a Prepared,
@@ -64,6 +84,9 @@ pub(crate) struct Job<'a> {
     /// Whether the points are the reference: each row is valued against the others.
     pub(crate) in_reference: bool,
     pub(crate) extras: Extras,
+    /// Whether values are to be judged by their standard errors even if those are not asked
+    /// for.
+    pub(crate) judges: bool,
     pub(crate) digests: bool,
     pub(crate) resources: &'a Resources,
     pub(crate) observer: &'a dyn Observer,
@@ -89,7 +112,7 @@ impl Job<'_> {
                 let budget = self.budget().reserving(valuer.model.held_bytes());
                 let quiet = Quiet(self.observer);
                 // How test rows become numbers is settled by the fit, not by these points.
-                let (source, design) = (&test.source, &valuer.design);
+                let (source, design) = (&test.source, &test.design(&valuer.design));
                 let tests = Table { source, design, is_reference: false, budget, observer: &quiet };
                 self.value_with(Some(&tests), receiver)
             }
@@ -104,11 +127,26 @@ impl Job<'_> {
         let Prepared { valuer, how, .. } = self.prepared;
         let drawn_bytes = if self.extras.std_error { valuer.model.drawn_bytes(how) } else { 0 };
         self.budget().check_held(drawn_bytes, 1.0)?;
-        let mut row_valuer = valuer.model.row_valuer(self.ask(tests))?;
+        let mut row_valuer = self.row_valuer(tests)?;
         let valued = self.value_points(row_valuer.as_mut(), drawn_bytes, receiver)?;
         drop(row_valuer);
         self.check_unchanged(&valued)?;
         self.summary(valued, None)
+    }
+
+    /// What values rows, for one `m` or for several.
+    fn row_valuer<'a>(&'a self, tests: Option<&'a dyn Reference>) -> Result<Box<dyn RowValuer + 'a>, Error> {
+        let Prepared { valuer, how, more, .. } = self.prepared;
+        let mut ask = self.ask(tests);
+        ask.extras.std_error |= self.has_errors_to_judge();
+        let first = valuer.model.row_valuer(ask)?;
+        if more.is_empty() {
+            return Ok(first);
+        }
+        let others = more.iter().map(|how| valuer.model.row_valuer(Ask { how, ..self.ask(tests) }));
+        let each = std::iter::once(Ok(first)).chain(others).collect::<Result<Vec<_>, Error>>()?;
+        let with_errors = self.extras.std_error && how.method.entry.has_std_errors();
+        Ok(Box::new(SeveralSizes::new(each, with_errors)))
     }
 
     /// What the model is asked.
@@ -121,6 +159,38 @@ impl Job<'_> {
             tests,
             observer: self.observer,
         }
+    }
+
+    /// How the points become numbers. Standard errors, and values by class, need targets.
+    fn points_design(&self) -> Cow<'_, Design> {
+        let Prepared { design, how, .. } = self.prepared;
+        let by_class = self.extras.by_class && design.labels().is_some_and(|labels| labels.n_classes() > 2);
+        let is_plain = !self.in_reference && !self.extras.std_error && !by_class;
+        if is_plain { design_of(self.points, design, how) } else { Cow::Borrowed(design) }
+    }
+
+    /// Whether the points have no target, although there is one.
+    fn lacks_targets(&self) -> bool {
+        self.prepared.design.target().is_some() && self.points_design().target().is_none()
+    }
+
+    /// Whether standard errors that were not asked for are computed all the same, because that
+    /// takes next to no time.
+    pub(crate) fn has_errors_to_judge(&self) -> bool {
+        let Prepared { valuer, how, .. } = self.prepared;
+        let model = valuer.model.as_ref();
+        let n_operations = match model.of::<LogisticModel>() {
+            Some(fits) => fits.fits.len() * fits.sample.len() * model.dim(how),
+            None => model.dim(how).saturating_pow(2),
+        };
+        let is_quick = n_operations.saturating_mul(model.n_rows()) < MOST_OPERATIONS;
+        self.judges && !self.extras.std_error && self.stands_out() && is_quick
+    }
+
+    /// Whether it is of interest which values stand out: each row is valued against the others,
+    /// by a closed form.
+    fn stands_out(&self) -> bool {
+        self.in_reference && matches!(self.prepared.how.method.name(), "gaussian" | "calibrated")
     }
 
     pub(crate) fn budget(&self) -> Budget {
@@ -136,7 +206,11 @@ impl Job<'_> {
     ) -> Result<Valued, Error> {
         let Prepared { valuer, design, selection, how, .. } = self.prepared;
         let in_reference = self.in_reference;
-        let points = Points::new(self.points, design, selection, in_reference)?;
+        let own_design = self.points_design();
+        if self.lacks_targets() {
+            row_valuer.expect_targets();
+        }
+        let points = Points::new(self.points, &own_design, selection, in_reference)?;
         let with_errors = self.extras.std_error && how.method.entry.has_std_errors();
         let parts = row_valuer.parts();
         let table = OutputTable::new(&points.carried_fields()?, &parts, design, with_errors);
@@ -201,7 +275,16 @@ impl Job<'_> {
         }
         let mut warnings = run_warnings::of(self, &mut valued, n_sets.is_some())?;
         let left_out_r_squared = self.left_out_r_squared(&facts, &valued);
+        let left_out_labels = match self.in_reference && facts.weight.is_none() {
+            true => valued.tally.label_quality(),
+            false => None,
+        };
         warnings.extend(left_out_r_squared.and_then(Warning::of_weak_model));
+        warnings.extend(
+            left_out_labels
+                .and_then(|labels| Warning::of_weak_labels(labels.log_loss, labels.constant_log_loss)),
+        );
+        let standing_out = if self.stands_out() { valued.tally.standing_out() } else { None };
         if let Some(fit) = fit {
             fit.is_safe();
         }
@@ -211,15 +294,19 @@ impl Job<'_> {
             facts,
             n_points: valued.n_points,
             leave_one_out: self.in_reference,
+            expected_targets: self.lacks_targets(),
             reference_passes: fit.as_ref().map_or(0, |fit| fit.n_passes),
             extra_passes: fit.as_ref().map_or(Vec::new(), |fit| fit.extra_passes.clone()),
             rounds: valued.outcome.draws.map(|draws| draws.n_rounds),
             n_sets,
+            sizes: self.prepared.several_sizes()?,
             iterations: iterations.map(|iterations| iterations.n_iterations),
             converged: iterations.map(|iterations| iterations.converged),
             evaluated_share: iterations.and_then(|iterations| iterations.evaluated_share),
             values: valued.tally.spread(),
             left_out_r_squared,
+            left_out_labels,
+            standing_out,
             warnings,
             points: InputFile::of(self.points, self.digests)?,
             reference: against.reference().map(|source| InputFile::of(source, self.digests)).transpose()?,

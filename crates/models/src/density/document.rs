@@ -126,6 +126,7 @@ fn given_for(stored: &DensityDocument) -> Result<Given, String> {
     let kernel = kernel.ok_or_else(|| unknown("kernel", &stored.kernel))?;
     let from = [
         Bandwidth::CrossValidated,
+        Bandwidth::Grid,
         Bandwidth::Scott,
         Bandwidth::Silverman,
         Bandwidth::Given(stored.bandwidth),

@@ -11,7 +11,7 @@ pub struct DensityFacts {
     pub kernel: &'static str,
     /// Its width, in units of the scaled columns.
     pub bandwidth: f64,
-    /// How that was found: `cross-validated`, `scott`, `silverman` or `given`.
+    /// How that was found: `cross-validated`, `grid`, `scott`, `silverman` or `given`.
     pub bandwidth_from: &'static str,
     /// The bandwidths tried, and how well each did: larger is better.
     #[serde(skip_serializing_if = "Vec::is_empty")]

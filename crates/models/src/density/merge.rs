@@ -111,6 +111,7 @@ fn difference(one: &DensityModel, two: &DensityModel) -> Option<MergeConflict> {
     }
     let word = |bandwidth: Bandwidth| match bandwidth {
         Bandwidth::CrossValidated => "cross-validated".into(),
+        Bandwidth::Grid => "the best of a grid".into(),
         Bandwidth::Scott => "Scott's".into(),
         Bandwidth::Silverman => "Silverman's".into(),
         Bandwidth::Given(bandwidth) => bandwidth.to_string(),

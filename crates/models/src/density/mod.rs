@@ -17,7 +17,7 @@ mod rows;
 pub(crate) use document::{DensityDocument, parse};
 pub use facts::DensityFacts;
 pub use merge::{MergedDensity, merge};
-pub use options::{DEFAULT_SAMPLES, options};
+pub use options::{DEFAULT_SAMPLES, PAPER_SAMPLES, options};
 pub use rows::DensityRows;
 
 use crate::Error;
@@ -28,7 +28,7 @@ use crate::how::How;
 use crate::method::{Makes, Method};
 use crate::model::{Ask, Learned, Model};
 use crate::observer::{Observer, Stage};
-use crate::reference::{Pass, Reference};
+use crate::reference::{Pass, Reference, RowCounts};
 use crate::reservoir::Reservoir;
 use crate::row_valuer::{CoreRows, RowValuer};
 use crate::warning::Warning;
@@ -37,6 +37,7 @@ use dshap::{Sizes, Valuer};
 use dshap_catalogue::options::{SAMPLES, SEED};
 use dshap_catalogue::{Given, Task};
 use dshap_table::Design;
+use faer::MatRef;
 use rows::DensityRun;
 use std::sync::Arc;
 
@@ -179,7 +180,7 @@ impl Model for DensityModel {
 pub fn learn(how: &How, reference: &dyn Reference) -> Result<Learned, Error> {
     let (design, given) = (reference.design(), options::of_fit(&how.given));
     let n_columns = design.n_columns();
-    let most = options::most_rows(&given);
+    let most = options::most_rows(how);
     // Rows are there twice while they are packed. A small file has few, however it is written.
     let held = (16 * n_columns as u64).saturating_mul(most as u64);
     let reserved = held.min(reference.n_bytes().saturating_mul(64));
@@ -190,22 +191,50 @@ pub fn learn(how: &How, reference: &dyn Reference) -> Result<Learned, Error> {
         reservoir.look_at(rows);
         Ok(())
     })?;
-    if reservoir.n_seen() == 0 {
+    let n_seen = reservoir.n_seen();
+    learned_of(how, design, columns, n_seen, rows, reference.observer(), |each| reservoir.drain(each))
+}
+
+/// Smooths the rows of a sample of `n_seen` rows, which `drain` hands over in their order;
+/// it returns their numbers if they are not all.
+///
+/// # Errors
+///
+/// [`Error`].
+pub fn learned_of(
+    how: &How,
+    design: &Design,
+    columns: ColumnSums,
+    n_seen: u64,
+    rows: RowCounts,
+    observer: &dyn Observer,
+    drain: impl FnOnce(EachSampled<'_>) -> Result<Option<Vec<u64>>, dshap::Error>,
+) -> Result<Learned, Error> {
+    if n_seen == 0 {
         return Err(Error::NothingLeft);
     }
-    let n_reference = reservoir.n_seen() as usize;
+    let given = options::of_fit(&how.given);
+    let n_reference = n_seen as usize;
     let core = |error| Error::core(error, design);
-    let mut builder = DensityBuilder::new(n_columns);
-    let sampled = reservoir.drain(|rows| builder.push(rows)).map_err(core)?;
+    let mut builder = DensityBuilder::new(design.n_columns());
+    let sampled = drain(&mut |rows| builder.push(rows)).map_err(core)?;
     let columns = columns.finish();
     if sampled.is_some() {
         // All rows say how a column is spread, even where the sample has one value of it.
         builder = builder.scaled_by(&columns.mean, &columns.std_dev).map_err(core)?;
     }
-    let fit = smooth(builder, options(&given), reference.observer()).map_err(core)?;
+    let fit = smooth(builder, options(&given), observer).map_err(core)?;
     let sampled = sampled.map(Arc::from);
     let model = Box::new(DensityModel { fit: Arc::new(fit), given, columns, n_reference, sampled });
     Ok(Learned { model, rows, n_passes: 1, extra_passes: Vec::new(), sample: None })
+}
+
+/// What is done with the rows of a sample, some at a time.
+pub type EachSampled<'a> = &'a mut dyn FnMut(MatRef<'_, f64>) -> Result<(), dshap::Error>;
+
+/// Rows of the sample, and the seed it is drawn by.
+pub fn sample_of(how: &How) -> (usize, u64) {
+    (options::most_rows(how), options::of_fit(&how.given).count(&SEED).unwrap_or(0))
 }
 
 /// Smooths rows, watched while bandwidths are tried.

@@ -1,5 +1,6 @@
 //! The options of a density estimate.
 
+use crate::how::How;
 use dshap::density::{Bandwidth, DensityOptions, Kernel, Scaling, Search};
 use dshap_catalogue::options::{BANDWIDTH, EVERY_ROW, KERNEL, SAMPLES, SCALE, SEED};
 use dshap_catalogue::{Given, OptionEntry, Value};
@@ -7,6 +8,9 @@ use dshap_catalogue::{Given, OptionEntry, Value};
 /// Most reference rows of a density estimate unless more are asked for: time grows
 /// with the product of points and reference rows.
 pub const DEFAULT_SAMPLES: usize = 20_000;
+
+/// The same for the paper's Algorithm 5: its B.
+pub const PAPER_SAMPLES: usize = 2_000;
 
 /// The options that a fit settles.
 const OF_FIT: [&OptionEntry; 6] = [&KERNEL, &BANDWIDTH, &SCALE, &EVERY_ROW, &SAMPLES, &SEED];
@@ -26,6 +30,7 @@ pub fn options(given: &Given) -> DensityOptions {
 fn bandwidth(given: &Given) -> Bandwidth {
     match given.value(&BANDWIDTH) {
         Some(Value::Number(bandwidth)) => Bandwidth::Given(*bandwidth),
+        Some(Value::Word(word)) if word == "grid" => Bandwidth::Grid,
         Some(Value::Word(word)) if word == "scott" => Bandwidth::Scott,
         Some(Value::Word(word)) if word == "silverman" => Bandwidth::Silverman,
         _ => Bandwidth::CrossValidated,
@@ -38,14 +43,18 @@ pub(super) fn of_fit(given: &Given) -> Given {
 }
 
 /// The most reference rows; if there are more, a sample is drawn.
-pub(super) fn most_rows(given: &Given) -> usize {
-    given.size(&SAMPLES).unwrap_or(DEFAULT_SAMPLES)
+pub(super) fn most_rows(how: &How) -> usize {
+    match how.value(&SAMPLES) {
+        Some(Value::Count(count)) => usize::try_from(count).unwrap_or(usize::MAX),
+        _ => DEFAULT_SAMPLES,
+    }
 }
 
 /// How a bandwidth is found, as a word.
 pub(super) fn bandwidth_word(bandwidth: Bandwidth) -> &'static str {
     match bandwidth {
         Bandwidth::CrossValidated => "cross-validated",
+        Bandwidth::Grid => "grid",
         Bandwidth::Scott => "scott",
         Bandwidth::Silverman => "silverman",
         Bandwidth::Given(_) => "given",
@@ -73,6 +82,7 @@ mod tests {
     #[test]
     fn bandwidths_are_words_or_numbers_in_range() {
         assert_eq!(found("auto"), Some(Bandwidth::CrossValidated));
+        assert_eq!(found("grid"), Some(Bandwidth::Grid));
         assert_eq!(found("scott"), Some(Bandwidth::Scott));
         assert_eq!(found("silverman"), Some(Bandwidth::Silverman));
         assert_eq!(found("0.25"), Some(Bandwidth::Given(0.25)));

@@ -19,14 +19,16 @@ use crate::Error;
 use crate::density::{self, DensityDocument};
 use crate::held_rows::HeldRows;
 use crate::how::{How, SizeChoice};
-use crate::linear::{self, FitDocument, MomentsDocument};
+use crate::kept_tests::TestsDocument;
+use crate::linear::{self, FitDocument, MomentsDocument, NoiseDocument};
 use crate::logistic::{self, LogisticDocument};
 use crate::method::Makes;
+use crate::methods::general;
 use crate::model::Model;
-use crate::neighbours::{self, NeighbourDocument};
+use crate::neighbours::{self, NeighbourDocument, NeighbourModel};
 use crate::owner_moments::{OwnerMoments, OwnersDocument};
 use crate::valuer::FittedValuer;
-use dshap::linear::DistanceTable;
+use dshap::linear::{DistanceTable, SetTargets};
 use dshap_catalogue::Task;
 use dshap_io::Container;
 use dshap_table::{Design, DesignParts};
@@ -38,13 +40,19 @@ use std::sync::Arc;
 pub(crate) const KIND: &str = "valuer";
 
 /// Version of the format. All up to it can be read.
-pub const FORMAT_VERSION: u32 = 5;
+pub const FORMAT_VERSION: u32 = 7;
 
 /// The version that is written: the first that knew such valuers, so that an
 /// older dshap reads what it can.
-pub(crate) fn version_for(task: Task, how: &How) -> u32 {
+pub(crate) fn version_for(model: &dyn Model, how: &How) -> u32 {
     let method = how.method;
-    match (method.makes, task) {
+    match (method.makes, model.task()) {
+        // Earlier ones would read the whole file and then sort all rows nonetheless.
+        _ if model.of::<NeighbourModel>().is_some_and(|model| model.saved_lists().is_some()) => 7,
+        // Earlier ones would silently average over targets.
+        _ if general::targets(how) == SetTargets::Observed => 7,
+        // Earlier ones would silently value rows for data like the reference.
+        _ if model.kept_tests().is_some() => 6,
         // Earlier ones would silently weigh set sizes alike.
         _ if how.semivalue() != dshap::Semivalue::Shapley => 5,
         (Makes::Neighbours { .. }, _) => 4,
@@ -91,6 +99,12 @@ pub struct Document {
     /// What nearest neighbours have instead of a fit.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) neighbours: Option<NeighbourDocument>,
+    /// How residuals of a regression vary; absent in older files.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) noise: Option<NoiseDocument>,
+    /// The rows that values are for; absent in older files and for rows like the reference.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) tests: Option<TestsDocument>,
     /// Moments by owner; absent in older files and without owners.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     owners: Option<OwnersDocument>,
@@ -138,6 +152,8 @@ pub(crate) fn write(valuer: &FittedValuer) -> Container {
         logistic: None,
         density: None,
         neighbours: None,
+        noise: None,
+        tests: None,
         owners: None,
         history: valuer.history.clone(),
     };
@@ -145,14 +161,19 @@ pub(crate) fn write(valuer: &FittedValuer) -> Container {
     document.owners = valuer.owners.as_ref().map(|owners| owners.write(&mut arrays));
     arrays.sort_by(|one, two| one.0.cmp(&two.0));
     let document = serde_json::to_string(&document).expect("a valuer has nothing JSON cannot hold");
-    let version = version_for(valuer.task(), &valuer.how);
+    let version = version_for(valuer.model.as_ref(), &valuer.how);
     Container { kind: KIND.into(), version, document, arrays }
 }
 
 /// Takes the arrays of a container by their names.
 pub struct Reading<'a>(&'a mut Container);
 
-impl Reading<'_> {
+impl<'a> Reading<'a> {
+    /// The arrays of a container.
+    pub fn of(container: &'a mut Container) -> Self {
+        Self(container)
+    }
+
     pub(crate) fn take(&mut self, name: &str) -> Result<Vec<f64>, String> {
         self.0.take(name).ok_or_else(|| format!("its array `{name}` is missing"))
     }

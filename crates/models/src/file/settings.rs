@@ -3,7 +3,8 @@
 use super::Document;
 use crate::how::How;
 use crate::methods::{self, general};
-use dshap_catalogue::options::{CONSTANT, CONVENTION, RIDGE, SEMIVALUE, SHIFT};
+use dshap::linear::SetTargets;
+use dshap_catalogue::options::{CONSTANT, CONVENTION, RIDGE, SEMIVALUE, SHIFT, TARGETS};
 use dshap_catalogue::{Given, Kind, MethodKind, OptionEntry, Task, Value};
 use serde_json::{Map, Value as Json, json};
 
@@ -14,7 +15,11 @@ pub(super) fn write(how: &How) -> Map<String, Json> {
     document.insert("name".into(), how.method.name().into());
     for takes in how.method.entry.options.iter().filter(|takes| !takes.saved_as.is_empty()) {
         let value = how.value(takes.option);
-        if takes.option.name == SEMIVALUE.name && how.semivalue() == dshap::Semivalue::Shapley {
+        let is_newer =
+            |option: &OptionEntry, is_default: bool| takes.option.name == option.name && is_default;
+        if is_newer(&SEMIVALUE, how.semivalue() == dshap::Semivalue::Shapley)
+            || is_newer(&TARGETS, general::targets(how) == SetTargets::Expected)
+        {
             // Older versions of dshap know no other, and files without it stay as they were.
             continue;
         }
@@ -111,6 +116,7 @@ fn to_json(option: &OptionEntry, value: &Value) -> Json {
         Value::Number(number) if option.name == SHIFT.name => json!({ "given": number }),
         Value::Number(number) => json!(number),
         Value::Count(count) => json!(count),
+        Value::Counts(counts) => json!(counts),
         Value::Word(word) if option.name == CONSTANT.name => match word.strip_prefix("full:") {
             Some(c) => json!({ "full": c.parse::<f64>().unwrap_or(f64::NAN) }),
             None => word.as_str().into(),
@@ -125,7 +131,7 @@ fn from_json(option: &OptionEntry, cell: &Json) -> Option<Value> {
     match (cell, option.takes) {
         (Json::Object(_), Kind::Constant) => object("full").map(|c| Value::Word(format!("full:{c:?}"))),
         (Json::Object(_), _) => object("given").map(Value::Number),
-        (Json::Number(_), Kind::Count { .. }) => cell.as_u64().map(Value::Count),
+        (Json::Number(_), Kind::Count { .. } | Kind::Counts { .. }) => cell.as_u64().map(Value::Count),
         (Json::Number(_), _) => cell.as_f64().map(Value::Number),
         (Json::String(word), _) => Some(Value::Word(word.clone())),
         (Json::Bool(true), _) => Some(Value::On),

@@ -1,7 +1,8 @@
 //! What the valuer file of a regression holds: moments, and the fit itself.
 
-use super::LinearModel;
+use super::{KnownNoise, LinearModel};
 use crate::file::{Arrays, Document, Reading, named};
+use crate::kept_tests::KeptTests;
 use crate::reference::ExtraPass;
 use dshap::linear::{FitOptions, FitParts, LinearFit};
 use dshap::{Moments, MomentsForm, MomentsParts};
@@ -62,6 +63,8 @@ pub(super) fn write(model: &LinearModel, document: &mut Document) -> Arrays {
         let (x, y) = rows.to_parts();
         arrays.extend([named("rows.x", x), named("rows.y", y)]);
     }
+    document.noise = model.noise.write(&model.fit, &mut arrays);
+    document.tests = model.tests.as_ref().map(|tests| tests.write(&mut arrays));
     document.moments = Some(moments);
     document.fit = Some(FitDocument {
         kept: fit.kept,
@@ -178,7 +181,11 @@ pub(crate) fn parse(
         refit_intercept: document.refit_intercept,
         allow_dependent: document.allow_dependent,
     };
-    Ok(LinearModel { moments, fit, options, distances, rows })
+    let tests = document.tests.take();
+    let tests = tests.map(|tests| KeptTests::parse(tests, &[fit.n_features()], arrays)).transpose()?;
+    let noise = document.noise.take().map(|noise| noise.parse(fit.dim(), arrays)).transpose()?;
+    let noise = KnownNoise::of_shape(noise);
+    Ok(LinearModel { moments, fit, options, noise, distances, rows, tests })
 }
 
 /// The array of second moments.

@@ -1,6 +1,6 @@
 //! One pass for moments; a second where columns are nearly combinations of others.
 
-use super::LinearModel;
+use super::{KnownNoise, LinearModel};
 use crate::Error;
 use crate::how::How;
 use crate::model::Learned;
@@ -8,7 +8,7 @@ use crate::observer::Stage;
 use crate::reference::{ExtraPass, Pass, Reference, RowCounts};
 use crate::sample::RowSample;
 use dshap::linear::{FitOptions, LinearFit};
-use dshap::{Moments, MomentsBuilder, MomentsForm};
+use dshap::{Moments, MomentsBuilder, MomentsForm, Rows};
 use dshap_catalogue::options::{DEPENDENT, REFIT_INTERCEPT};
 use dshap_table::Design;
 
@@ -79,11 +79,8 @@ pub fn learn(
         }
         let Progress { moments, sample, rows, mut extra_passes } = progress;
         let moments = finish(moments, design, rows)?;
-        let fit = LinearFit::new(&moments, options).map_err(|e| Error::core(e, design))?;
-        if !fit.wants_triangle() {
-            let model = Box::new(LinearModel::new(moments, fit, options));
-            let n_passes = 1 + extra_passes.len();
-            return Ok(Learned { model, rows, n_passes, extra_passes, sample: Some(sample) });
+        if let Some(learned) = learned_of(how, design, moments, sample, rows, extra_passes.clone())? {
+            return Ok(learned);
         }
         // The first rows did not show that products lose too many digits.
         extra_passes.push(ExtraPass::HardColumns);
@@ -94,6 +91,29 @@ pub fn learn(
             extra_passes,
         };
     }
+}
+
+/// The fit of moments; nothing if they have to be summed again as a triangle.
+///
+/// # Errors
+///
+/// [`Error::Core`].
+pub fn learned_of(
+    how: &How,
+    design: &Design,
+    moments: Moments,
+    sample: RowSample,
+    rows: RowCounts,
+    extra_passes: Vec<ExtraPass>,
+) -> Result<Option<Learned>, Error> {
+    let options = fit_options(how);
+    let fit = LinearFit::new(&moments, options).map_err(|e| Error::core(e, design))?;
+    if fit.wants_triangle() {
+        return Ok(None);
+    }
+    let model = Box::new(LinearModel::new(moments, fit, options, KnownNoise::of_sample(sample.clone())));
+    let n_passes = 1 + extra_passes.len();
+    Ok(Some(Learned { model, rows, n_passes, extra_passes, sample: Some(sample) }))
 }
 
 /// Reads all rows, in place where they are numbers in memory.
@@ -161,18 +181,41 @@ pub fn moments_of(
     form: Option<MomentsForm>,
     stage: Stage,
 ) -> Result<(Option<Moments>, RowCounts), Error> {
+    let (moments, _, rows) = sampled_moments_of(reference, options, form, stage)?;
+    Ok((moments, rows))
+}
+
+/// The same, with an even sample of the rows.
+///
+/// # Errors
+///
+/// [`Error`].
+pub fn sampled_moments_of(
+    reference: &dyn Reference,
+    options: FitOptions,
+    form: Option<MomentsForm>,
+    stage: Stage,
+) -> Result<(Option<Moments>, RowSample, RowCounts), Error> {
     let design = reference.design();
-    let mut moments = builder(design, options, form);
-    let rows = if reference.each_in_place(stage, &mut |rows| moments.push(rows))? {
+    let begun = || (builder(design, options, form), RowSample::new(design.n_columns()));
+    let (mut moments, mut sample) = begun();
+    let mut push = |rows: Rows<'_>| {
+        sample.look_at(rows);
+        moments.push(rows)
+    };
+    let rows = if reference.each_in_place(stage, &mut push)? {
         RowCounts::all(moments.n_rows())
     } else {
-        moments = builder(design, options, form);
-        reference.each(Pass::new(stage), &mut |rows, _| moments.push(rows))?
+        (moments, sample) = begun();
+        reference.each(Pass::new(stage), &mut |rows, _| {
+            sample.look_at(rows);
+            moments.push(rows)
+        })?
     };
     // Rows that all have weight 0 are no rows, and change nothing.
     match finish(moments, design, rows) {
-        Err(Error::Core { error: dshap::Error::NoRows, .. }) => Ok((None, rows)),
-        finished => Ok((Some(finished?), rows)),
+        Err(Error::Core { error: dshap::Error::NoRows, .. }) => Ok((None, sample, rows)),
+        finished => Ok((Some(finished?), sample, rows)),
     }
 }
 

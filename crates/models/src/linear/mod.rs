@@ -4,27 +4,36 @@
 //! |---|---|
 //! | `mod.rs` | the model: what it knows, and what values rows by it |
 //! | `learn.rs` | one pass for moments, one more for hard columns |
+//! | `noise.rs` | how residuals vary, for standard errors |
 //! | `document.rs` | its part of the valuer file |
 
 mod document;
 mod learn;
+mod noise;
 
 pub(crate) use document::{FitDocument, parse};
 pub use document::{FormWord, MomentsDocument, read_moments, write_moments};
-pub use learn::{Keeper, Progress, learn, moments_of};
+pub use learn::{Keeper, Progress, learn, learned_of, moments_of, sampled_moments_of};
+pub use noise::KnownNoise;
+pub(crate) use noise::NoiseDocument;
 
 use crate::Error;
+use crate::explanation::{Deviations, DistanceKind};
 use crate::facts::Facts;
 use crate::file::{Arrays, Document};
 use crate::held_rows::HeldRows;
 use crate::how::How;
+use crate::kept_tests::KeptTests;
 use crate::method::{MakeLinear, Makes, Method};
 use crate::methods::general;
 use crate::model::{Ask, Model};
 use crate::observer::Stage;
 use crate::reference::{ExtraPass, Pass, Reference};
 use crate::row_valuer::{CoreRows, RowValuer};
-use dshap::linear::{DistanceTable, FitOptions, GeneralValuer, Intercept, LinearFit, LinearValuer};
+use crate::warning::Warning;
+use dshap::linear::{
+    DistanceTable, FitOptions, GeneralValuer, Intercept, LinearFit, LinearValuer, NoiseShape, TestMoments,
+};
 use dshap::{Moments, Rows, Sizes, Valuer};
 use dshap_catalogue::Task;
 use dshap_table::Design;
@@ -38,16 +47,35 @@ pub struct LinearModel {
     pub fit: LinearFit,
     /// How it was fitted.
     pub options: FitOptions,
+    /// How residuals vary, for standard errors.
+    pub noise: KnownNoise,
     /// How far reference rows are from their mean, for calibrated values.
     pub distances: Option<DistanceTable>,
     /// The reference rows, for values by drawing sets.
     pub rows: Option<HeldRows>,
+    /// The rows that values are for, if they are not rows like the reference.
+    pub tests: Option<KeptTests>,
 }
 
 impl LinearModel {
     /// A fit of moments.
-    pub fn new(moments: Moments, fit: LinearFit, options: FitOptions) -> Self {
-        Self { moments, fit, options, distances: None, rows: None }
+    pub fn new(moments: Moments, fit: LinearFit, options: FitOptions, noise: KnownNoise) -> Self {
+        Self { moments, fit, options, noise, distances: None, rows: None, tests: None }
+    }
+
+    /// How residuals vary, if that is wanted and known.
+    pub(crate) fn noise(&self, is_wanted: bool) -> Option<NoiseShape> {
+        is_wanted.then(|| self.noise.shape(&self.fit).cloned()).flatten()
+    }
+
+    /// The same with values for given rows.
+    pub fn with_tests(self, tests: Option<KeptTests>) -> Self {
+        Self { tests, ..self }
+    }
+
+    /// The moments of the rows that values are for, if they were given.
+    pub(crate) fn tests(&self) -> Option<&TestMoments> {
+        self.tests.as_ref().and_then(|tests| tests.of_fits.first())
     }
 
     /// The reference rows that sets are drawn from.
@@ -125,6 +153,20 @@ impl Model for LinearModel {
         Ok(1)
     }
 
+    fn keep_tests(&mut self, tests: &dyn Reference) -> Result<(), Error> {
+        let (moments, n_left_out) = match moments_of(tests, self.options, None, Stage::Fit) {
+            // It is not the reference whose rows are all missing something.
+            Err(Error::NothingLeft) => (None, 0),
+            read => read.map(|(moments, rows)| (moments, rows.n_left_out()))?,
+        };
+        self.tests = Some(KeptTests::new(tests, moments.map(|moments| vec![moments]), n_left_out)?);
+        Ok(())
+    }
+
+    fn kept_tests(&self) -> Option<&KeptTests> {
+        self.tests.as_ref()
+    }
+
     fn valuer(&self, ask: &Ask<'_>) -> Result<Option<Box<dyn Valuer>>, Error> {
         let sizes = self.sizes(ask.how, ask.design)?;
         match Self::make(ask.how.method)? {
@@ -145,6 +187,18 @@ impl Model for LinearModel {
         general::rows(ask, sizes, self.rows.as_ref(), move |reference| {
             Ok(Box::new(self.drawer(reference, ask.how, sizes)?) as Box<dyn Valuer>)
         })
+    }
+
+    fn error_warnings(&self, how: &How) -> Option<Warning> {
+        let is_sampled = matches!(Self::make(how.method), Ok(MakeLinear::Rows(_)));
+        (is_sampled && self.noise.shape(&self.fit).is_none()).then_some(Warning::AssumedNoise)
+    }
+
+    fn deviations(&self, row: Rows<'_>) -> Result<Option<Deviations>, dshap::Error> {
+        let of_columns = self.fit.deviations(row)?;
+        let dist_sq = of_columns.iter().map(|(deviation, pull)| deviation * pull).sum();
+        let average = self.fit.dim() as f64;
+        Ok(Some(Deviations { of_columns, dist_sq, average, kind: DistanceKind::Mahalanobis }))
     }
 
     fn describe(&self, how: &How, _: &Design, facts: &mut Facts) {

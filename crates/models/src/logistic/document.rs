@@ -4,6 +4,7 @@ use super::LogisticModel;
 use crate::columns::ColumnStats;
 use crate::file::{Arrays, Document, Reading, named};
 use crate::how::{How, LogisticRidge};
+use crate::kept_tests::KeptTests;
 use crate::linear::{MomentsDocument, read_moments, write_moments};
 use crate::reference::ExtraPass;
 use crate::sample::{LabelSample, RowSample, SampleCounts};
@@ -55,6 +56,9 @@ pub(crate) struct LogisticFitDocument {
     n_passes: usize,
     weight_scale: f64,
     effective_rows: f64,
+    /// `(ΣW)²/(n ΣW²)`; absent in older files.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    weight_share: Option<f64>,
     /// `γ`, where it is not that of the valuer.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) ridge: Option<f64>,
@@ -100,6 +104,7 @@ pub(super) fn write(model: &LogisticModel, document: &mut Document) -> Arrays {
         arrays.extend([named("rows.x", x), named("rows.y", y)]);
     }
     let LogisticOptions { ridge, standardised, max_passes, intercept, allow_dependent } = model.options;
+    document.tests = model.tests.as_ref().map(|tests| tests.write(&mut arrays));
     document.logistic = Some(LogisticDocument {
         ridge,
         standardised,
@@ -153,6 +158,7 @@ pub(crate) fn write_fit(prefix: &str, parts: LogisticParts) -> (LogisticFitDocum
         n_passes: parts.n_passes,
         weight_scale: parts.weight_scale,
         effective_rows: parts.effective_rows,
+        weight_share: parts.weight_share,
         ridge: Some(parts.ridge),
     };
     (document, arrays)
@@ -232,7 +238,10 @@ pub(crate) fn parse(
             if stored.standardised { Value::Word("auto".into()) } else { Value::Number(stored.ridge) };
         given.set(&RIDGE, ridge).map_err(|expected| format!("its ridge is {}: {expected}", stored.ridge))?;
     }
-    Ok(LogisticModel { fits, options, columns, sample, distances, authors, rows, second_order })
+    let widths: Vec<usize> = fits.iter().map(LogisticFit::dim).collect();
+    let tests = document.tests.take();
+    let tests = tests.map(|tests| KeptTests::parse(tests, &widths, arrays)).transpose()?;
+    Ok(LogisticModel { fits, options, columns, sample, distances, authors, rows, second_order, tests })
 }
 
 /// The sample of all rows, in older files, or those of each label.
@@ -292,6 +301,7 @@ pub(crate) fn parse_fit(
         n_passes: stored.n_passes,
         weight_scale: stored.weight_scale,
         effective_rows: stored.effective_rows,
+        weight_share: stored.weight_share,
     })
     .map_err(|error| error.to_string())
 }

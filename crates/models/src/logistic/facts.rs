@@ -44,6 +44,22 @@ impl ClassFacts {
 }
 
 impl LogisticModel {
+    /// The number of rows with full weight that the smallest sets amount to.
+    fn amounts_to(&self, sizes: Sizes) -> Option<f64> {
+        Some(self.weight_share()? * (sizes.min() - 1) as f64)
+    }
+
+    /// The smallest sets that are large enough, if the fit is so certain of most rows that those
+    /// of `sizes` are not.
+    pub(super) fn enough_rows(&self, how: &How, sizes: Sizes) -> Option<usize> {
+        if how.method.entry.kind != MethodKind::ClosedForm {
+            return None;
+        }
+        let p = self.dim(how);
+        let enough = ((p + p.max(10)) as f64 / self.weight_share()?).ceil() as usize;
+        (self.amounts_to(sizes)? < (p + 3) as f64).then_some(enough)
+    }
+
     /// Reference rows of each label, class by class.
     pub fn label_rows(&self) -> Vec<usize> {
         match self.only() {
@@ -55,7 +71,8 @@ impl LogisticModel {
     /// `(ΣW)²/(n ΣW²)`: the share of rows that those of a set amount to, in the fit
     /// where it is least.
     fn weight_share(&self) -> Option<f64> {
-        let share = |class: usize, fit: &LogisticFit| {
+        // Valuers written by older versions know it only for their sample of rows.
+        let of_sample = |class: usize, fit: &LogisticFit| {
             self.sample.with_rows(|rows, counts| {
                 let stats = match self.only() {
                     Some(fit) => fit.stats(rows),
@@ -68,7 +85,11 @@ impl LogisticModel {
                 Some(sums[1] * sums[1] / (sums[0] * sums[2])).filter(|share| share.is_finite())
             })?
         };
-        let shares = self.fits.iter().enumerate().filter_map(|(class, fit)| share(class, fit));
+        let shares = self
+            .fits
+            .iter()
+            .enumerate()
+            .filter_map(|(class, fit)| fit.weight_share().or_else(|| of_sample(class, fit)));
         shares.min_by(f64::total_cmp)
     }
 }
@@ -87,19 +108,9 @@ pub(super) fn rare_labels(model: &LogisticModel, design: &Design) -> Vec<Warning
 /// A fit that is so sure of most rows that small sets amount to fewer rows than
 /// they have. Only closed forms that keep the weights of the fit are off then.
 pub(super) fn sure_fit(model: &LogisticModel, how: &How, sizes: Sizes) -> Option<Warning> {
-    if how.method.entry.kind != MethodKind::ClosedForm {
-        return None;
-    }
-    let (p, share) = (model.dim(how), model.weight_share()?);
-    let size = sizes.min() - 1;
-    let amounts_to = share * size as f64;
-    let enough = ((p + p.max(10)) as f64 / share).ceil();
-    (amounts_to < (p + 3) as f64).then_some(Warning::SureFit {
-        size,
-        amounts_to,
-        dim: p,
-        enough: enough as usize,
-    })
+    let (dim, size, amounts_to) = (model.dim(how), sizes.min() - 1, model.amounts_to(sizes)?);
+    let enough = model.enough_rows(how, sizes)?;
+    Some(Warning::SureFit { size, amounts_to, dim, enough, most: sizes.max() })
 }
 
 /// Standard errors that depend on few rows of a sample: with a rare label hardly

@@ -5,19 +5,20 @@ use super::LogisticModel;
 use crate::Error;
 use crate::columns::ColumnStats;
 use crate::how::{How, LogisticRidge};
+use crate::kept_tests::KeptTests;
 use crate::model::Learned;
 use crate::observer::Stage;
-use crate::reference::{ExtraPass, Pass, Reference, Sums};
+use crate::reference::{ExtraPass, Pass, Reference, RowCounts, Sums};
 use crate::sample::{LabelSample, RowSample};
 use crate::second_order::SecondOrder;
 use dshap::classification::{
-    AuthorsMoments, Irls, LogisticFit, LogisticOptions, OneVsRestIrls, OneVsRestPass, PassBuilder, Step,
-    with_class,
+    AuthorsMoments, Irls, LogisticFit, LogisticOptions, OneVsRestIrls, OneVsRestPass, PassBuilder, PassPlan,
+    PassSums, Step, WorkingMoments, with_class,
 };
 use dshap::linear::DistanceTable;
 use dshap::{Moments, MomentsBuilder, Rows};
 use dshap_catalogue::options::DEPENDENT;
-use dshap_table::Labels;
+use dshap_table::{Design, Labels};
 
 /// How a logistic model is fitted with these settings.
 fn fit_options(how: &How) -> LogisticOptions {
@@ -79,6 +80,7 @@ pub fn learn(how: &How, reference: &dyn Reference) -> Result<Learned, Error> {
         authors: None,
         rows: None,
         second_order: None,
+        tests: None,
     };
     Ok(Learned {
         model: Box::new(model),
@@ -95,16 +97,27 @@ pub(super) fn distances_of(
     reference: &dyn Reference,
 ) -> Result<Vec<DistanceTable>, Error> {
     let mut tables = vec![DistanceTable::new(); fits.len()];
-    reference.each(Pass::new(Stage::Calibrate), &mut |rows, _| {
-        // Distances do not depend on labels, but a fit expects two of them.
-        let labels = vec![0.0; rows.len()];
-        let any = if fits.len() == 1 { rows } else { with_targets(rows, &labels)? };
-        for (fit, table) in fits.iter().zip(&mut tables) {
-            table.add(&fit.distances(any)?, rows.weights());
-        }
-        Ok(())
-    })?;
+    reference.each(Pass::new(Stage::Calibrate), &mut |rows, _| add_distances(fits, rows, &mut tables))?;
     Ok(tables)
+}
+
+/// Adds how far rows are from the centre, fit by fit.
+///
+/// # Errors
+///
+/// [`dshap::Error`] for rows that have no distance.
+pub fn add_distances(
+    fits: &[LogisticFit],
+    rows: Rows<'_>,
+    tables: &mut [DistanceTable],
+) -> Result<(), dshap::Error> {
+    // Distances do not depend on labels, but a fit expects two of them.
+    let labels = vec![0.0; rows.len()];
+    let any = if fits.len() == 1 { rows } else { with_targets(rows, &labels)? };
+    for (fit, table) in fits.iter().zip(tables) {
+        table.add(&fit.distances(any)?, rows.weights());
+    }
+    Ok(())
 }
 
 /// Moments of the authors' variables, fit by fit.
@@ -121,12 +134,133 @@ pub(super) fn authors_of(fits: &[LogisticFit], reference: &dyn Reference) -> Res
     finished.map_err(|error| Error::core(error, reference.design()))
 }
 
+/// Moments of the working variables of test rows, fit by fit.
+pub(super) fn tests_of(fits: &[LogisticFit], tests: &dyn Reference) -> Result<KeptTests, Error> {
+    let mut moments: Vec<WorkingMoments<'_>> = fits.iter().map(WorkingMoments::new).collect();
+    let rows = tests.each(Pass::new(Stage::Fit), &mut |rows, _| match moments.as_mut_slice() {
+        [only] => only.push(rows),
+        each => {
+            let mut each = each.iter_mut().enumerate();
+            each.try_for_each(|(class, moments)| with_class(rows, class, |rows| moments.push(rows)))
+        }
+    })?;
+    let finished: Result<Vec<Moments>, _> = moments.into_iter().map(WorkingMoments::finish).collect();
+    let finished = match finished {
+        Err(dshap::Error::NoRows) => None,
+        finished => Some(finished.map_err(|error| Error::core(error, tests.design()))?),
+    };
+    KeptTests::new(tests, finished, rows.n_left_out())
+}
+
 /// The same rows with other targets.
 fn with_targets<'a>(rows: Rows<'a>, targets: &'a [f64]) -> Result<Rows<'a>, dshap::Error> {
     let relabelled = Rows::new(rows.x(), targets)?;
     match rows.weights() {
         Some(weights) => relabelled.with_weights(weights),
         None => Ok(relabelled),
+    }
+}
+
+/// A logistic fit whose rows lie in several places: what each pass sums, and what follows
+/// from the merged sums.
+pub struct SpreadLogistic {
+    options: LogisticOptions,
+    fitting: Fitting,
+    n_classes: usize,
+    n_passes: usize,
+    n_usable: Option<u64>,
+    first: Option<FirstLook>,
+    fits: Option<Vec<LogisticFit>>,
+}
+
+/// What the first pass of a logistic fit keeps beside its sums.
+#[derive(Debug, Clone)]
+pub struct FirstLook {
+    /// Moments of columns and classes.
+    pub moments: Moments,
+    /// Some of the rows.
+    pub even: RowSample,
+    /// Some rows of each class.
+    pub labels: LabelSample,
+}
+
+impl SpreadLogistic {
+    /// A fit of rows with this design.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Core`].
+    pub fn new(how: &How, design: &Design) -> Result<Self, Error> {
+        let options = fit_options(how);
+        let n_classes = design.labels().map_or(2, Labels::n_classes);
+        let fitting =
+            Fitting::new(design.n_columns(), n_classes, options).map_err(|e| Error::core(e, design))?;
+        Ok(Self { options, fitting, n_classes, n_passes: 0, n_usable: None, first: None, fits: None })
+    }
+
+    /// Number of classes.
+    pub fn n_classes(&self) -> usize {
+        self.n_classes
+    }
+
+    /// Whether no pass was finished yet.
+    pub fn is_new(&self) -> bool {
+        self.n_passes == 0
+    }
+
+    /// What the next pass sums, fit by fit; nothing when all are done.
+    pub fn plan(&self) -> Option<Vec<Option<PassPlan>>> {
+        match &self.fitting {
+            _ if self.fits.is_some() => None,
+            Fitting::One(irls) => Some(vec![Some(irls.plan())]),
+            Fitting::Each { irls, .. } => irls.as_ref().map(OneVsRestIrls::plan),
+        }
+    }
+
+    /// Goes on with the merged sums of a pass.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Changed`] for other rows than before, [`Error::Core`].
+    pub fn take(
+        &mut self,
+        sums: Vec<Option<PassSums>>,
+        first: Option<FirstLook>,
+        n_usable: u64,
+        design: &Design,
+    ) -> Result<(), Error> {
+        let before = *self.n_usable.get_or_insert(n_usable);
+        if before != n_usable {
+            return Err(Error::Changed { before, after: n_usable });
+        }
+        self.n_passes += 1;
+        self.first = self.first.take().or(first);
+        self.fits = self.fitting.finish_sums(sums).map_err(|e| Error::core(e, design))?;
+        Ok(())
+    }
+
+    /// The model, when all passes are done.
+    pub fn finish(self, rows: RowCounts) -> Option<Learned> {
+        let FirstLook { moments, even, labels } = self.first?;
+        let model = LogisticModel {
+            fits: self.fits?,
+            options: self.options,
+            columns: ColumnStats::of(&moments),
+            sample: labels,
+            distances: None,
+            authors: None,
+            rows: None,
+            second_order: None,
+            tests: None,
+        };
+        let extra_passes = vec![ExtraPass::Steps];
+        Some(Learned {
+            model: Box::new(model),
+            rows,
+            n_passes: self.n_passes,
+            extra_passes,
+            sample: Some(even),
+        })
     }
 }
 
@@ -165,6 +299,29 @@ impl Fitting {
             Fitting::Each { irls, .. } => {
                 let irls = irls.as_ref().expect("no pass begins after the last one");
                 FittingPass::Each(irls.begin_pass())
+            }
+        }
+    }
+
+    /// As [`finish_pass`](Self::finish_pass), with merged sums.
+    fn finish_sums(
+        &mut self,
+        mut sums: Vec<Option<PassSums>>,
+    ) -> Result<Option<Vec<LogisticFit>>, dshap::Error> {
+        match self {
+            Fitting::One(irls) => {
+                let sums = sums.pop().flatten().ok_or(dshap::Error::NoRows)?;
+                match irls.finish_sums(sums)? {
+                    Step::Again => Ok(None),
+                    Step::Converged(fit) => Ok(Some(vec![*fit])),
+                }
+            }
+            Fitting::Each { irls, .. } => {
+                let again = irls.as_mut().map_or(Ok(false), |irls| irls.finish_sums(sums))?;
+                if again {
+                    return Ok(None);
+                }
+                irls.take().map(OneVsRestIrls::finish).transpose()
             }
         }
     }

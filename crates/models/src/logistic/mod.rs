@@ -14,14 +14,16 @@ mod learn;
 pub use document::LogisticDocument;
 pub(crate) use document::{LogisticFitDocument, parse, parse_fit, write_fit};
 pub use facts::ClassFacts;
-pub use learn::learn;
+pub use learn::{FirstLook, SpreadLogistic, add_distances, learn};
 
 use crate::Error;
 use crate::columns::ColumnStats;
+use crate::explanation::{Deviations, DistanceKind};
 use crate::facts::Facts;
 use crate::file::{Arrays, Document};
 use crate::held_rows::HeldRows;
 use crate::how::How;
+use crate::kept_tests::KeptTests;
 use crate::linear::moments_of;
 use crate::method::{MakeLogistic, Makes, Method};
 use crate::methods::{bounds, general};
@@ -34,10 +36,10 @@ use crate::second_order::{SecondOrder, SecondOrderFacts, SecondOrderModel};
 use crate::warning::Warning;
 use dshap::classification::{
     AuthorsOneVsRest, AuthorsValuer, ClassificationValuer, GeneralClassificationValuer, GeneralOneVsRest,
-    LogisticFit, LogisticOptions, OneVsRest,
+    LogisticFit, LogisticOptions, OneVsRest, with_class,
 };
-use dshap::linear::{Bound, Convention, DistanceTable, FitOptions};
-use dshap::{Moments, Rows, Sizes, Valuer};
+use dshap::linear::{Bound, Convention, DistanceTable, FitOptions, TestMoments};
+use dshap::{Moments, Place, Rows, Sizes, Valuer};
 use dshap_catalogue::Task;
 use dshap_table::Design;
 use std::sync::Arc;
@@ -62,6 +64,8 @@ pub struct LogisticModel {
     pub rows: Option<HeldRows>,
     /// The expansion that second-order values are made of.
     pub second_order: Option<Arc<SecondOrderModel>>,
+    /// The rows that values are for, if they are not rows like the reference.
+    pub tests: Option<KeptTests>,
 }
 
 /// Makes the valuer of one fit, by the number of its class.
@@ -84,6 +88,11 @@ impl LogisticModel {
             [fit] => Some(fit),
             _ => None,
         }
+    }
+
+    /// The moments of the rows that values are for, as the fit of a class sees them.
+    pub(crate) fn tests(&self, class: usize) -> Option<&TestMoments> {
+        self.tests.as_ref().and_then(|tests| tests.of_fits.get(class))
     }
 
     /// `p` of the largest fit, with the column of the intercept.
@@ -241,8 +250,7 @@ impl Model for LogisticModel {
             Some(choice) => choice.default_min(self, max),
             None => {
                 let usual = Sizes::default_min(self.dim(how), max);
-                let enough =
-                    facts::sure_fit(self, how, Sizes::new(usual, max)).and_then(Warning::enough_rows);
+                let enough = self.enough_rows(how, Sizes::new(usual, max));
                 // A q near m would leave few sizes to sum over.
                 enough
                     .filter(|_| !how.is_as_published())
@@ -264,6 +272,15 @@ impl Model for LogisticModel {
             _ => self.distances = Some(learn::distances_of(&self.fits, reference)?),
         }
         Ok(1)
+    }
+
+    fn keep_tests(&mut self, tests: &dyn Reference) -> Result<(), Error> {
+        self.tests = Some(learn::tests_of(&self.fits, tests)?);
+        Ok(())
+    }
+
+    fn kept_tests(&self) -> Option<&KeptTests> {
+        self.tests.as_ref()
     }
 
     fn valuer(&self, ask: &Ask<'_>) -> Result<Option<Box<dyn Valuer>>, Error> {
@@ -292,8 +309,52 @@ impl Model for LogisticModel {
         warnings
     }
 
-    fn error_warnings(&self) -> Option<Warning> {
+    fn error_warnings(&self, _: &How) -> Option<Warning> {
         facts::rough_errors(self)
+    }
+
+    /// By the fit that tells the row's own label from the others.
+    fn deviations(&self, row: Rows<'_>) -> Result<Option<Deviations>, dshap::Error> {
+        let of_fit = |fit: &LogisticFit, row: Rows<'_>| {
+            let of_columns = fit.deviations(row)?;
+            let dist_sq = fit.stats(row)?.first().map_or(0.0, |stats| stats.dist_sq);
+            let average = fit.dim() as f64;
+            Ok(Some(Deviations { of_columns, dist_sq, average, kind: DistanceKind::Weighted }))
+        };
+        match self.only() {
+            Some(fit) => of_fit(fit, row),
+            None => {
+                let class = row.y().first().map_or(0, |&class| class as usize);
+                let Some(fit) = self.fits.get(class) else { return Ok(None) };
+                with_class(row, class, |row| of_fit(fit, row))
+            }
+        }
+    }
+
+    fn value_with_label(&self, ask: &Ask<'_>, row: Rows<'_>, class: usize) -> Result<Option<f64>, Error> {
+        let MakeLogistic::EachFit(make) = Self::make(ask.how.method)? else { return Ok(None) };
+        let sizes = self.sizes(ask.how, ask.design)?;
+        let core = |error| Error::core(error, ask.design);
+        let place = Place { first_row: 0, in_reference: ask.in_reference };
+        let given = row.y().first().map_or(0, |&class| class as usize);
+        let mut total = 0.0;
+        for (own, fit) in self.fits.iter().enumerate() {
+            let valuer = make(self, (own, fit.clone()), ask.how, sizes).map_err(core)?;
+            let valuer = valuer.ok_or_else(|| ask.incomplete())?;
+            let value = |row: Rows<'_>, changes: bool| match changes {
+                true => valuer.with_other_label(row, ask.in_reference),
+                false => valuer.values_at(row, place, &|_, _| true).map(|values| values.value),
+            };
+            let values = match self.only() {
+                Some(_) => value(row, given != class),
+                // Only the two labels concerned change.
+                None => {
+                    with_class(row, own, |row| value(row, given != class && (own == given || own == class)))
+                }
+            };
+            total += values.map_err(core)?.first().copied().unwrap_or(f64::NAN);
+        }
+        Ok(Some(total).filter(|total| total.is_finite()))
     }
 
     fn describe(&self, how: &How, design: &Design, facts: &mut Facts) {

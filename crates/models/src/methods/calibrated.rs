@@ -22,6 +22,8 @@ pub(crate) static CALIBRATED: Method = Method {
         options: &[
             TAKES_TARGET,
             TAKES_REFERENCE,
+            TAKES_PREDICTED,
+            TAKES_POPULATION,
             TAKES_WEIGHT,
             TAKES_M,
             TAKES_Q,
@@ -36,7 +38,7 @@ pub(crate) static CALIBRATED: Method = Method {
             TAKES_CHECKPOINT,
         ],
         refuses: &[(&RIDGE, "the closed form of a regression has no ridge"), NO_CHECKPOINT_OF_LABELS],
-        rules: &[REFIT_RULE],
+        rules: &[REFIT_RULE, TEST_OR_POPULATION, NO_REFITTED_TESTS, NO_ERRORS_OF_LABELS],
         parts: "potential, penalty, dist_sq; resid_sq (regression); prob, weight (two labels)",
         std_errors: "the reference is a sample",
         saved: Ok(()),
@@ -52,12 +54,21 @@ pub(crate) static CALIBRATED: Method = Method {
     makes: Makes::Fit {
         linear: Some(MakeLinear::Rows(|model, _, sizes, std_error| {
             let Some(distances) = &model.distances else { return Ok(None) };
-            let valuer = LinearValuer::calibrated(model.fit.clone(), sizes, distances)?;
-            Ok(Some(Box::new(valuer.with_std_error(std_error))))
+            let valuer = match model.tests() {
+                Some(tests) => LinearValuer::on_tests(model.fit.clone(), sizes, Some(distances), tests)?,
+                None => LinearValuer::calibrated(model.fit.clone(), sizes, distances)?,
+            };
+            let noise = model.noise(std_error);
+            Ok(Some(Box::new(valuer.with_std_error(std_error).with_noise(noise))))
         })),
         logistic: Some(MakeLogistic::EachFit(|model, (class, fit), _, sizes| {
             let distances = model.distances.as_ref().and_then(|tables| tables.get(class));
-            distances.map(|distances| ClassificationValuer::calibrated(fit, sizes, distances)).transpose()
+            let Some(distances) = distances else { return Ok(None) };
+            let valuer = match model.tests(class) {
+                Some(tests) => ClassificationValuer::on_tests(fit, sizes, Some(distances), tests)?,
+                None => ClassificationValuer::calibrated(fit, sizes, distances)?,
+            };
+            Ok(Some(valuer))
         })),
     },
     needs: |_, _| Some(ExtraPass::Calibration),

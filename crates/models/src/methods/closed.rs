@@ -40,6 +40,50 @@ pub(super) const NO_CHECKPOINT: Refused = (&CHECKPOINT, "a density is fitted in 
 /// Why columns of single rows cannot be carried through where sets are valued.
 const SETS_ARE_ROWS: &str = "the output has one row per set, not one per point";
 
+/// What goes with sets of rows.
+pub(super) const SETS_RULES: &[Rule] = &[
+    Rule {
+        is_broken: |given, _| given.has(&SYNERGY) && !given.has(&SETS),
+        options: &[&SYNERGY],
+        why: "it compares two of the sets that {sets} names; give {sets} too",
+    },
+    Rule {
+        is_broken: |given, _| match given.list(&SYNERGY) {
+            [first, second] => first == second,
+            _ => given.has(&SYNERGY),
+        },
+        options: &[&SYNERGY],
+        why: "it takes two different sets, such as {synergy=a,b}",
+    },
+    Rule {
+        is_broken: |given, _| given.has(&SYNERGY) && given.has(&STDERR),
+        options: &[&STDERR, &SYNERGY],
+        why: "synergies have no standard errors",
+    },
+    Rule {
+        is_broken: |given, _| {
+            given.has(&SETS) && given.word(&SEMIVALUE).is_some_and(|word| word != "shapley")
+        },
+        options: &[&SEMIVALUE, &SETS],
+        why: "sets are valued by Shapley's weights only",
+    },
+    Rule {
+        is_broken: |given, _| given.has(&SETS) && given.has(&BY),
+        options: &[&BY, &SETS],
+        why: SETS_ARE_ROWS,
+    },
+    Rule {
+        is_broken: |given, _| given.has(&SETS) && given.has(&ID),
+        options: &[&ID, &SETS],
+        why: SETS_ARE_ROWS,
+    },
+    Rule {
+        is_broken: |given, _| given.has(&SETS) && given.has(&KEEP),
+        options: &[&KEEP, &SETS],
+        why: SETS_ARE_ROWS,
+    },
+];
+
 /// The method.
 pub(crate) static CLOSED: Method = Method {
     entry: MethodEntry {
@@ -81,48 +125,7 @@ pub(crate) static CLOSED: Method = Method {
             NO_DEPENDENT,
             NO_CHECKPOINT,
         ],
-        rules: &[
-            Rule {
-                is_broken: |given, _| given.has(&SYNERGY) && !given.has(&SETS),
-                options: &[&SYNERGY],
-                why: "it compares two of the sets that {sets} names; give {sets} too",
-            },
-            Rule {
-                is_broken: |given, _| match given.list(&SYNERGY) {
-                    [first, second] => first == second,
-                    _ => given.has(&SYNERGY),
-                },
-                options: &[&SYNERGY],
-                why: "it takes two different sets, such as {synergy=a,b}",
-            },
-            Rule {
-                is_broken: |given, _| given.has(&SYNERGY) && given.has(&STDERR),
-                options: &[&STDERR, &SYNERGY],
-                why: "synergies have no standard errors",
-            },
-            Rule {
-                is_broken: |given, _| {
-                    given.has(&SETS) && given.word(&SEMIVALUE).is_some_and(|word| word != "shapley")
-                },
-                options: &[&SEMIVALUE, &SETS],
-                why: "sets are valued by Shapley's weights only",
-            },
-            Rule {
-                is_broken: |given, _| given.has(&SETS) && given.has(&BY),
-                options: &[&BY, &SETS],
-                why: SETS_ARE_ROWS,
-            },
-            Rule {
-                is_broken: |given, _| given.has(&SETS) && given.has(&ID),
-                options: &[&ID, &SETS],
-                why: SETS_ARE_ROWS,
-            },
-            Rule {
-                is_broken: |given, _| given.has(&SETS) && given.has(&KEEP),
-                options: &[&KEEP, &SETS],
-                why: SETS_ARE_ROWS,
-            },
-        ],
+        rules: SETS_RULES,
         parts: "log_density, relative",
         std_errors: "the reference is a sample",
         saved: Ok(()),

@@ -5,7 +5,9 @@ use crate::how::How;
 use crate::method::{MakeLinear, MakeLogistic, Makes, Method};
 use dshap::classification::{ClassificationMethod, ClassificationValuer};
 use dshap::linear::{Constant, Convention, LinearMethod, LinearValuer};
-use dshap_catalogue::options::{CONSTANT, CONVENTION, NO_INTERCEPT, REFIT_INTERCEPT, RIDGE, SEMIVALUE};
+use dshap_catalogue::options::{
+    CONSTANT, CONVENTION, NO_INTERCEPT, POPULATION, REFIT_INTERCEPT, RIDGE, SEMIVALUE, TEST,
+};
 use dshap_catalogue::{Default, Given, MethodEntry, MethodKind, Rule, Takes};
 
 pub(super) const REFIT_RULE: Rule = Rule {
@@ -30,6 +32,8 @@ pub(crate) static GAUSSIAN: Method = Method {
         options: &[
             TAKES_TARGET,
             TAKES_REFERENCE,
+            TAKES_PREDICTED,
+            TAKES_POPULATION,
             TAKES_WEIGHT,
             TAKES_M,
             TAKES_Q,
@@ -48,6 +52,21 @@ pub(crate) static GAUSSIAN: Method = Method {
         refuses: &[(&RIDGE, "the closed form of a regression has no ridge"), NO_CHECKPOINT_OF_LABELS],
         rules: &[
             REFIT_RULE,
+            TEST_OR_POPULATION,
+            NO_REFITTED_TESTS,
+            NO_ERRORS_OF_LABELS,
+            Rule {
+                is_broken: |given, _| {
+                    is_for_tests(given) && given.word(&CONSTANT).is_some_and(|constant| constant != "gain")
+                },
+                options: &[&CONSTANT, &TEST, &POPULATION],
+                why: "values for test rows have the constant `gain`",
+            },
+            Rule {
+                is_broken: |given, _| is_for_tests(given) && given.is(&CONVENTION, "printed"),
+                options: &[&CONVENTION, &TEST, &POPULATION],
+                why: "the paper prints values for rows like the reference only",
+            },
             Rule {
                 is_broken: |given, _| given.is(&CONVENTION, "authors"),
                 options: &[&CONVENTION],
@@ -92,10 +111,17 @@ pub(crate) static GAUSSIAN: Method = Method {
         linear: Some(MakeLinear::Rows(|model, how, sizes, std_error| {
             let (constant, convention) = settings(how);
             let method = LinearMethod::Gaussian { constant, convention };
-            let valuer = LinearValuer::new(model.fit.clone(), sizes, method)?;
-            Ok(Some(Box::new(valuer.with_std_error(std_error))))
+            let valuer = match model.tests() {
+                Some(tests) => LinearValuer::on_tests(model.fit.clone(), sizes, None, tests)?,
+                None => LinearValuer::new(model.fit.clone(), sizes, method)?,
+            };
+            let noise = model.noise(std_error);
+            Ok(Some(Box::new(valuer.with_std_error(std_error).with_noise(noise))))
         })),
-        logistic: Some(MakeLogistic::EachFit(|_, (_, fit), how, sizes| {
+        logistic: Some(MakeLogistic::EachFit(|model, (class, fit), how, sizes| {
+            if let Some(tests) = model.tests(class) {
+                return ClassificationValuer::on_tests(fit, sizes, None, tests).map(Some);
+            }
             let (constant, convention) = settings(how);
             let method = ClassificationMethod::Gaussian { constant, convention };
             ClassificationValuer::new(fit, sizes, method).map(Some)

@@ -11,9 +11,9 @@ use crate::observer::Stage;
 use crate::reference::ExtraPass;
 use crate::row_valuer::{Outcome, RowValuer, WantsRows};
 use crate::warning::Warning;
-use dshap::linear::GeneralOptions;
+use dshap::linear::{GeneralOptions, SetTargets};
 use dshap::{Draws, Part, Place, Rows, Sizes, Valuer, Values, Watch};
-use dshap_catalogue::options::{RIDGE, SAMPLES, SEED, STOP, WEIGHT};
+use dshap_catalogue::options::{RIDGE, SAMPLES, SEED, STOP, TARGETS, WEIGHT};
 use dshap_catalogue::{Default, MethodEntry, MethodKind, Takes, Task};
 use dshap_table::Labels;
 
@@ -26,7 +26,8 @@ pub(crate) static GENERAL: Method = Method {
         name: "general",
         summary: "For any inputs and any ridge, by drawing sets",
         about: "Sets of reference rows are drawn, and the gain of each row is averaged over them. Nothing is assumed \
-                about the distribution of the inputs, and sets can be fitted with a ridge. All rows are held in \
+                about the distribution of the inputs, and sets can be fitted with a ridge. With {targets=observed} nothing is \
+                assumed about the targets either. All rows are held in \
                 memory, and it takes thousands of times as long as `gaussian`. Values are too close to zero by \
                 about 3p/n for p columns and n reference rows, since sets are drawn from the reference itself. For \
                 labels sets are fitted by least squares with the weights of the logistic fit.",
@@ -48,6 +49,7 @@ pub(crate) static GENERAL: Method = Method {
                 .default(Default::Number(0.0))
                 .saved_as("ridge"),
             TAKES_FIT_RIDGE,
+            Takes::new(&TARGETS).tasks(REGRESSION).default(Default::Word("expected")).saved_as("targets"),
             Takes::new(&STOP)
                 .role("standard errors wanted, as a share of the spread of values")
                 .default(Default::Number(0.02))
@@ -90,7 +92,13 @@ pub(crate) fn options(how: &How, task: Task) -> GeneralOptions {
         min_rounds: GeneralOptions::default().min_rounds.min(max_rounds),
         max_rounds,
         seed: how.seed(),
+        targets: targets(how),
     }
+}
+
+/// Which targets drawn sets have.
+pub(crate) fn targets(how: &How) -> SetTargets {
+    if how.given.is(&TARGETS, "observed") { SetTargets::Observed } else { SetTargets::Expected }
 }
 
 /// What values rows by drawing sets. Rows of the reference are valued against each
@@ -158,12 +166,13 @@ where
 {
     fn parts(&self) -> Vec<Part> {
         match self.n_classes {
-            None => vec![Part::DistSq, Part::ResidSq],
-            Some(2) => vec![Part::DistSq, Part::Prob, Part::Weight],
+            None => vec![Part::DistSq, Part::ResidSq, Part::Predicted, Part::Residual],
+            Some(2) => [&[Part::DistSq, Part::Prob, Part::Weight], Part::OF_LABEL.as_slice()].concat(),
             Some(n) if self.ask.extras.by_class => {
-                (0..n).flat_map(|class| [Part::ValueOf(class), Part::ProbOf(class)]).collect()
+                let of_classes = (0..n).flat_map(|class| [Part::ValueOf(class), Part::ProbOf(class)]);
+                of_classes.chain(Part::OF_LABEL).collect()
             }
-            Some(_) => Vec::new(),
+            Some(_) => Part::OF_LABEL.to_vec(),
         }
     }
 
@@ -218,6 +227,13 @@ mod tests {
         for task in [Task::Regression, Task::Classification] {
             assert_eq!(options(&how, task), GeneralOptions::default());
         }
+    }
+
+    #[test]
+    fn sets_keep_their_targets_where_they_are_asked_to() {
+        let observed = Given::new().with(&TARGETS, Value::Word("observed".into()));
+        let options = options(&How { method: &GENERAL, given: observed }, Task::Regression);
+        assert_eq!(options, GeneralOptions { targets: SetTargets::Observed, ..GeneralOptions::default() });
     }
 
     #[test]

@@ -5,8 +5,8 @@ use crate::method::{Makes, Method};
 use crate::neighbours::DEFAULT_TESTS;
 use dshap::neighbours::DEFAULT_K;
 use dshap_catalogue::options::{
-    CHECKPOINT, DEPENDENT, K, METRIC, NO_INTERCEPT, PER_CLASS, POSITIVE, Q, REFIT_INTERCEPT, RIDGE, SAMPLES,
-    SCALE, SEED, TEST, WEIGHT,
+    CHECKPOINT, DEPENDENT, K, LISTS, METRIC, NO_INTERCEPT, PER_CLASS, POSITIVE, Q, REFIT_INTERCEPT, RIDGE,
+    SAMPLES, SCALE, SEED, TEST, WEIGHT,
 };
 use dshap_catalogue::{Default, MethodEntry, MethodKind, OptionEntry, Rule, Takes};
 
@@ -65,6 +65,7 @@ pub(crate) static KNN: Method = Method {
             TAKES_SCALE,
             TAKES_SAMPLES,
             TAKES_SEED,
+            Takes::new(&LISTS),
             TAKES_SEMIVALUE,
             TAKES_STDERR,
         ],

@@ -64,6 +64,16 @@ pub fn entries() -> Vec<&'static MethodEntry> {
     METHODS.iter().map(|method| &method.entry).collect()
 }
 
+/// An entry as JSON, with the options that the method takes for tasks it has.
+pub fn as_json(entry: &MethodEntry) -> serde_json::Value {
+    let mut object = serde_json::to_value(entry).expect("entries have nothing JSON cannot hold");
+    for (option, takes) in object["options"].as_array_mut().into_iter().flatten().zip(entry.options) {
+        let tasks = takes.tasks.iter().filter(|task| entry.is_for(**task));
+        option["tasks"] = tasks.map(|task| task.name()).collect();
+    }
+    object
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

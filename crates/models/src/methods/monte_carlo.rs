@@ -2,9 +2,10 @@
 
 use super::closed::*;
 use super::shared::*;
+use crate::density::PAPER_SAMPLES;
 use crate::method::{Makes, Method};
 use dshap::density::{Algorithm5, DensityMethod};
-use dshap_catalogue::options::{SEED, SETS, STDERR};
+use dshap_catalogue::options::{SAMPLES, SEED, SETS, STDERR, SYNERGY};
 use dshap_catalogue::{Default, MethodEntry, MethodKind, Takes};
 
 /// The method.
@@ -13,7 +14,8 @@ pub(crate) static MONTE_CARLO: Method = Method {
         name: "monte-carlo",
         summary: "The paper's Monte Carlo for densities, for comparison",
         about: "Algorithm 5 of the paper: Theorem 5 with two of its integrals estimated from one draw for each \
-                reference row. `closed` computes the same without noise.",
+                reference row (B = 2000 of them). With {sets} it values sets S*, as the paper has it. `closed` computes \
+                the same without noise.",
         kind: MethodKind::Drawing,
         tasks: DENSITY,
         options: &[
@@ -23,11 +25,15 @@ pub(crate) static MONTE_CARLO: Method = Method {
             TAKES_BANDWIDTH,
             TAKES_SCALE,
             TAKES_EVERY_ROW,
-            TAKES_SAMPLES,
+            Takes::new(&SAMPLES)
+                .role("B, the maximum number of reference rows, each with one draw; if there are more, a sample is drawn")
+                .default(Default::Count(PAPER_SAMPLES as u64)),
             Takes::new(&SEED)
                 .role("seed of the draws, and of a sample of the reference")
                 .default(Default::Count(0))
                 .saved_as("seed"),
+            Takes::new(&SETS),
+            Takes::new(&SYNERGY),
         ],
         refuses: &[
             NO_TARGET,
@@ -41,9 +47,8 @@ pub(crate) static MONTE_CARLO: Method = Method {
             NO_DEPENDENT,
             NO_CHECKPOINT,
             (&STDERR, "Algorithm 5 has one draw for each reference row and no estimate of its error"),
-            (&SETS, "only {method=closed} values sets"),
         ],
-        rules: &[],
+        rules: SETS_RULES,
         parts: "",
         std_errors: "",
         saved: Ok(()),

@@ -2,10 +2,10 @@
 
 use crate::reference::ExtraPass;
 use dshap_catalogue::options::{
-    CHECKPOINT, DEPENDENT, M, NO_INTERCEPT, PER_CLASS, POSITIVE, Q, REFERENCE, REFIT_INTERCEPT, RIDGE,
-    SEMIVALUE, STDERR, TARGET, WEIGHT,
+    CHECKPOINT, DEPENDENT, M, NO_INTERCEPT, PER_CLASS, POPULATION, POSITIVE, Q, REFERENCE, REFIT_INTERCEPT,
+    RIDGE, SEMIVALUE, STDERR, TARGET, TEST, WEIGHT,
 };
-use dshap_catalogue::{Default, Given, OptionEntry, Takes, Task, Value};
+use dshap_catalogue::{Default, Given, OptionEntry, Rule, Takes, Task, Value};
 
 pub(super) const PREDICTIONS: &[Task] = &[Task::Regression, Task::Classification];
 pub(super) const REGRESSION: &[Task] = &[Task::Regression];
@@ -23,6 +23,11 @@ pub(super) const TAKES_NO_INTERCEPT: Takes = Takes::new(&NO_INTERCEPT);
 pub(super) const TAKES_REFIT_INTERCEPT: Takes = Takes::new(&REFIT_INTERCEPT).tasks(REGRESSION);
 pub(super) const TAKES_SEMIVALUE: Takes =
     Takes::new(&SEMIVALUE).default(Default::Word("shapley")).saved_as("semivalue");
+/// Rows that a closed form is for.
+pub(super) const TAKES_PREDICTED: Takes = Takes::new(&TEST)
+    .role("rows like those that the model will predict; values are for them")
+    .default(Default::Depends("rows like the reference"));
+pub(super) const TAKES_POPULATION: Takes = Takes::new(&POPULATION);
 pub(super) const TAKES_STDERR: Takes = Takes::new(&STDERR);
 pub(super) const TAKES_PER_CLASS: Takes = Takes::new(&PER_CLASS).tasks(CLASSIFICATION);
 pub(super) const TAKES_CHECKPOINT: Takes = Takes::new(&CHECKPOINT).tasks(REGRESSION);
@@ -34,6 +39,27 @@ pub(super) const TAKES_FIT_RIDGE: Takes = Takes::new(&RIDGE)
     .tasks(CLASSIFICATION)
     .role("half of it times the squared coefficients is added to the log-loss of the fit")
     .default(Default::Depends("auto; 0 with {convention=printed}"));
+
+/// Whether values are for given rows.
+pub(super) fn is_for_tests(given: &Given) -> bool {
+    given.has(&TEST) || given.has(&POPULATION)
+}
+
+pub(super) const TEST_OR_POPULATION: Rule = Rule {
+    is_broken: |given, _| given.has(&TEST) && given.has(&POPULATION),
+    options: &[&POPULATION, &TEST],
+    why: "values are for the rows of one of them",
+};
+pub(super) const NO_REFITTED_TESTS: Rule = Rule {
+    is_broken: |given, _| given.has(&REFIT_INTERCEPT) && is_for_tests(given),
+    options: &[&REFIT_INTERCEPT, &TEST, &POPULATION],
+    why: "the closed form for test rows takes the means of the reference as known",
+};
+pub(super) const NO_ERRORS_OF_LABELS: Rule = Rule {
+    is_broken: |given, task| task == Some(Task::Classification) && given.has(&STDERR) && is_for_tests(given),
+    options: &[&STDERR, &TEST, &POPULATION],
+    why: "values of labels for test rows have no standard errors",
+};
 
 /// A method that needs nothing of the reference beyond a fit.
 pub(super) fn needs_nothing(_: &Given, _: Task) -> Option<ExtraPass> {

@@ -5,12 +5,12 @@ use super::{NeighbourModel, Tests};
 use crate::file::{Arrays, InputFile, Reading, named};
 use crate::held_rows::HeldRows;
 use dshap::Sizes;
-use dshap::neighbours::{Metric, Scale, TestRows};
-use dshap_catalogue::options::{METRIC, SAMPLES, SCALE, SEED};
+use dshap::neighbours::{KeptLists, Metric, Scale, TestRows};
+use dshap_catalogue::options::{LISTS, METRIC, SAMPLES, SCALE, SEED};
 use dshap_catalogue::{Given, OptionEntry, Value};
 use dshap_table::{Design, Labels};
 use serde::{Deserialize, Serialize};
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 /// Rows of neighbours without their arrays.
 #[derive(Serialize, Deserialize)]
@@ -30,12 +30,15 @@ pub(crate) struct NeighbourDocument {
     /// Absent if they were not given.
     samples: Option<usize>,
     seed: Option<u64>,
+    /// Places that each list of neighbours has at least; absent if none are saved.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    lists: Option<usize>,
 }
 
 /// What stands in the file of nearest neighbours.
 pub(super) fn write(model: &NeighbourModel) -> (NeighbourDocument, Arrays) {
     let given = &model.given;
-    let document = NeighbourDocument {
+    let mut document = NeighbourDocument {
         metric: metric_word(metric(given)).into(),
         scale: scale_word(scale(given)).into(),
         test_from_reference: matches!(model.tests, Tests::Reference(_)),
@@ -43,6 +46,7 @@ pub(super) fn write(model: &NeighbourModel) -> (NeighbourDocument, Arrays) {
         test_left_out: model.n_tests_left_out,
         samples: given.size(&SAMPLES),
         seed: given.count(&SEED),
+        lists: None,
     };
     let (x, y) = model.reference.to_parts();
     let mut arrays = vec![named("rows.x", x), named("rows.y", y)];
@@ -56,6 +60,11 @@ pub(super) fn write(model: &NeighbourModel) -> (NeighbourDocument, Arrays) {
         }
         // Test rows are held before a valuer is saved; a file without them is refused when it is read.
         Tests::Later => {}
+    }
+    if let Some(lists) = model.saved_lists() {
+        let (keep, lengths, places) = lists.to_parts();
+        document.lists = Some(keep);
+        arrays.extend([named("lists.lengths", lengths), named("lists.places", places)]);
     }
     (document, arrays)
 }
@@ -91,6 +100,15 @@ pub(crate) fn parse(
     let mut model = NeighbourModel::of(reference, n_classes, tests, fitted_with.clone()).map_err(wrong)?;
     (model.test_files, model.n_tests_left_out) = (stored.test_files, stored.test_left_out);
     check_tests(&model).map_err(wrong)?;
+    if let Some(keep) = stored.lists {
+        let (lengths, places) = (arrays.take("lists.lengths")?, arrays.take("lists.places")?);
+        let n_rows = model.reference.n_rows();
+        let lists = KeptLists::from_parts(n_rows, keep, &lengths, &places).map_err(wrong)?;
+        if lists.n_tests() != model.n_tests() {
+            return Err("its lists of neighbours are not those of its test rows".into());
+        }
+        model.lists = Arc::new(OnceLock::from(lists));
+    }
     *given = given.or(&fitted_with);
     Ok(model)
 }
@@ -113,6 +131,7 @@ fn given_for(stored: &NeighbourDocument) -> Result<Given, String> {
     set(&SCALE, (scale != Scale::default()).then(|| Value::Word(scale_word(scale).into())))?;
     set(&SAMPLES, stored.samples.map(|samples| Value::Count(samples as u64)))?;
     set(&SEED, stored.seed.map(Value::Count))?;
+    set(&LISTS, stored.lists.map(|_| Value::On))?;
     Ok(given)
 }
 
@@ -148,6 +167,7 @@ mod tests {
             test_left_out: 0,
             samples,
             seed,
+            lists: None,
         }
     }
 

@@ -36,6 +36,9 @@ pub struct NeighbourFacts {
     pub row_bytes: u64,
     /// Bytes of the test rows held beside them.
     pub test_bytes: u64,
+    /// Bytes of the lists of neighbours that the valuer file has, if it has any.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub list_bytes: Option<u64>,
 }
 
 impl NeighbourFacts {
@@ -61,6 +64,7 @@ impl NeighbourFacts {
             label_rows: model.label_rows(),
             row_bytes: model.reference.n_bytes(),
             test_bytes,
+            list_bytes: model.saved_lists().map(|lists| 8 * lists.n_places() as u64),
         }
     }
 }

@@ -6,12 +6,14 @@
 //! | `options.rs` | the options of nearest neighbours |
 //! | `sizes.rs` | which set sizes count, and what helps where none does |
 //! | `rows.rs` | what values the points of a run |
+//! | `lists.rs` | the reference in the order of distance from each test row, kept for unseen rows |
 //! | `blocks.rs` | how many points at once, and the memory that takes |
 //! | `facts.rs`, `document.rs` | what is known about it; its part of the valuer file |
 
 mod blocks;
 mod document;
 mod facts;
+mod lists;
 mod options;
 mod rows;
 mod sizes;
@@ -29,10 +31,13 @@ use crate::held_rows::HeldRows;
 use crate::how::How;
 use crate::model::{Ask, Learned, Model};
 use crate::observer::Stage;
-use crate::reference::{Pass, Reference};
+use crate::reference::{Pass, Reference, RowCounts};
 use crate::row_valuer::RowValuer;
 use crate::warning::Warning;
-use dshap::neighbours::{NeighbourOptions, NeighbourTask, NeighbourValuer, Search, TestRows, sample_rows};
+use dshap::neighbours::{
+    KeptLists, NeighbourOptions, NeighbourTask, NeighbourValuer, ReferenceSpace, Search, TestMeans, TestRows,
+    sample_rows,
+};
 use dshap::{Sizes, Valuer};
 use dshap_catalogue::options::SAMPLES;
 use dshap_catalogue::{Given, Task};
@@ -40,7 +45,8 @@ use dshap_table::{Design, Labels};
 use options::{is_finite, metric, most_tests, of_fit, scale, seed};
 use rows::NeighbourRows;
 use sizes::NeighbourSizes;
-use std::sync::Arc;
+use std::ops::Range;
+use std::sync::{Arc, OnceLock};
 
 /// A label of fewer reference rows is a warning.
 const FEW_ROWS_OF_A_LABEL: usize = 5;
@@ -62,6 +68,11 @@ pub struct NeighbourModel {
     columns: ColumnStats,
     /// Design columns that are left out because they do not vary.
     constant: Vec<usize>,
+    /// How cells become coordinates, which takes passes over all of them.
+    space: ReferenceSpace,
+    /// The reference in the order of distance from each test row, if it was sorted. Copies of
+    /// the model share it.
+    lists: Arc<OnceLock<KeptLists>>,
 }
 
 /// The rows that utility is measured on.
@@ -82,18 +93,34 @@ pub enum Tests {
 ///
 /// [`Error`].
 pub fn learn(how: &How, reference: &dyn Reference, tests: Option<&dyn Reference>) -> Result<Learned, Error> {
-    let (design, given) = (reference.design(), of_fit(&how.given));
     let (held, rows) = reference.hold(Stage::Fit)?;
+    match tests {
+        None => learned_of(how, reference.design(), held, rows, None),
+        Some(tests) => learned_of(how, reference.design(), held, rows, Some((Tests::Later, tests.files()))),
+    }
+}
+
+/// Keeps rows that are held already, and test rows with their files; without these, test
+/// rows are reference rows.
+///
+/// # Errors
+///
+/// [`Error`].
+pub fn learned_of(
+    how: &How,
+    design: &Design,
+    held: HeldRows,
+    rows: RowCounts,
+    tests: Option<(Tests, Vec<InputFile>)>,
+) -> Result<Learned, Error> {
+    let given = of_fit(&how.given);
     if held.n_rows() == 0 {
         return Err(Error::NothingLeft);
     }
-    let (tests, test_files) = match tests {
-        Some(tests) => (Tests::Later, tests.files()),
-        None => {
-            let numbers = sample_rows(held.n_rows(), most_tests(&given), seed(&given));
-            (Tests::Reference(numbers.into()), Vec::new())
-        }
-    };
+    let (tests, test_files) = tests.unwrap_or_else(|| {
+        let numbers = sample_rows(held.n_rows(), most_tests(&given), seed(&given));
+        (Tests::Reference(numbers.into()), Vec::new())
+    });
     let n_classes = design.labels().map(Labels::n_classes);
     let model = NeighbourModel::of(held, n_classes, tests, given);
     let model = model.map_err(|error| match error {
@@ -124,6 +151,9 @@ impl NeighbourModel {
             Some(n_classes) => NeighbourTask::Classification { n_classes },
             None => NeighbourTask::Regression,
         };
+        let (metric, scale) = (metric(&given), scale(&given));
+        let space =
+            ReferenceSpace::new(rows, NeighbourOptions { metric, scale, ..NeighbourOptions::new(task) })?;
         let mut model = Self {
             reference: Arc::new(reference),
             tests,
@@ -133,12 +163,19 @@ impl NeighbourModel {
             task,
             columns: columns.finish(),
             constant: Vec::new(),
+            space,
+            lists: Arc::default(),
         };
         // Test rows and sizes do not matter for that.
         let first = TestRows::Given(model.reference.rows()?.slice(0, 1));
         let constant = model.valuer_by(first, 1, Sizes::new(2, 2))?.constant_columns().to_vec();
         model.constant = constant;
         Ok(model)
+    }
+
+    /// What is known about it, by how rows are valued.
+    pub fn facts(&self, design: &Design, how: &How) -> NeighbourFacts {
+        NeighbourFacts::of(self, design, options::k(how))
     }
 
     /// Whether the targets are two numbers, so that they may be labels.
@@ -190,7 +227,7 @@ impl NeighbourModel {
         k: usize,
         sizes: Sizes,
     ) -> Result<NeighbourValuer<'a>, dshap::Error> {
-        NeighbourValuer::new(self.reference.rows()?, tests, sizes, self.options(k))
+        NeighbourValuer::in_space(&self.space, self.reference.rows()?, tests, sizes, self.options(k))
     }
 
     /// The same for the reference as a finite dataset.
@@ -205,6 +242,51 @@ impl NeighbourModel {
     fn options(&self, k: usize) -> NeighbourOptions {
         let (metric, scale) = (metric(&self.given), scale(&self.given));
         NeighbourOptions { k, metric, scale, ..NeighbourOptions::new(self.task) }
+    }
+
+    /// What values the points of a run.
+    fn rows<'a>(&'a self, ask: Ask<'a>) -> Result<NeighbourRows<'a>, Error> {
+        let sizes = self.sizes(ask.how, ask.design)?;
+        Ok(NeighbourRows {
+            model: self,
+            k: options::k(ask.how),
+            sizes,
+            warnings: self.doubts(&ask, sizes)?,
+            search: Search::Auto,
+            own: None,
+            tests: None,
+            has_valued: false,
+            ask,
+        })
+    }
+
+    /// Test rows that are held.
+    pub fn n_tests(&self) -> usize {
+        match &self.tests {
+            Tests::Given(held) => held.n_rows(),
+            Tests::Reference(numbers) => numbers.len(),
+            Tests::Later => 0,
+        }
+    }
+
+    /// What some of the test rows say about all reference rows, each against the others.
+    ///
+    /// # Errors
+    ///
+    /// [`Error`].
+    pub fn own_means(&self, ask: Ask<'_>, tests: Range<usize>) -> Result<TestMeans, Error> {
+        let design = ask.design;
+        let core = |error| Error::core(error, design);
+        let tests = tests.start.min(self.n_tests())..tests.end.min(self.n_tests());
+        let rows = self.rows(ask)?;
+        match &self.tests {
+            Tests::Given(held) => {
+                let held = held.rows().map_err(core)?.slice(tests.start, tests.len());
+                rows.means_by(TestRows::Given(held)).map_err(core)
+            }
+            Tests::Reference(numbers) => rows.means_by(TestRows::Reference(&numbers[tests])).map_err(core),
+            Tests::Later => Err(rows.ask.incomplete()),
+        }
     }
 
     /// Whether rows can be valued, and what is doubtful about it.
@@ -289,7 +371,7 @@ impl Model for NeighbourModel {
             Tests::Reference(numbers) => 8 * numbers.len() as u64,
             Tests::Later => 0,
         };
-        self.reference.n_bytes() + tests
+        self.reference.n_bytes() + tests + self.lists_bytes()
     }
 
     /// Whether any of the sizes counts is checked when rows are valued.
@@ -314,6 +396,7 @@ impl Model for NeighbourModel {
         }
         self.n_tests_left_out = counts.n_left_out();
         self.tests = Tests::Given(Arc::new(held));
+        self.lists = Arc::default();
         Ok(())
     }
 
@@ -323,18 +406,7 @@ impl Model for NeighbourModel {
     }
 
     fn row_valuer<'a>(&'a self, ask: Ask<'a>) -> Result<Box<dyn RowValuer + 'a>, Error> {
-        let sizes = self.sizes(ask.how, ask.design)?;
-        Ok(Box::new(NeighbourRows {
-            model: self,
-            k: options::k(ask.how),
-            sizes,
-            warnings: self.doubts(&ask, sizes)?,
-            search: Search::Auto,
-            own: None,
-            tests: None,
-            has_valued: false,
-            ask,
-        }))
+        Ok(Box::new(self.rows(ask)?))
     }
 
     fn label_warnings(&self, _: &How, _: Sizes, design: &Design) -> Vec<Warning> {
@@ -348,7 +420,7 @@ impl Model for NeighbourModel {
     }
 
     fn describe(&self, how: &How, design: &Design, facts: &mut Facts) {
-        facts.neighbours = Some(NeighbourFacts::of(self, design, options::k(how)));
+        facts.neighbours = Some(self.facts(design, how));
         // Nothing is drawn but test rows, whose seed stands beside them.
         facts.seed = None;
     }

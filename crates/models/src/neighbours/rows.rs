@@ -49,11 +49,25 @@ impl NeighbourRows<'_> {
         self.finish(&means, n)
     }
 
+    /// What test rows say about all reference rows, each against the others.
+    pub(super) fn means_by(&self, tests: TestRows<'_>) -> Result<TestMeans, dshap::Error> {
+        let (model, mut means) = (self.model, TestMeans::new(self.model.reference.n_rows()));
+        if self.is_finite() {
+            model.dataset_valuer_by(tests, self.k)?.add_finite_shapley(&mut means, &|_, _| true)?;
+        } else {
+            let valuer = model.valuer_by(tests, self.k, self.sizes)?.with_search(self.search);
+            valuer.add_leave_one_out(&mut means, &|_, _| true)?;
+        }
+        Ok(means)
+    }
+
     /// Values of points that are not part of the reference.
     fn values_of(&mut self, points: Rows<'_>, watch: Watch<'_>) -> Result<Values, Error> {
         let mut means = TestMeans::new(points.len());
-        self.tests = Some(self.by_all_tests(points.len(), watch, |valuer, watch| {
-            valuer.add_values(points, &mut means, watch)
+        let kept = self.model.lists.get();
+        self.tests = Some(self.by_all_tests(points.len(), watch, |valuer, watch| match kept {
+            Some(lists) if valuer.can_use(lists)? => valuer.add_values_by(lists, points, &mut means, watch),
+            _ => valuer.add_values(points, &mut means, watch),
         })?);
         self.finish(&means, points.len())
     }

@@ -6,7 +6,7 @@ use crate::held_rows::HeldRows;
 use crate::how::How;
 use crate::row_valuer::Iterations;
 use crate::warning::Warning;
-use dshap::{Sizes, Values, Watch};
+use dshap::{Rows, Sizes, Values, Watch};
 use dshap_baselines::{
     CHECK_EVERY, Error, MonteCarlo, ReferenceRows, Utility, d_shapley, d_shapley_of_reference,
     exact_density_shapley, exact_shapley_counted, is_undetermined, leave_one_out, random, tmc_shapley,
@@ -103,30 +103,47 @@ impl Job<'_> {
     where
         U::Set: Sync,
     {
-        let rows = self.players.rows()?;
-        match self.baseline {
-            Baseline::DShapley => {
-                let reference = ReferenceRows::new(rows, utility)?;
-                let (sizes, stopping) = (self.sizes, stopping(self.how));
-                let drawn = match self.points {
-                    Some(points) => d_shapley(utility, &reference, points.rows()?, sizes, stopping, watch)?,
-                    None => d_shapley_of_reference(utility, &reference, sizes, stopping, watch)?,
-                };
-                Ok(JobOutcome::drawn(drawn, false))
-            }
-            Baseline::TmcShapley => {
-                Ok(JobOutcome::drawn(tmc_shapley(utility, rows, tmc(self.how), watch)?, true))
-            }
-            Baseline::ExactShapley => {
-                let (values, undetermined_share) = exact_shapley_counted(utility, rows, watch)?;
-                Ok(JobOutcome { undetermined_share, ..JobOutcome::known(values) })
-            }
-            Baseline::LeaveOneOut => {
-                let values = leave_one_out(utility, rows, watch)?;
-                let undetermined_share = f64::from(u8::from(is_undetermined(utility, rows)?));
-                Ok(JobOutcome { undetermined_share, ..JobOutcome::known(values) })
-            }
-            Baseline::Random => Ok(JobOutcome::known(random(rows.len(), self.how.seed()))),
+        let points = self.points.map(HeldRows::rows).transpose()?;
+        value_by(self.baseline, self.how, utility, (self.players.rows()?, points), self.sizes, watch)
+    }
+}
+
+/// Values rows by a baseline and any utility: the points, or the players if there are none.
+///
+/// # Errors
+///
+/// [`Error`].
+pub fn value_by<U: Utility>(
+    baseline: Baseline,
+    how: &How,
+    utility: &U,
+    (players, points): (Rows<'_>, Option<Rows<'_>>),
+    sizes: Sizes,
+    watch: Watch<'_>,
+) -> Result<JobOutcome, Error>
+where
+    U::Set: Sync,
+{
+    match baseline {
+        Baseline::DShapley => {
+            let reference = ReferenceRows::new(players, utility)?;
+            let stopping = stopping(how);
+            let drawn = match points {
+                Some(points) => d_shapley(utility, &reference, points, sizes, stopping, watch)?,
+                None => d_shapley_of_reference(utility, &reference, sizes, stopping, watch)?,
+            };
+            Ok(JobOutcome::drawn(drawn, false))
         }
+        Baseline::TmcShapley => Ok(JobOutcome::drawn(tmc_shapley(utility, players, tmc(how), watch)?, true)),
+        Baseline::ExactShapley => {
+            let (values, undetermined_share) = exact_shapley_counted(utility, players, watch)?;
+            Ok(JobOutcome { undetermined_share, ..JobOutcome::known(values) })
+        }
+        Baseline::LeaveOneOut => {
+            let values = leave_one_out(utility, players, watch)?;
+            let undetermined_share = f64::from(u8::from(is_undetermined(utility, players)?));
+            Ok(JobOutcome { undetermined_share, ..JobOutcome::known(values) })
+        }
+        Baseline::Random => Ok(JobOutcome::known(random(players.len(), how.seed()))),
     }
 }

@@ -21,7 +21,7 @@ mod rows;
 
 pub use facts::BaselineFacts;
 pub use frame::{AnyUtility, Frame};
-pub use job::{Job, JobOutcome};
+pub use job::{Job, JobOutcome, value_by};
 pub use options::Baseline;
 pub(crate) use options::refuse_unseen;
 pub use parts::{Parts, TEST_SHARE, rows_to_leave};

@@ -46,6 +46,10 @@ fn random_value(attack: &mut Attack, option: &OptionEntry, folder: &Folder) -> O
         Kind::Switch => Value::On,
         Kind::Number { .. } => Value::Number(number(attack)),
         Kind::Count { .. } | Kind::Bytes => Value::Count(count(attack)),
+        Kind::Counts { .. } => match attack.below(2) {
+            0 => Value::Count(count(attack)),
+            _ => Value::Counts(vec![count(attack), count(attack)]),
+        },
         Kind::Choice { words } => Value::Word(attack.one_of(words).word.into()),
         Kind::WordOrNumber { words, .. } => match attack.below(2) {
             0 => Value::Word(attack.one_of(words).word.into()),

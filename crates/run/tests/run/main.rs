@@ -14,4 +14,5 @@ mod neighbours;
 mod properties;
 mod real_data;
 mod second_order;
+mod spread;
 mod valuers;

@@ -21,6 +21,10 @@ const COLUMNS: [&str; 6] = ["value", "stderr", "potential", "penalty", "dist_sq"
 /// relative to the larger of a value's two sides.
 const ROUNDING: f64 = 1e-11;
 
+/// Standard errors agree to this: they come from another sample of the rows, or from sums that
+/// another fit saw.
+const OTHER_SAMPLE: f64 = 0.3;
+
 #[track_caller]
 fn assert_same(found: &RecordBatch, expected: &RecordBatch) {
     for name in COLUMNS {
@@ -40,6 +44,7 @@ fn assert_close(found: &RecordBatch, expected: &RecordBatch, tolerance: f64) {
                 "resid_sq" => exact.max(1e-3),
                 _ => *exact,
             };
+            let tolerance = if name == "stderr" { tolerance.max(OTHER_SAMPLE) } else { tolerance };
             let error = (found - exact).abs() / scale;
             assert!(error < tolerance, "{name} of row {row}: {found:e} and {exact:e}, {error:.1e}");
         }
