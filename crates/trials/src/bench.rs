@@ -5,6 +5,7 @@ use crate::judging::set_apart;
 use crate::measures::Kind;
 use crate::orders::{Stream, seed_of};
 use dshap::Sizes;
+use dshap::neighbours::sample_rows;
 use dshap_catalogue::options::{POSITIVE, Q, SEED, TARGET, TEST, UTILITY, WEIGHT};
 use dshap_catalogue::{Given, Task};
 use dshap_io::Source;
@@ -45,6 +46,8 @@ pub(crate) struct Bench {
     judging: Option<HeldRows>,
     /// The same rows as neighbours see them, if that differs.
     near: Option<Near>,
+    /// Rows that have numbers, before some were drawn for a trial.
+    pub(crate) n_usable: usize,
     /// Whether test rows were given.
     has_tests: bool,
     /// Whether there are curves beside the methods.
@@ -66,6 +69,10 @@ struct Near {
     design: Design,
     parts: Parts,
 }
+
+/// A trial is on this many rows at most. More would take minutes and change little:
+/// what it finds depends on chance more than on further rows.
+const MOST_TRIAL_ROWS: usize = 10_000;
 
 /// Whether a method measures what sets of rows are worth.
 fn measures(method: &Method) -> bool {
@@ -130,7 +137,17 @@ impl Bench {
         let read = |method, observer: &dyn Observer| {
             HeldTable::read(tables.points, method, &columns, tables.memory, observer)
         };
-        let table = read(method_of(Baseline::LeaveOneOut), observer)?;
+        let mut table = read(method_of(Baseline::LeaveOneOut), observer)?;
+        let n_usable = table.rows.n_rows();
+        // Values that someone else computed belong to all rows.
+        let is_sampled = has_trial && !methods.is_empty() && n_usable > MOST_TRIAL_ROWS;
+        let draw = |rows: &mut HeldRows| {
+            if is_sampled {
+                let drawn = sample_rows(n_usable, MOST_TRIAL_ROWS, seed_of(seed, 0, Stream::Half));
+                *rows = rows.select_rows(&drawn);
+            }
+        };
+        draw(&mut table.rows);
         let (parts, judging) = divide(&table, observer)?;
         let of_neighbours = methods.iter().copied().find(|method| method.is_of_neighbours());
         let near = match of_neighbours.filter(|_| !table.design.has_plain_features()) {
@@ -138,6 +155,7 @@ impl Bench {
             Some(method) => {
                 let quiet = Quiet(observer);
                 let mut near = read(method, &quiet)?;
+                draw(&mut near.rows);
                 number_classes_as(&table.design, &mut near)?;
                 let (parts, _) = divide(&near, &quiet)?;
                 Some(Near { design: near.design, parts })
@@ -151,6 +169,7 @@ impl Bench {
             parts,
             judging,
             near,
+            n_usable,
             has_tests,
             has_trial,
             q,
@@ -168,7 +187,7 @@ impl Bench {
 
     /// Says how many rows were left out for a missing cell.
     pub(crate) fn missing_warning(&self, role: RowRole) -> Option<Warning> {
-        Warning::rows_left_out(role, self.table.n_rows - self.table.rows.n_rows() as u64)
+        Warning::rows_left_out(role, self.table.n_rows - self.n_usable as u64)
     }
 
     /// What targets are.

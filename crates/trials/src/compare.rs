@@ -2,6 +2,7 @@
 
 use crate::bench::{Bench, BenchRequest, seed_in};
 use crate::measures::{kendall, overlap, spearman};
+use crate::steps::Steps;
 use arrow_array::{ArrayRef, Float64Array, RecordBatch, UInt64Array};
 use arrow_schema::{DataType, Field, Schema};
 use dshap::Note;
@@ -85,8 +86,11 @@ pub fn compare(
         warnings.push(Warning::RowsMeasure { n_rows: bench.parts.test.n_rows() });
     }
     let (mut methods, mut columns) = (Vec::new(), Vec::new());
+    let steps = Steps::new(observer, bench.methods.len() as u64);
     for (number, method) in bench.methods.iter().enumerate() {
-        let timed = bench.values(number, None, seed_in(&request.given), observer)?;
+        steps.of_method(method);
+        let timed = bench.values(number, None, seed_in(&request.given), &steps)?;
+        steps.done();
         warnings.extend(timed.warnings);
         methods.push(Compared { method: method.name(), seconds: timed.seconds });
         columns.push(match &bench.parts.numbers {
@@ -98,6 +102,7 @@ pub fn compare(
             }
         });
     }
+    steps.finished();
     let n_valued = (0..n_points).filter(|&row| columns.iter().all(|column| !column[row].is_nan())).count();
     let top = top.unwrap_or_else(|| n_valued.div_ceil(10)).max(1);
     let mut pairs = Vec::new();

@@ -3,9 +3,11 @@
 use crate::bench::{Bench, BenchRequest, seed_in};
 use crate::figure::Curve;
 use crate::hand_out::method_of;
-use crate::orders::{Orders, Traced, mean, std_dev};
+use crate::judgement::Judgement;
+use crate::orders::{Effort, Orders, RANDOM_ORDERS, Traced, mean, std_dev};
 use crate::output::hand_over;
 use crate::search::{Detected, Search};
+use crate::steps::Steps;
 use dshap_catalogue::Task;
 use dshap_catalogue::options::TASK;
 use dshap_models::sets::Baseline;
@@ -45,7 +47,9 @@ pub struct Evaluation {
     pub utility: &'static str,
     /// What all rows are worth.
     pub utility_of_all: f64,
-    /// Rows valued.
+    /// Rows of the table that have numbers.
+    pub n_table_rows: usize,
+    /// Rows valued: of large tables, and of tables without test rows, some of them.
     pub n_rows: usize,
     /// Test rows that curves are judged on, the same for all methods.
     pub n_test: usize,
@@ -63,8 +67,12 @@ pub struct Evaluation {
     pub n_wrong: Option<usize>,
     /// Number of repetitions.
     pub repeats: usize,
+    /// Random orders that the curves of chance are means of.
+    pub random_orders: usize,
     /// Method by method, chance last.
     pub methods: Vec<MethodResult>,
+    /// What to make of it.
+    pub judgement: Judgement,
     /// The curves, which are also the rows of the output.
     #[serde(skip)]
     pub curves: Vec<Curve>,
@@ -139,8 +147,13 @@ pub fn evaluate(
     let measure = bench.measure()?;
     let (utility, least_rows) = (measure.name, measure.least_rows);
     let seed = seed_in(&request.given);
-    let orders = Orders { measure, design, repeats: trial.repeats, seed, observer };
-    let search = Search { bench: &bench, trial, seed, observer };
+    let effort = Effort::of(&measure);
+    let orders = Orders { measure, design, repeats: trial.repeats, seed, effort, observer };
+    let n_others = bench.methods.len() as u64 - 1;
+    // Values, searches, and both ends of two curves; chance searches in many orders.
+    let n_steps = n_others * (3 + trial.repeats as u64) + 3 + (trial.repeats * RANDOM_ORDERS) as u64;
+    let steps = Steps::new(observer, n_steps);
+    let search = Search { bench: &bench, trial, seed, steps: &steps };
     let whole = orders.whole()?;
 
     let (mut curves, mut methods) = (Vec::new(), Vec::new());
@@ -151,7 +164,9 @@ pub fn evaluate(
         warnings.push(Warning::EqualTargets);
     }
     for (number, &method) in bench.methods.iter().enumerate() {
-        let timed = bench.values(number, None, seed, observer)?;
+        steps.of_method(method);
+        let timed = bench.values(number, None, seed, &steps)?;
+        steps.done();
         warnings.extend(timed.warnings);
         let mut found = Detected { seconds: timed.seconds, ..Detected::default() };
         if n_wrong > 0 {
@@ -159,7 +174,9 @@ pub fn evaluate(
         }
         let value = Some(timed.value.as_slice()).filter(|_| method != chance);
         let addition = orders.addition(method.name(), value)?;
+        steps.done();
         let removal = orders.removal(method.name(), value)?;
+        steps.done();
         // Chance has one curve, which counts for both ends.
         let [(addition_high, addition_high_std_dev), (addition_low, addition_low_std_dev)] =
             ends(&addition, whole);
@@ -188,7 +205,10 @@ pub fn evaluate(
             seconds: found.seconds,
         });
     }
+    steps.finished();
     warnings.extend(whole_warning(whole));
+    let n_valued = bench.parts.players.n_rows();
+    let judgement = Judgement::of(&methods, &curves, whole, n_valued, n_wrong, trial.repeats);
     hand_over(&curves, whole, receiver)?;
     let (n_valuing, valuing) = bench.valuing();
     Ok(Evaluation {
@@ -197,7 +217,8 @@ pub fn evaluate(
         task_guessed: bench.table.task_guessed,
         utility,
         utility_of_all: whole,
-        n_rows: bench.parts.players.n_rows(),
+        n_table_rows: bench.n_usable,
+        n_rows: n_valued,
         n_test: bench.judging().n_rows(),
         n_valuing,
         valuing,
@@ -206,7 +227,9 @@ pub fn evaluate(
         noise: (n_wrong > 0).then_some(trial.share()),
         n_wrong: (n_wrong > 0).then_some(n_wrong),
         repeats: trial.repeats,
+        random_orders: effort.orders,
         methods,
+        judgement,
         curves,
         warnings,
     })

@@ -3,7 +3,7 @@
 use crate::bench::{Bench, Tables, seed_in};
 use crate::evaluation::whole_warning;
 use crate::figure::{Curve, Experiment};
-use crate::orders::Orders;
+use crate::orders::{Effort, Orders};
 use dshap_catalogue::Given;
 use dshap_io::Source;
 use dshap_models::{Error, Observer, Warning};
@@ -55,7 +55,8 @@ pub fn curves_of(
     let utility = measure.name;
     let usable = bench.table.usable_rows();
     let (design, repeats, seed) = (&bench.table.design, repeats.max(1), seed_in(given));
-    let orders = Orders { measure, design, repeats, seed, observer };
+    let effort = Effort::of(&measure);
+    let orders = Orders { measure, design, repeats, seed, effort, observer };
     let along = |name: &str, value: Option<&[f64]>| match experiment {
         Experiment::Removal => orders.removal(name, value),
         _ => orders.addition(name, value),

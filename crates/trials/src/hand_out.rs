@@ -54,6 +54,12 @@ pub(crate) fn hand_out(
         option.is_of_methods() && !users.iter().any(|own| own.has(option))
     };
     if let Some(lost) = given.options().find(|option| is_lost(option)) {
+        if lost.name == TEST.name {
+            // Closed forms take test rows as another question, which is not that of a trial.
+            let takers = all.iter().filter(|entry| entry.takes(&TEST, Some(task)).is_some());
+            let takers = takers.filter(|entry| measures_by_tests(entry)).map(|entry| entry.name).collect();
+            return Err(Misuse::NotTakenByAny { option: TEST.name, takers, only_task: None });
+        }
         if lost.name == Q.name {
             check_several(&named, task, &given.only(|option| option.name == Q.name), &all)?;
         } else {
@@ -82,11 +88,21 @@ fn is_usable(
         // A method that takes a ridge may still refuse this one, with an error.
         return is_taken(option);
     }
+    if option.name == TEST.name && !measures_by_tests(entry) {
+        return false;
+    }
     let pairs = [(&STOP, &CONVENTION), (&SAMPLES, &TEST)];
     let beside = pairs.into_iter().find(|(one, _)| one.name == option.name).map(|(_, other)| other);
     let beside = beside.filter(|other| is_taken(other)).map(|other| other.name);
     let few = given.only(|other| other.name == option.name || Some(other.name) == beside);
     check(entry, Some(task), &few, all).is_ok()
+}
+
+/// Whether test rows measure what the method values rows by. Closed forms take them, too, as
+/// the data to predict; in a trial, all methods value rows for the same data.
+fn measures_by_tests(entry: &MethodEntry) -> bool {
+    let method = methods::find(entry.name);
+    method.is_some_and(|method| method.baseline().is_some() || method.is_of_neighbours())
 }
 
 #[cfg(test)]

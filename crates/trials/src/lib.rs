@@ -22,6 +22,7 @@
 //! | `given.rs` | curves of values that someone else computed |
 //! | `compare.rs` | `compare`: values, agreement of rankings, time |
 //! | `measures/` | agreement, detection and noise: plain arithmetic on values |
+//! | `judgement.rs`, `steps.rs` | what to make of a trial; its progress |
 //! | `figure.rs` | curves and their figure |
 //!
 //! The measures need no table: they are functions of numbers, and the seed is an
@@ -46,12 +47,14 @@ mod evaluation;
 mod figure;
 mod given;
 mod hand_out;
+mod judgement;
 mod judging;
 mod measures;
 mod orders;
 mod output;
 mod own_labels;
 mod search;
+mod steps;
 mod valuing;
 
 pub use bench::BenchRequest;
@@ -59,4 +62,5 @@ pub use compare::{Compared, Comparison, Pair, compare};
 pub use evaluation::{Evaluation, MethodResult, Trial, evaluate};
 pub use figure::{Curve, Experiment, Order, figure};
 pub use given::{GivenCurves, GivenValues, curves_of};
+pub use judgement::{Chooser, Detector, Judgement, Removal};
 pub use measures::{Changed, Detection, Kind, inject, kendall, overlap, ranking, shuffled, spearman};

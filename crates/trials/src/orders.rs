@@ -4,16 +4,49 @@
 use crate::bench::Measure;
 use crate::figure::{Curve, Experiment, Order};
 use crate::measures::shuffled;
+use dshap_models::sets::AnyUtility;
 use dshap_models::{Error, Observer};
 use dshap_table::Design;
+use rayon::prelude::*;
 use std::cmp::Ordering;
 
 /// The most steps between the points of a curve.
-const MOST_MARKS: usize = 100;
+pub(crate) const MOST_MARKS: usize = 100;
 
 /// Number of random orders. The random curve is their mean, and rows of one value
 /// come in these orders.
 pub(crate) const RANDOM_ORDERS: usize = 10;
+
+/// Rows times squared columns from which on fits are spared.
+const CHEAP_FIT: f64 = 2e6;
+
+/// Curves of dear fits have at least this many steps and random orders.
+const FEWEST_MARKS: usize = 20;
+const FEWEST_ORDERS: usize = 3;
+
+/// How many models are fitted along curves.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Effort {
+    /// Steps between the points of a curve, at most.
+    pub(crate) marks: usize,
+    /// Number of random orders.
+    pub(crate) orders: usize,
+}
+
+impl Effort {
+    /// Models that are sums over rows cost little more for another row. A logistic
+    /// model is fitted anew at each point, so large ones have fewer points.
+    pub(crate) fn of(measure: &Measure) -> Self {
+        let whole = Self { marks: MOST_MARKS, orders: RANDOM_ORDERS };
+        if !matches!(measure.utility, AnyUtility::Logistic(_)) {
+            return whole;
+        }
+        let (n, p) = (measure.seen.n_rows() as f64, measure.seen.x().ncols() as f64 + 1.0);
+        let share = (CHEAP_FIT / (n * p * p)).min(1.0);
+        let part = |most: usize, least: usize| ((share * most as f64) as usize).clamp(least, most);
+        Self { marks: part(MOST_MARKS, FEWEST_MARKS), orders: part(RANDOM_ORDERS, FEWEST_ORDERS) }
+    }
+}
 
 /// Keeps the seeds of orders, halves and noise apart.
 const APART: u64 = 1_000_003;
@@ -25,6 +58,7 @@ pub(crate) struct Orders<'a> {
     /// The number of halves that rows are added to.
     pub(crate) repeats: usize,
     pub(crate) seed: u64,
+    pub(crate) effort: Effort,
     pub(crate) observer: &'a dyn Observer,
 }
 
@@ -51,17 +85,19 @@ impl Orders<'_> {
     pub(crate) fn addition(&self, method: &str, value: Option<&[f64]>) -> Result<Vec<Traced>, Error> {
         let n = self.n();
         self.each_direction(value, |order, orders| {
-            let marks = marks(self.measure.least_rows.saturating_sub(n / 2), n - n / 2);
-            let mut runs = Vec::with_capacity(self.repeats * orders.len());
-            for repeat in 0..self.repeats {
+            let first = self.measure.least_rows.saturating_sub(n / 2);
+            let marks = marks(first, n - n / 2, self.effort.marks);
+            let runs: Vec<(usize, &Vec<usize>)> = (0..self.repeats)
+                .flat_map(|repeat| orders.iter().map(move |order| (repeat, order)))
+                .collect();
+            let runs = runs.into_par_iter().map(|(repeat, order)| {
                 let half = &shuffled(n, seed_of(self.seed, repeat, Stream::Half))[..n / 2];
                 let mut is_in = vec![false; n];
                 half.iter().for_each(|&row| is_in[row] = true);
-                for order in orders {
-                    let added: Vec<usize> = order.iter().copied().filter(|&row| !is_in[row]).collect();
-                    runs.push(self.along(half, &added, &marks)?);
-                }
-            }
+                let added: Vec<usize> = order.iter().copied().filter(|&row| !is_in[row]).collect();
+                self.along(half, &added, &marks)
+            });
+            let runs: Vec<Vec<f64>> = runs.collect::<Result<_, Error>>()?;
             Ok(Traced::of(Experiment::Addition, method, order, marks, &runs))
         })
     }
@@ -72,15 +108,15 @@ impl Orders<'_> {
         let n = self.n();
         self.each_direction(value, |order, orders| {
             // Removing rows is adding them in the opposite order, read backwards.
-            let marks = marks(0, n.saturating_sub(self.measure.least_rows));
+            let marks = marks(0, n.saturating_sub(self.measure.least_rows), self.effort.marks);
             let left: Vec<usize> = marks.iter().rev().map(|removed| n - removed).collect();
-            let mut runs = Vec::with_capacity(orders.len());
-            for order in orders {
+            let runs = orders.par_iter().map(|order| {
                 let backwards: Vec<usize> = order.iter().rev().copied().collect();
                 let mut found = self.along(&[], &backwards, &left)?;
                 found.reverse();
-                runs.push(found);
-            }
+                Ok(found)
+            });
+            let runs: Vec<Vec<f64>> = runs.collect::<Result<_, Error>>()?;
             Ok(Traced::of(Experiment::Removal, method, order, marks, &runs))
         })
     }
@@ -92,22 +128,24 @@ impl Orders<'_> {
     fn each_direction(
         &self,
         value: Option<&[f64]>,
-        curve: impl Fn(Order, &[Vec<usize>]) -> Result<Traced, Error>,
+        curve: impl Fn(Order, &[Vec<usize>]) -> Result<Traced, Error> + Sync,
     ) -> Result<Vec<Traced>, Error> {
         let n = self.n();
         let drawn = |n_orders: usize| -> Vec<Vec<usize>> {
             (0..n_orders).map(|i| shuffled(n, seed_of(self.seed, i, Stream::Order))).collect()
         };
         let Some(value) = value else {
-            return Ok(vec![curve(Order::Random, &drawn(RANDOM_ORDERS))?]);
+            return Ok(vec![curve(Order::Random, &drawn(self.effort.orders))?]);
         };
-        let base = drawn(if has_ties(value) { RANDOM_ORDERS } else { 1 });
+        let base = drawn(if has_ties(value) { self.effort.orders } else { 1 });
         let sorted = |is_low: bool| -> Vec<Vec<usize>> {
             let mut orders = base.clone();
             orders.iter_mut().for_each(|order| order.sort_by(|&i, &j| compared(value[i], value[j], is_low)));
             orders
         };
-        Ok(vec![curve(Order::High, &sorted(false))?, curve(Order::Low, &sorted(true))?])
+        let (high, low) =
+            rayon::join(|| curve(Order::High, &sorted(false)), || curve(Order::Low, &sorted(true)));
+        Ok(vec![high?, low?])
     }
 
     fn along(&self, start: &[usize], order: &[usize], marks: &[usize]) -> Result<Vec<f64>, Error> {
@@ -164,10 +202,10 @@ pub(crate) fn seed_of(seed: u64, repeat: usize, what: Stream) -> u64 {
     seed.wrapping_add(APART.wrapping_mul(5 * repeat as u64 + what as u64 + 1))
 }
 
-/// The numbers from `first` to `last`: all, or evenly spread if there are many.
-pub(crate) fn marks(first: usize, last: usize) -> Vec<usize> {
+/// The numbers from `first` to `last`: all, or evenly spread in at most `most` steps.
+pub(crate) fn marks(first: usize, last: usize, most: usize) -> Vec<usize> {
     let n = last.saturating_sub(first);
-    let steps = n.clamp(1, MOST_MARKS);
+    let steps = n.clamp(1, most);
     let mut marks: Vec<usize> = (0..=steps).map(|step| last - n + step * n / steps).collect();
     marks.dedup();
     marks

@@ -4,10 +4,11 @@ use crate::bench::Bench;
 use crate::evaluation::Trial;
 use crate::figure::{Curve, Experiment, Order};
 use crate::measures::{Detection, inject};
-use crate::orders::{RANDOM_ORDERS, Stream, add_to, at, divide, marks, seed_of};
+use crate::orders::{MOST_MARKS, RANDOM_ORDERS, Stream, add_to, at, divide, marks, seed_of};
+use crate::steps::Steps;
 use dshap_catalogue::Task;
+use dshap_models::Error;
 use dshap_models::sets::Baseline;
-use dshap_models::{Error, Observer};
 
 /// How well wrong targets were found, repeat by repeat.
 #[derive(Default)]
@@ -24,7 +25,7 @@ pub(crate) struct Search<'a> {
     pub(crate) bench: &'a Bench,
     pub(crate) trial: Trial,
     pub(crate) seed: u64,
-    pub(crate) observer: &'a dyn Observer,
+    pub(crate) steps: &'a Steps<'a>,
 }
 
 impl Search<'_> {
@@ -48,7 +49,7 @@ impl Search<'_> {
         let method = self.bench.methods[number];
         let y = self.bench.parts.players.y();
         let n = y.len();
-        let marks = marks(0, n);
+        let marks = marks(0, n, MOST_MARKS);
         let mut by_value = vec![0.0; marks.len()];
         let mut by_penalty = vec![0.0; marks.len()];
         // A single random order would say little about chance.
@@ -60,7 +61,8 @@ impl Search<'_> {
             for order in 0..n_orders {
                 // Chance must not use the stream that chose the wrong rows.
                 let own = seed_of(self.seed, n_orders * repeat + order, Stream::Method);
-                let timed = self.bench.values(number, Some(&changed.y), own, self.observer)?;
+                let timed = self.bench.values(number, Some(&changed.y), own, self.steps)?;
+                self.steps.done();
                 found.seconds += timed.seconds;
                 let Some(value) = Detection::of(&timed.value, &changed.is_wrong) else { continue };
                 found.auc.push(value.auc);

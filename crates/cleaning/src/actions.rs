@@ -1,0 +1,68 @@
+//! What can be done with suspicious rows.
+
+use crate::examined::Kind;
+use crate::suspects::Suspects;
+use serde::Serialize;
+
+/// Shares of the rows that are acted on.
+pub const SHARES: [f64; 5] = [0.005, 0.01, 0.02, 0.05, 0.1];
+
+/// What happens to a suspicious row.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Act {
+    /// It is left out.
+    Drop,
+    /// It gets the likeliest label.
+    Relabel,
+}
+
+/// What happens to how many rows.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+pub struct Action {
+    /// What happens.
+    pub act: Act,
+    /// To which share of the rows, the most suspicious first.
+    pub share: f64,
+}
+
+impl Action {
+    /// All that are tried.
+    pub fn all(kind: Kind) -> Vec<Self> {
+        let acts: &[Act] = match kind {
+            Kind::Numbers => &[Act::Drop],
+            Kind::Labels(_) => &[Act::Drop, Act::Relabel],
+        };
+        acts.iter().flat_map(|&act| SHARES.map(|share| Self { act, share })).collect()
+    }
+
+    /// How many of `n` rows that is.
+    pub fn n_rows(&self, n: usize) -> usize {
+        ((self.share * n as f64).ceil() as usize).min(n)
+    }
+
+    /// The rows `train` and all targets after the action. `suspects` are about the rows
+    /// `train`, and `ranking` is theirs.
+    pub(crate) fn taken(
+        &self,
+        train: &[usize],
+        y: &[f64],
+        suspects: &Suspects,
+        ranking: &[usize],
+    ) -> (Vec<usize>, Vec<f64>) {
+        let chosen = &ranking[..self.n_rows(train.len())];
+        match self.act {
+            Act::Drop => {
+                let mut is_dropped = vec![false; train.len()];
+                chosen.iter().for_each(|&place| is_dropped[place] = true);
+                let left = train.iter().zip(&is_dropped).filter(|(_, dropped)| !**dropped);
+                (left.map(|(row, _)| *row).collect(), y.to_vec())
+            }
+            Act::Relabel => {
+                let mut relabelled = y.to_vec();
+                chosen.iter().for_each(|&place| relabelled[train[place]] = suspects.expected[place]);
+                (train.to_vec(), relabelled)
+            }
+        }
+    }
+}

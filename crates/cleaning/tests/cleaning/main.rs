@@ -1,0 +1,5 @@
+//! Suspicious rows, found and tested.
+
+mod common;
+mod recommendations;
+mod suspects;
