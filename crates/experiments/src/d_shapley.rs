@@ -12,8 +12,13 @@ use dshap_baselines::{
     Score, SmoothedDensity, Stopping, Utility, d_shapley,
 };
 
+/// The most iterations, as in the authors' program: 1 000 rounds of 100 for models with
+/// coefficients, and 10 000 for densities.
+const MOST_ITERATIONS: usize = 100_000;
+const MOST_DENSITY_ITERATIONS: usize = 10_000;
+
 /// The values of the points of `split`, in their order. D-SHAPLEY stops by the rule
-/// of its authors, or after 10 000 iterations.
+/// of its authors, or after as many iterations as theirs.
 pub(crate) fn values(terms: Terms, split: &Split) -> Result<Vec<f64>, Error> {
     if terms.task == Task::Regression {
         let fit = LinearFit::of(split.reference.rows()?, FitOptions::default());
@@ -32,14 +37,14 @@ pub(crate) fn values(terms: Terms, split: &Split) -> Result<Vec<f64>, Error> {
                 let column = |j: usize| rows.x().col(j).iter().sum::<f64>() / n;
                 ((0..rows.n_features()).map(column).collect(), rows.y().iter().sum::<f64>() / n)
             };
-            // As in the closed form: means are known, and sets count from q − 1 rows
-            // on.
+            // As in the authors' program, each set has its own intercept. As in the closed
+            // form, sets count from q − 1 rows on. Means only keep digits.
             let (x, y) = means(reference);
             let options = LeastSquaresOptions {
                 least_rows: terms.q - 1,
                 ridge: 0.0,
                 centre: Centre::Means { x, y },
-                intercept: false,
+                intercept: true,
             };
             LeastSquares::new(test, options).and_then(|utility| drawn(&utility, reference, terms, split))
         }
@@ -73,7 +78,11 @@ fn drawn<U: Utility>(
     // Sets are drawn without replacement, so a small reference limits their size.
     let m = terms.m.min(reference.len() + 1);
     let points = Rows::new(split.points.x.as_ref(), &split.points.y)?;
-    let stopping = Stopping { seed: terms.seed, ..Stopping::default() };
+    let max_iterations = match terms.task {
+        Task::Density => MOST_DENSITY_ITERATIONS,
+        Task::Regression | Task::Classification => MOST_ITERATIONS,
+    };
+    let stopping = Stopping { seed: terms.seed, max_iterations, ..Stopping::default() };
     let found = d_shapley(utility, &population, points, Sizes::new(terms.q, m), stopping, &|_, _| true)?;
     Ok(found.values.value)
 }

@@ -24,6 +24,8 @@ pub enum ExperimentOption {
     DShapley,
     /// The same for single datasets.
     DShapleyOfDataset,
+    /// The constant that Figure 4 shows.
+    Constant,
 }
 
 impl ExperimentOption {
@@ -36,6 +38,7 @@ impl ExperimentOption {
             ExperimentOption::Data => "data",
             ExperimentOption::DataHandling => "data_handling",
             ExperimentOption::Only => "only",
+            ExperimentOption::Constant => "constant",
             ExperimentOption::DShapley | ExperimentOption::DShapleyOfDataset => "d_shapley",
         }
     }
@@ -62,6 +65,8 @@ pub enum Unused {
     NoDShapley,
     /// Neither of the two datasets that are handled in two ways is in the experiment.
     NoHandledDataset,
+    /// Only Figure 4 shows a value with a constant.
+    NoConstant,
 }
 
 impl fmt::Display for Unused {
@@ -72,6 +77,7 @@ impl fmt::Display for Unused {
             Unused::NoDatasets => "it has no datasets to choose from",
             Unused::NoDShapley => "D-SHAPLEY takes no part in it",
             Unused::NoHandledDataset => "neither `australian` nor `diabetes` is in it",
+            Unused::NoConstant => "only fig4 shows values with a constant",
         })
     }
 }

@@ -8,12 +8,14 @@ use crate::output::Output;
 use crate::seeds::{Purpose, method_seed, normal, stream};
 use crate::settings::{Experiment, Settings};
 use crate::statistics::median;
-use crate::valuing::{Method, Terms};
+use crate::valuing::{Method, Terms, bound};
 use crate::{Error, Table, Watch};
-use dshap::classification::{ClassificationMethod, ClassificationValuer, LogisticFit, LogisticOptions};
-use dshap::linear::{FitOptions, LinearFit, LinearMethod, LinearValuer};
+use dshap::classification::{
+    AuthorsMoments, AuthorsValuer, ClassificationMethod, ClassificationValuer, LogisticFit, LogisticOptions,
+};
+use dshap::linear::{Algorithm3, Convention, FitOptions, LinearFit, LinearMethod, LinearValuer, Side};
 use dshap::{Sizes, Valuer};
-use dshap_draw::{Axis, Colour, Figure, Line, Panel as Chart, Point};
+use dshap_draw::{Axis, Colour, Dash, Figure, Line, Panel as Chart, Point};
 use rand_chacha::ChaCha8Rng;
 use std::path::Path;
 use std::time::Instant;
@@ -71,11 +73,11 @@ impl Case {
 /// The cases to be timed, for each method.
 fn cases(settings: &Settings) -> Vec<Case> {
     let n = settings.repetitions(QUICK_REPETITIONS, REPETITIONS);
-    let (ours, paper) = if settings.quick { (1_000, 300) } else { (100_000, 10_000) };
+    let (ours, paper) = if settings.quick { (1_000, 300) } else { (100_000, 100_000) };
     // D-SHAPLEY updates least squares, but refits logistic models.
     let drawn = |task: Task| match (task, settings.quick) {
         (_, true) => 100,
-        (Task::Classification, false) => 300,
+        (Task::Classification, false) => 1_000,
         _ => 10_000,
     };
     let largest = |ranker: Ranker, task: Task| match ranker {
@@ -99,8 +101,9 @@ fn cases(settings: &Settings) -> Vec<Case> {
     }
     if !settings.quick {
         let (m, p) = LARGEST;
-        let ranker = Ranker::Ours(Method::Closed);
-        cases.extend(TASKS.map(|task| Case { task, p, m, ranker, repetition: 0 }));
+        for ranker in rankers(false) {
+            cases.extend(TASKS.map(|task| Case { task, p, m, ranker, repetition: 0 }));
+        }
     }
     cases
 }
@@ -148,7 +151,7 @@ fn time(case: &Case, settings: &Settings) -> Result<f64, Error> {
     Ok(began.elapsed().as_secs_f64())
 }
 
-/// The closed form on more points than memory should hold.
+/// The closed form, or the paper's algorithm, on more points than memory should hold.
 fn time_in_chunks(
     case: &Case,
     reference: &Part,
@@ -157,15 +160,22 @@ fn time_in_chunks(
     let sizes = Sizes::new(case.q(), case.m);
     let failed = || Error::valuing("value the largest case");
     let mut began = Instant::now();
-    let valuer: Box<dyn Valuer> = match case.task {
-        Task::Classification => {
-            let fit = LogisticFit::of(reference.rows()?, LogisticOptions::default()).map_err(failed())?;
+    let rows = reference.rows()?;
+    let is_paper = case.ranker == Ranker::Ours(Method::Paper);
+    let valuer: Box<dyn Valuer> = match (case.task, is_paper) {
+        (Task::Classification, true) => authors_lower(rows, sizes).map_err(failed())?,
+        (Task::Classification, false) => {
+            let fit = LogisticFit::of(rows, LogisticOptions::default()).map_err(failed())?;
             let method = ClassificationMethod::default();
             Box::new(ClassificationValuer::new(fit, sizes, method).map_err(failed())?)
         }
-        _ => {
-            let fit = LinearFit::of(reference.rows()?, FitOptions::default()).map_err(failed())?;
-            Box::new(LinearValuer::new(fit, sizes, LinearMethod::default()).map_err(failed())?)
+        (_, is_paper) => {
+            let fit = LinearFit::of(rows, FitOptions::default()).map_err(failed())?;
+            let method = match is_paper {
+                true => LinearMethod::Algorithm3(Algorithm3::default()),
+                false => LinearMethod::default(),
+            };
+            Box::new(LinearValuer::new(fit, sizes, method).map_err(failed())?)
         }
     };
     let mut time = began.elapsed().as_secs_f64();
@@ -178,8 +188,33 @@ fn time_in_chunks(
     Ok(time)
 }
 
+/// Times of one method for one m.
+#[derive(Debug, Clone, Copy)]
+struct Times {
+    m: usize,
+    median: f64,
+    lowest: f64,
+    highest: f64,
+}
+
+impl Times {
+    fn of(m: usize, times: &[f64]) -> Self {
+        let lowest = times.iter().copied().fold(f64::INFINITY, f64::min);
+        let highest = times.iter().copied().fold(f64::NEG_INFINITY, f64::max);
+        Self { m, median: median(times), lowest, highest }
+    }
+
+    /// The median, and the range where there are several times.
+    fn in_words(&self) -> String {
+        if self.lowest == self.highest {
+            return seconds(self.median);
+        }
+        format!("{} ({} – {})", seconds(self.median), seconds(self.lowest), seconds(self.highest))
+    }
+}
+
 /// Times of one method on one task and p, by m.
-fn times(rows: &[Row], task: Task, p: usize, method: &str) -> Vec<(usize, f64)> {
+fn times(rows: &[Row], task: Task, p: usize, method: &str) -> Vec<Times> {
     let own: Vec<(usize, f64)> = rows
         .iter()
         .filter(|row| row[0] == task.name() && row[1] == p.to_string() && row[3] == method)
@@ -189,29 +224,50 @@ fn times(rows: &[Row], task: Task, p: usize, method: &str) -> Vec<(usize, f64)> 
     sizes.sort_unstable();
     sizes.dedup();
     let at = |m: usize| own.iter().filter(|(own, _)| *own == m).map(|(_, time)| *time).collect::<Vec<_>>();
-    sizes.into_iter().map(|m| (m, median(&at(m)))).collect()
+    sizes.into_iter().map(|m| Times::of(m, &at(m))).collect()
 }
 
 fn figure(rows: &[Row], settings: &Settings) -> Figure {
     let n = settings.repetitions(QUICK_REPETITIONS, REPETITIONS);
-    let charts = TASKS.iter().flat_map(|&task| DIMS.map(|p| (task, p))).map(|(task, p)| {
-        let line = |method: &str, name: &str, colour| {
-            let points = times(rows, task, p, method).into_iter().map(|(m, time)| Point::new(m as f64, time));
-            Line::new(name, colour, points.collect()).with_marks()
-        };
+    let charts = TASKS.map(|task| {
         let n_drawn = settings.d_shapley("", task, 1);
         let drawn =
             if n_drawn < n { format!("D-SHAPLEY ({})", repetitions(n_drawn)) } else { "D-SHAPLEY".into() };
-        let lines = vec![
-            line("d-shapley", &drawn, Colour::Vermilion),
-            line("paper", "the paper's algorithms", Colour::Orange),
-            line("closed", "closed form", Colour::Blue),
+        let methods = [
+            ("d-shapley", drawn.as_str(), Colour::Vermilion),
+            ("paper", "the paper's algorithms", Colour::Orange),
+            ("closed", "closed form", Colour::Blue),
         ];
-        let lines = lines.into_iter().filter(|line| !line.points.is_empty()).collect();
+        let mut lines = Vec::new();
+        for (method, name, colour) in methods {
+            // As in the paper: p = 10 dashed, p = 30 solid.
+            for (p, dash) in [(DIMS[0], Dash::Dashed), (DIMS[1], Dash::Solid)] {
+                let point = |times: &Times| {
+                    // The band has the larger distance from the median, but stays above 0.
+                    let half = (times.highest - times.median).max(times.median - times.lowest);
+                    Point::new(times.m as f64, times.median).with_band(half.min(0.9 * times.median))
+                };
+                let points: Vec<Point> = times(rows, task, p, method).iter().map(point).collect();
+                if !points.is_empty() {
+                    let line = Line::new(format!("{name}, p = {p}"), colour, points);
+                    lines.push(line.with_marks().with_dash(dash));
+                }
+            }
+        }
         let (x, y) = (Axis::logarithmic("m, points valued"), Axis::logarithmic("seconds"));
-        Chart::new(format!("{}, p = {p}", task.name()), x, y, lines)
+        Chart::new(task.name(), x, y, lines)
     });
-    Figure::new(format!("Time against m: medians of {}", repetitions(n)), 2, charts.collect())
+    let title = format!("Time against m: medians of {}, bands to the furthest", repetitions(n));
+    Figure::new(title, 2, charts.to_vec())
+}
+
+/// The printed lower bound of Corollary 4 with the stopping rule of Algorithm 4.
+fn authors_lower(reference: dshap::Rows<'_>, sizes: Sizes) -> Result<Box<dyn Valuer>, dshap::Error> {
+    let fit = LogisticFit::of(reference, LogisticOptions::default())?;
+    let mut moments = AuthorsMoments::new(&fit);
+    moments.push(reference)?;
+    let moments = moments.finish()?;
+    Ok(Box::new(AuthorsValuer::new(fit, &moments, sizes, bound(Side::Lower, Convention::Authors, 0.0))?))
 }
 
 fn summary(rows: &[Row], settings: &Settings) -> String {
@@ -219,11 +275,15 @@ fn summary(rows: &[Row], settings: &Settings) -> String {
     let mut text = format!(
         "# Figure 1: time against m\n\n\
          Each method values m points against {n_reference} reference rows, with q = 50 (q = p + 100 from p = 100 on). \
-         Times are medians of {repetitions} with {threads} threads. They include the fit, but not the drawing of \
-         data. A method is left out where {left_out}.\n\n",
+         Times are medians of {repetitions} (lowest to highest in brackets) with {threads} threads. They include the \
+         fit, but not the drawing of data. A method is left out where {left_out}.\n\n",
         repetitions = repetitions(settings.repetitions(QUICK_REPETITIONS, REPETITIONS)),
         threads = rayon::current_num_threads(),
-        left_out = if settings.quick { "it would take more than a moment" } else { "it would take hours" },
+        left_out = if settings.quick {
+            "it would take more than a moment"
+        } else {
+            "it would take more than some minutes"
+        },
     );
     let mut table =
         MarkdownTable::new(&["task", "p", "m", "D-SHAPLEY", "the paper's algorithm", "closed form"]);
@@ -231,26 +291,33 @@ fn summary(rows: &[Row], settings: &Settings) -> String {
         for p in DIMS {
             let of = |method| times(rows, task, p, method);
             let (slow, paper, closed) = (of("d-shapley"), of("paper"), of("closed"));
-            for &(m, time) in &closed {
-                let at = |times: &[(usize, f64)]| {
-                    seconds(times.iter().find(|(own, _)| *own == m).map_or(f64::NAN, |(_, time)| *time))
+            for one in &closed {
+                let at = |times: &[Times]| {
+                    times.iter().find(|own| own.m == one.m).map_or_else(|| "–".into(), Times::in_words)
                 };
-                let (p, m) = (p.to_string(), m.to_string());
-                table.row(&[task.name().into(), p, m, at(&slow), at(&paper), seconds(time)]);
+                let (p, m) = (p.to_string(), one.m.to_string());
+                table.row(&[task.name().into(), p, m, at(&slow), at(&paper), one.in_words()]);
             }
         }
     }
     text += &table.finish();
     let (m, p) = LARGEST;
-    let mut large = MarkdownTable::new(&["task", "m", "p", "paper", "closed form, this machine"]);
+    let mut large = MarkdownTable::new(&[
+        "task",
+        "m",
+        "p",
+        "printed",
+        "the paper's algorithm, this machine",
+        "closed form, this machine",
+    ]);
     let mut any = false;
-    for (task, paper) in [(Task::Regression, "5.3 h"), (Task::Classification, "30 min")] {
-        for (found, time) in times(rows, task, p, "closed") {
-            if found == m {
-                any = true;
-                large.row(&[task.name().into(), m.to_string(), p.to_string(), paper.into(), seconds(time)]);
-            }
-        }
+    for (task, printed) in [(Task::Regression, "5.3 h"), (Task::Classification, "30 min")] {
+        let of = |method| times(rows, task, p, method).into_iter().find(|times| times.m == m);
+        let Some(closed) = of("closed") else { continue };
+        any = true;
+        let paper = of("paper").map_or_else(|| "–".into(), |times| times.in_words());
+        let (m, p) = (m.to_string(), p.to_string());
+        large.row(&[task.name().into(), m, p, printed.into(), paper, closed.in_words()]);
     }
     if any {
         text += "The paper's largest case:\n\n";

@@ -14,6 +14,8 @@ use std::path::Path;
 
 /// The paper's repetitions.
 pub(crate) const REPETITIONS: usize = 50;
+/// Curves that are closer than this share of what they cover cannot be told apart.
+const COINCIDING: f64 = 0.01;
 /// Repetitions of the quick version, which takes about a minute.
 pub(crate) const QUICK_REPETITIONS: usize = 3;
 
@@ -123,7 +125,7 @@ fn figure(curves: &Curves, panels: &[Panel]) -> Figure {
         let drawn =
             if (1..n).contains(&n_drawn) { format!(", D-SHAPLEY of {n_drawn}") } else { String::new() };
         let name = panel.name.trim_end_matches("-density");
-        let title = format!("{name} ({}{drawn})", panel.task.name());
+        let title = format!("{name} ({}{drawn}{})", panel.task.name(), coinciding(curves, panel));
         Chart::new(
             title,
             Axis::linear("points added"),
@@ -133,6 +135,28 @@ fn figure(curves: &Curves, panels: &[Panel]) -> Figure {
     });
     let title = format!("Point addition: {}", means(curves, panels));
     Figure::new(title, 4, charts.collect())
+}
+
+/// Says so where the curves of all methods lie on top of each other, so that only the last
+/// one drawn is seen.
+fn coinciding(curves: &Curves, panel: &Panel) -> &'static str {
+    let ends = |method: &str, order| curves.mean(panel.name, method, order).last().map(|(_, at)| at.mean);
+    let methods = ["d-shapley", "paper", "closed"];
+    let at = |order| methods.iter().filter_map(|method| ends(method, order)).collect::<Vec<f64>>();
+    let (largest, smallest) = (at(Order::Largest), at(Order::Smallest));
+    let range = |values: &[f64]| {
+        let (least, most) = values.iter().fold((f64::INFINITY, f64::NEG_INFINITY), |(least, most), value| {
+            (least.min(*value), most.max(*value))
+        });
+        most - least
+    };
+    let all = [largest.as_slice(), &smallest].concat();
+    let apart = range(&largest).max(range(&smallest));
+    match largest.len() {
+        3 if apart < COINCIDING * range(&all) => "; the three methods coincide",
+        2 if apart < COINCIDING * range(&all) => "; both methods coincide",
+        _ => "",
+    }
 }
 
 /// What lines and bands show; every repetition has random orders.

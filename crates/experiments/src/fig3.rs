@@ -24,12 +24,13 @@ const PRINTED: [(usize, f64); 7] = [
     (30, 0.040_628),
     (35, 0.042_785),
 ];
-const COLUMNS: [Column; 6] = [
+const COLUMNS: [Column; 7] = [
     Column::numbers("h"),
     Column::numbers("m"),
     Column::numbers("c_den"),
     Column::numbers_or_nothing("threshold"),
     Column::numbers("probability_printed"),
+    Column::numbers("probability_inside"),
     Column::numbers("probability_exact"),
 ];
 
@@ -49,47 +50,39 @@ pub(crate) fn run(settings: &Settings, folder: &Path, watch: &dyn Watch) -> Resu
         let (printed, exact) = (example(Border::Printed)?, example(Border::Exact)?);
         // If no distance has synergy, the cell stays empty.
         let threshold = printed.threshold().map_or(String::new(), |threshold| threshold.to_string());
-        let probabilities =
-            [printed.synergy_probability(), exact.synergy_probability()].map(|p| p.to_string());
-        let [first, second] = probabilities;
-        Ok(vec![vec![MAX_SIZE.to_string(), C_DEN.to_string(), threshold, first, second]])
+        let [whole, inside, borders] =
+            [printed.printed_probability(), printed.synergy_probability(), exact.synergy_probability()]
+                .map(|p| p.to_string());
+        Ok(vec![vec![MAX_SIZE.to_string(), C_DEN.to_string(), threshold, whole, inside, borders]])
     };
     let rows = output.complete(&COLUMNS, &plan, false, watch, work)?;
     let cell = |row: &[String], j: usize| row[j].parse().unwrap_or(f64::NAN);
     let column = |j: usize| rows.iter().map(|row| Point::new(cell(row, 0), cell(row, j))).collect::<Vec<_>>();
-    let axis = || Axis::linear("bandwidth h");
-    let panels = vec![
-        Panel::new(
-            "Threshold",
-            axis(),
-            Axis::linear("smallest distance with synergy"),
-            vec![Line::new("as printed: points in [h, 1 − h]", Colour::Vermilion, column(3))],
-        ),
-        Panel::new(
-            "Probability",
-            axis(),
-            Axis::linear("probability of synergy"),
-            vec![
-                Line::new("as printed: points in [h, 1 − h]", Colour::Vermilion, column(4)),
-                Line::new("borders counted: points in [h/2, 1 − h/2]", Colour::Blue, column(5))
-                    .with_dash(Dash::Dashed),
-            ],
-        ),
+    let lines = vec![
+        Line::new("synergy threshold", Colour::Vermilion, column(3)).with_dash(Dash::Dashed),
+        Line::new("probability as printed: points in [h/2, 1 − h/2]", Colour::Blue, column(4)),
+        Line::new("probability, ends of [0, 1] counted", Colour::Green, column(6)).with_dash(Dash::Dashed),
+        Line::new("probability for points in [h, 1 − h]", Colour::Sky, column(5)).with_dash(Dash::Dotted),
     ];
-    output.figure(&Figure::new("Synergy of two points (uniform kernel, m = 100, C_den = 0.2)", 2, panels))?;
+    let axes = (Axis::linear("bandwidth h"), Axis::linear("distance, probability").with_least(0.0));
+    let panel = Panel::new("m = 100, C_den = 0.2", axes.0, axes.1, lines);
+    output.figure(&Figure::new("Synergy of two points, uniform kernel", 1, vec![panel]))?;
 
     let mut text = String::from(
         "# Figure 3: synergy of two points\n\n\
          Example 2 of the paper in closed form: uniform kernel of width h on uniform data, m = 100, C_den = 0.2. \
          Nothing is random, so there are no repetitions. The paper shows curves; the second column has the \
-         threshold by its formulas, evaluated with 60 digits by an independent program.\n\n",
+         threshold by its formulas, evaluated with 60 digits by an independent program. The paper draws points from \
+         [h/2, 1 − h/2], but its formulas hold in [h, 1 − h] only. The last two columns correct this: by counting \
+         the ends of [0, 1], or by drawing points from [h, 1 − h].\n\n",
     );
     let mut table = MarkdownTable::new(&[
         "h",
         "threshold, independent",
         "threshold, ours",
-        "probability as printed",
-        "probability, borders counted",
+        "probability as printed, points in [h/2, 1 − h/2]",
+        "the same, ends counted",
+        "points in [h, 1 − h]",
     ]);
     for (at, expected) in PRINTED {
         if let Some(row) = rows.iter().find(|row| (cell(row, 0) - at as f64 / 100.0).abs() < 1e-9) {
@@ -98,6 +91,7 @@ pub(crate) fn run(settings: &Settings, folder: &Path, watch: &dyn Watch) -> Resu
                 format!("{expected:.6}"),
                 format!("{:.6}", cell(row, 3)),
                 short(cell(row, 4)),
+                short(cell(row, 6)),
                 short(cell(row, 5)),
             ]);
         }

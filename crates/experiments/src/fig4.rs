@@ -3,7 +3,7 @@
 use crate::ledger::{Column, Unit};
 use crate::markdown::{MarkdownTable, short};
 use crate::output::Output;
-use crate::settings::{Experiment, Settings};
+use crate::settings::{Experiment, Settings, ShownConstant};
 use crate::{Error, Watch};
 use dshap::Sizes;
 use dshap::linear::{Constant, Convention, GaussianForm, PointStats};
@@ -78,17 +78,22 @@ pub(crate) fn run(settings: &Settings, folder: &Path, watch: &dyn Watch) -> Resu
     let rows = output.complete(&COLUMNS, &plan, false, watch, work)?;
     let rows = rows.iter().map(|row| parsed(row)).collect::<Vec<_>>();
 
+    let (name, shown) = match settings.constant {
+        ShownConstant::Gain => ("`gain`", 5),
+        ShownConstant::Theorem => ("constant of Theorem 2", 6),
+    };
     let panels = cases.iter().map(|&(p, m)| {
         let colours = [Colour::Blue, Colour::Sky, Colour::Green, Colour::Orange, Colour::Vermilion];
         let dashes = [Dash::Solid, Dash::Dashed, Dash::Solid, Dash::Dashed, Dash::Solid];
         let lines = (0..5).map(|k| {
-            let points = line(&rows, p, m, RESID_SQS[k]).map(|row| Point::new(row[4], row[5])).collect();
+            let points = line(&rows, p, m, RESID_SQS[k]).map(|row| Point::new(row[4], row[shown])).collect();
             Line::new(format!("e² = {}", RESID_SQS[k]), colours[k], points).with_dash(dashes[k])
         });
-        let (x, y) = (Axis::linear("squared distance d²"), Axis::linear("value"));
+        let (x, y) = (Axis::linear("squared distance d²"), Axis::linear(name));
         Panel::new(format!("p = {p}, m = {m}"), x, y, lines.collect())
     });
-    output.figure(&Figure::new("Value against distance (Theorem 2, σ² = 1, q = 50)", 3, panels.collect()))?;
+    let title = format!("Value against distance: {name} (Theorem 2, σ² = 1, q = 50)");
+    output.figure(&Figure::new(title, 3, panels.collect()))?;
     output.summary(&summary(&rows, &cases))
 }
 
@@ -107,7 +112,8 @@ fn summary(rows: &[[f64; 8]], cases: &[(usize, usize)]) -> String {
          Theorem 2 with σ² = 1 and q = 50, on a grid of squared distances up to 3p; values are the `gain` of this \
          project (the drop in squared error), exact to twelve digits. Nothing is random, so there are no \
          repetitions. The table `fig4.csv` also has values with Theorem 2's constant, by the definition and as \
-         printed.\n\n\
+         printed; `--constant theorem` shows the former in the figure. Curves of one panel differ from these by a \
+         constant.\n\n\
          The paper shows curves and gives no numbers to compare with.\n\n",
     );
     let mut table = MarkdownTable::new(&[

@@ -30,35 +30,46 @@ pub(crate) fn run(
     let task = if experiment == Experiment::Fig5 { Task::Regression } else { Task::Classification };
     let panels = wanted(experiment, settings, |panel| panel.task == task)?;
     let mut output = Output::open(folder, experiment, settings, &panels)?;
-    let rows = curves(&mut output, &panels, settings, watch, |_, _| METHODS.map(Ranker::Ours).to_vec())?;
+    let n = settings.repetitions(QUICK_REPETITIONS, REPETITIONS);
+    let rankers = |panel: &Panel, r: usize| {
+        let exact = (task == Task::Regression).then_some(Ranker::Ours(Method::Closed));
+        let drawn = (r < settings.d_shapley(panel.name, panel.task, n)).then_some(Ranker::DShapley);
+        METHODS.map(Ranker::Ours).into_iter().chain(exact).chain(drawn).collect::<Vec<_>>()
+    };
+    let rows = curves(&mut output, &panels, settings, watch, rankers)?;
     let curves = Curves::of(&rows);
     output.figure(&figure(&curves, &panels, task))?;
     output.summary(&summary(&curves, &panels, settings, task))
 }
 
+/// A method in the table, its name in the legend, and its colour.
+type Shown = (&'static str, &'static str, Colour);
+
 fn figure(curves: &Curves, panels: &[Panel], task: Task) -> Figure {
     let mut charts = Vec::new();
-    for (side, printed, valid) in [("upper", "printed-upper", "upper"), ("lower", "printed-lower", "lower")] {
+    // What each row of panels shows: its name, and methods with their colours.
+    let exact: &[Shown] = &[("closed", "exact values", Colour::Blue)];
+    let upper: &[Shown] =
+        &[("upper", "valid bound", Colour::Green), ("printed-upper", "as printed", Colour::Orange)];
+    let lower: &[Shown] =
+        &[("lower", "valid bound", Colour::Green), ("printed-lower", "as printed", Colour::Orange)];
+    let rows = [("exact values", exact), ("upper bound", upper), ("lower bound", lower)];
+    for (title, methods) in
+        rows.into_iter().filter(|(_, methods)| task == Task::Regression || methods.len() > 1)
+    {
         for panel in panels {
-            let line = |which, style| mean_line(curves, panel, which, style);
-            let lines: Vec<Line> = [
-                line(("random", Order::Random), ("random order", Colour::Grey, Dash::Dotted)),
-                line((valid, Order::Largest), ("valid bound, largest first", Colour::Green, Dash::Solid)),
-                line((valid, Order::Smallest), ("valid bound, smallest first", Colour::Green, Dash::Dashed)),
-                line(
-                    (printed, Order::Largest),
-                    ("as printed, largest first", Colour::Vermilion, Dash::Solid),
-                ),
-                line(
-                    (printed, Order::Smallest),
-                    ("as printed, smallest first", Colour::Vermilion, Dash::Dashed),
-                ),
-            ]
-            .into_iter()
-            .flatten()
-            .collect();
+            let mut lines: Vec<Line> = Vec::new();
+            let random = ("random order", Colour::Grey, Dash::Dotted);
+            lines.extend(mean_line(curves, panel, ("random", Order::Random), random));
+            let drawn: Shown = ("d-shapley", "D-SHAPLEY", Colour::Vermilion);
+            for (method, name, colour) in std::iter::once(&drawn).chain(methods) {
+                for (order, dash) in [(Order::Largest, Dash::Solid), (Order::Smallest, Dash::Dashed)] {
+                    let name = format!("{name}, {} first", order.name());
+                    lines.extend(mean_line(curves, panel, (*method, order), (name.as_str(), *colour, dash)));
+                }
+            }
             let (x, y) = (Axis::linear("points added"), Axis::linear(utility_name(panel.task)));
-            charts.push(Chart::new(format!("{}, {side} bound", panel.name), x, y, lines));
+            charts.push(Chart::new(format!("{}, {title}", panel.name), x, y, lines));
         }
     }
     let title = format!("Point addition by bounds, {}: {}", task.name(), means(curves, panels));
@@ -78,6 +89,8 @@ fn summary(curves: &Curves, panels: &[Panel], settings: &Settings, task: Task) -
         seed = settings.seed,
     );
     for (method, title) in [
+        ("closed", "Exact values (Theorem 2)"),
+        ("d-shapley", "D-SHAPLEY"),
         ("printed-upper", "Upper bound as printed"),
         ("printed-lower", "Lower bound as printed"),
         ("upper", "Upper bound, valid"),

@@ -17,7 +17,7 @@
 //! | `dataset/` | datasets by name: made, found in folders, downloaded and checked |
 //! | `valuing.rs`, `d_shapley.rs` | values of points by each method |
 //! | `addition/` | point-addition curves and their utilities |
-//! | `fig1.rs` … `table1.rs` | one file per experiment |
+//! | `fig1.rs` … `table2.rs` | one file per experiment |
 //! | `ledger.rs`, `output.rs` | the table that grows, and the files around it |
 
 mod addition;
@@ -37,12 +37,13 @@ mod seeds;
 mod settings;
 pub mod statistics;
 mod table1;
+mod table2;
 mod valuing;
 mod watch;
 
 pub use data::{Handling, Table, Task, gaussian_c, gaussian_r};
 pub use error::{Difference, Error, ExperimentOption, Unused};
-pub use settings::{Experiment, Settings};
+pub use settings::{Experiment, Settings, ShownConstant};
 pub use watch::{Unwatched, Watch};
 
 use std::path::Path;
@@ -66,6 +67,7 @@ pub fn run(
     match experiment {
         Experiment::Fig1 => fig1::run(settings, folder, watch),
         Experiment::Table1 => table1::run(settings, folder, watch),
+        Experiment::Table2 => table2::run(settings, folder, watch),
         Experiment::Fig2 => fig2::run(settings, folder, watch),
         Experiment::Fig3 => fig3::run(settings, folder, watch),
         Experiment::Fig4 => fig4::run(settings, folder, watch),

@@ -11,6 +11,8 @@ pub enum Experiment {
     Fig1,
     /// Time on the twelve datasets.
     Table1,
+    /// The datasets.
+    Table2,
     /// Point addition by exact values.
     Fig2,
     /// Synergy of two points of a density.
@@ -25,9 +27,10 @@ pub enum Experiment {
 
 impl Experiment {
     /// All of them, in the order of the paper.
-    pub const ALL: [Experiment; 7] = [
+    pub const ALL: [Experiment; 8] = [
         Experiment::Fig1,
         Experiment::Table1,
+        Experiment::Table2,
         Experiment::Fig2,
         Experiment::Fig3,
         Experiment::Fig4,
@@ -40,6 +43,7 @@ impl Experiment {
         match self {
             Experiment::Fig1 => "fig1",
             Experiment::Table1 => "table1",
+            Experiment::Table2 => "table2",
             Experiment::Fig2 => "fig2",
             Experiment::Fig3 => "fig3",
             Experiment::Fig4 => "fig4",
@@ -47,6 +51,16 @@ impl Experiment {
             Experiment::Fig6 => "fig6",
         }
     }
+}
+
+/// The constant of Theorem 2 that Figure 4 shows.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum ShownConstant {
+    /// The drop in squared error.
+    #[default]
+    Gain,
+    /// The sum of Theorem 2, by the definition's set sizes.
+    Theorem,
 }
 
 /// How an experiment is done.
@@ -59,6 +73,7 @@ impl Experiment {
 /// | `d_shapley` | as `repetitions`; if quick, regressions only | how many of these D-SHAPLEY takes part in; 0 leaves it out |
 /// | `d_shapley_of` | none | the same for some panels, on which it is slower or faster |
 /// | `only` | all | panels to show, by name |
+/// | `constant` | gain | the constant that Figure 4 shows |
 /// | `handling` | corrected | which tables `australian` and `diabetes` are |
 /// | `library` | | where to look for datasets |
 #[derive(Debug, Clone, Default)]
@@ -75,6 +90,8 @@ pub struct Settings {
     pub d_shapley_of: Vec<(String, usize)>,
     /// Panels, if not all.
     pub only: Option<Vec<String>>,
+    /// The constant that Figure 4 shows.
+    pub constant: ShownConstant,
     /// Which tables two of the names mean.
     pub handling: Handling,
     /// Where to look for datasets.
@@ -88,7 +105,8 @@ impl Settings {
             Experiment::Fig1 => (true, false, true, false),
             Experiment::Table1 | Experiment::Fig2 => (true, true, true, true),
             Experiment::Fig3 | Experiment::Fig4 => (false, false, false, false),
-            Experiment::Fig5 | Experiment::Fig6 => (true, true, false, false),
+            Experiment::Fig5 | Experiment::Fig6 => (true, true, true, false),
+            Experiment::Table2 => (false, true, false, true),
         };
         let named = !self.d_shapley_of.is_empty();
         let refused = [
@@ -98,6 +116,11 @@ impl Settings {
             (ExperimentOption::Only, self.only.is_some() && !has_panels, Unused::NoDatasets),
             (ExperimentOption::DShapley, (self.d_shapley.is_some() || named) && !draws, Unused::NoDShapley),
             (ExperimentOption::DShapleyOfDataset, named && !has_panels, Unused::NoDatasets),
+            (
+                ExperimentOption::Constant,
+                self.constant != ShownConstant::Gain && experiment != Experiment::Fig4,
+                Unused::NoConstant,
+            ),
             (
                 ExperimentOption::DataHandling,
                 self.handling == Handling::Paper && !handles,

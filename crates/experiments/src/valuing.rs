@@ -12,7 +12,7 @@ use dshap::linear::{Algorithm3, Bound, Convention, FitOptions, LinearFit, Linear
 use dshap::{Part as Column, Sizes, Valuer};
 
 /// Reference rows of a density, as in the authors' code.
-const DENSITY_ROWS: usize = 2000;
+pub(crate) const DENSITY_ROWS: usize = 2000;
 
 /// `ρ` of Algorithm 4.
 const STOP: f64 = 0.005;
@@ -129,7 +129,7 @@ fn classification(
     Ok(ClassificationValuer::new(fit, sizes, method)?.values(points)?.value)
 }
 
-fn bound(side: Side, convention: Convention, ridge: f64) -> Bound {
+pub(crate) fn bound(side: Side, convention: Convention, ridge: f64) -> Bound {
     let stop = (convention != Convention::Definition).then_some(STOP);
     Bound { ridge, stop, ..Bound::new(side, convention) }
 }
@@ -143,15 +143,12 @@ fn bound_sizes(bound: Bound, dim: usize, sizes: Sizes) -> Sizes {
     Sizes::new(sizes.min().max(first).min(sizes.max()), sizes.max())
 }
 
-/// The smoothed reference of a density: its first 2000 rows, with a cross-validated
-/// bandwidth and the columns as the split scaled them.
+/// The smoothed reference of a density: its first 2000 rows, with the best bandwidth of the
+/// authors' grid and the columns as the split scaled them.
 pub(crate) fn density_fit(reference: &Part) -> Result<DensityFit, dshap::Error> {
     let rows = reference.x.subrows(0, reference.x.nrows().min(DENSITY_ROWS));
-    let options = DensityOptions {
-        bandwidth: Bandwidth::CrossValidated,
-        scaling: Scaling::None,
-        ..DensityOptions::default()
-    };
+    let options =
+        DensityOptions { bandwidth: Bandwidth::Grid, scaling: Scaling::None, ..DensityOptions::default() };
     DensityFit::of(rows, options)
 }
 

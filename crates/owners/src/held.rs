@@ -121,11 +121,16 @@ pub(crate) fn play(market: &Market<'_>, explain: &mut Explain<'_>) -> Result<Pla
         test: tests.rows().map_err(core)?,
         test_fold: (measured != Measured::Test).then_some(test_fold.as_slice()),
     };
-    let Family { solved, ridge, model, utility } = family(market, &held).map_err(core)?;
+    let Family { solved, ridge, model, utility } = family(market, &held, repeats.as_ref()).map_err(core)?;
     explain.begin(&sorted.names)?;
     // The traces of these games are utilities of single test rows.
     let mut contributions = Contributions::new(&solved.shapley);
     contributions.add(&solved.traces);
+    let of_own = own.is_some().then(|| {
+        let mut contributions = Contributions::new(&solved.brought_alone());
+        contributions.add(&solved.alone_traces);
+        contributions
+    });
     let segments: Vec<&str> = tests.segment.iter().map(String::as_str).collect();
     let segments = market.segment().map(|_| segments.as_slice());
     explain.hand_over(&tests.number, segments, &solved.traces)?;
@@ -141,6 +146,8 @@ pub(crate) fn play(market: &Market<'_>, explain: &mut Explain<'_>) -> Result<Pla
         n_test: contributions.n_rows() as u64,
         std_errors: contributions.std_errors(),
         covariance: contributions.covariance(),
+        own_errors: of_own.as_ref().and_then(Contributions::std_errors),
+        own_covariance: of_own.as_ref().and_then(Contributions::covariance),
         n_folds: if measured == Measured::Test { 1 } else { folds.len() },
         model,
         utility,
@@ -189,8 +196,12 @@ struct Family {
     utility: &'static str,
 }
 
-fn family(market: &Market<'_>, held: &HeldMarket<'_>) -> Result<Family, dshap::Error> {
-    let Market { given, task, design, observer, .. } = market;
+fn family(
+    market: &Market<'_>,
+    held: &HeldMarket<'_>,
+    repeats: Option<&Repeats>,
+) -> Result<Family, dshap::Error> {
+    let Market { given, task, design, .. } = market;
     if market.method.is_of_neighbours() {
         let target = match task {
             Task::Classification => NeighbourTarget::Labels,
@@ -206,7 +217,7 @@ fn family(market: &Market<'_>, held: &HeldMarket<'_>) -> Result<Family, dshap::E
             scale: if given.is(&SCALE, "none") { Scale::AsGiven } else { Scale::Standard },
             target,
         };
-        let solved = solve(&NeighbourGame::new(held, options)?, given, *observer)?;
+        let solved = solve(&NeighbourGame::new(held, options)?, repeats, market)?;
         let utility = match target {
             NeighbourTarget::Numbers => "squared-error",
             NeighbourTarget::Labels => "right-neighbours",
@@ -231,7 +242,7 @@ fn family(market: &Market<'_>, held: &HeldMarket<'_>) -> Result<Family, dshap::E
                 scaling: if given.is(&SCALE, "none") { Scaling::None } else { Scaling::Standard },
                 ..DensityOptions::default()
             };
-            let solved = solve(&DensityGame::new(held, options)?, given, *observer)?;
+            let solved = solve(&DensityGame::new(held, options)?, repeats, market)?;
             Ok(Family { solved, ridge: None, model: "kde", utility: "integrated-squared-error" })
         }
         Task::Regression | Task::Classification => {
@@ -244,7 +255,7 @@ fn family(market: &Market<'_>, held: &HeldMarket<'_>) -> Result<Family, dshap::E
             let ridge = given.number(&RIDGE);
             let game = LogisticGame::new(held, n_classes, judged, ridge)?;
             let chosen = Some((game.ridge(), ridge.is_none()));
-            let solved = solve(&game, given, *observer)?;
+            let solved = solve(&game, repeats, market)?;
             Ok(Family { solved, ridge: chosen, model: "logistic", utility })
         }
     }

@@ -5,29 +5,41 @@ use crate::sums::merged;
 use dshap::linear::{FitOptions, JointForm, LinearFit, SetGeometry};
 use dshap::{Moments, Sizes};
 use dshap_models::Facts;
+use dshap_run::SizesUsed;
 use rayon::prelude::*;
 
 /// The joint value of each owner in a regression, against the rows of all other owners:
 /// what leaving one row out is for rows. Nothing for an owner whose others have no fit.
-/// The sizes of sets are those of row values.
-pub(crate) fn values(played: &Played, facts: &Facts) -> Option<Vec<Option<f64>>> {
+/// Each has one value for each of `sizes`, which are those of row values.
+pub(crate) fn values(played: &Played, facts: &Facts, sizes: &[SizesUsed]) -> Option<Vec<Vec<Option<f64>>>> {
     let moments = played.moments.as_ref()?;
-    // A refitted intercept, a bound or a printed convention asks for another sum.
+    // A refitted intercept, a bound, a printed convention, another constant or other weights of sizes ask
+    // for another sum.
     let is_plain = matches!(facts.method, "gaussian" | "calibrated" | "general")
         && !facts.refit_intercept
         && facts.weight.is_none()
-        && facts.convention == "definition";
+        && facts.convention == "definition"
+        && facts.constant.as_deref() == Some("gain")
+        && facts.semivalue.is_none();
     if !is_plain || facts.ridge.is_some_and(|ridge| ridge > 0.0) {
         return None;
     }
-    let (sizes, before, after) = (Sizes::new(facts.q, facts.m), running(moments), running_back(moments));
-    let one = |owner: usize| {
+    let (before, after) = (running(moments), running_back(moments));
+    let fitted = |owner: usize| {
         let others = merged([&before[owner], &after[owner]].into_iter().flatten()).ok()??;
         let options = FitOptions { intercept: facts.intercept, ..FitOptions::default() };
         let fit = LinearFit::new(&others, options).ok()?;
-        let form = JointForm::new(fit.dim(), sizes).ok()?;
         let set = SetGeometry::of(&fit, &moments[owner]).ok()?;
-        Some(form.value(&set, fit.noise_var()).value)
+        Some((fit, set))
+    };
+    let one = |owner: usize| {
+        let fitted = fitted(owner);
+        let at = |used: &SizesUsed| {
+            let (fit, set) = fitted.as_ref()?;
+            let form = JointForm::new(fit.dim(), Sizes::new(used.q, used.m)).ok()?;
+            Some(form.value(set, fit.noise_var()).value)
+        };
+        sizes.iter().map(at).collect()
     };
     Some((0..moments.len()).into_par_iter().map(one).collect())
 }

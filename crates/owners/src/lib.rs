@@ -21,6 +21,7 @@
 //! | `solve.rs` | a game solved, exactly or by random orders |
 //! | `explain.rs` | contributions to test rows on their way out |
 //! | `row_values.rs` | values of single rows, summed by owner |
+//! | `saved.rs` | owners that were valued before, read again |
 //! | `joint.rs` | the value of all rows of an owner together |
 //! | `payout.rs`, `paid_for.rs`, `amount.rs` | a budget divided; what is paid for; exact amounts |
 //! | `manifest.rs` | receipts, and whether they are right |
@@ -35,6 +36,7 @@ mod joint;
 mod manifest;
 mod market;
 mod near;
+mod own_values;
 mod paid_for;
 mod payout;
 mod regression;
@@ -43,12 +45,14 @@ mod request;
 mod roster;
 mod row_values;
 mod run;
+mod saved;
 mod solve;
 mod sums;
 mod table;
 
-pub use manifest::Manifest;
+pub use manifest::{MOST_DIFFERENCES, Manifest};
 pub use payout::{Payout, PayoutLine, PayoutRequest, payout, payout_of};
-pub use report::{Interaction, Measured, OwnerLine, Report, SharedRows, Solving};
+pub use report::{AtSize, Interaction, Measured, OwnerLine, Report, SharedRows, Solving};
 pub use request::{OpenTables, OwnersRequest};
-pub use run::{owners, owners_of};
+pub use run::{owners, owners_of, owners_of_valuer};
+pub use saved::{SavedOwners, holds_owners};

@@ -20,7 +20,7 @@ use std::path::Path;
 const FORMAT: u32 = 1;
 
 /// Differences that are listed; more of them say nothing new.
-const MOST_DIFFERENCES: usize = 50;
+pub const MOST_DIFFERENCES: usize = 50;
 
 /// Numbers that differ by less were computed by another processor.
 const SAME: f64 = 1e-9;
@@ -199,6 +199,7 @@ fn written(given: &Given) -> BTreeMap<String, Json> {
         Value::On => Json::Bool(true),
         Value::Number(number) => Json::from(*number),
         Value::Count(count) => Json::from(*count),
+        Value::Counts(counts) => Json::from(counts.as_slice()),
         Value::Word(word) => Json::from(word.as_str()),
         Value::List(names) => Json::from(names.as_slice()),
     };
@@ -212,7 +213,10 @@ fn read_options(written: &BTreeMap<String, Json>) -> Result<Given, String> {
         let option = options::find(name).ok_or_else(|| format!("it names an option `{name}`"))?;
         let value = match (option.takes, json) {
             (Kind::Switch, Json::Bool(true)) => Some(Value::On),
-            (Kind::Count { .. } | Kind::Bytes, json) => json.as_u64().map(Value::Count),
+            (Kind::Counts { .. }, Json::Array(_)) => {
+                serde_json::from_value(json.clone()).ok().map(Value::Counts)
+            }
+            (Kind::Count { .. } | Kind::Counts { .. } | Kind::Bytes, json) => json.as_u64().map(Value::Count),
             (_, Json::Number(number)) => number.as_f64().map(Value::Number),
             (_, Json::String(word)) => Some(Value::Word(word.clone())),
             (_, Json::Array(_)) => serde_json::from_value(json.clone()).ok().map(Value::List),

@@ -64,7 +64,10 @@ impl<'a> Market<'a> {
             !is_own && (option.is_fixed_by_valuer() || [DUPLICATES.name, NEAR.name].contains(&option.name))
         };
         if let Some(option) = given.options().find(is_settled) {
-            return Err(Error::SettledByValuer { option: option.name });
+            return Err(match [DUPLICATES.name, NEAR.name].contains(&option.name) {
+                true => OwnersFault::NeedsRows { option: option.name }.into(),
+                false => Error::SettledByValuer { option: option.name },
+            });
         }
         Ok(Self {
             tables,

@@ -41,6 +41,24 @@ fn column_of(basis: &str) -> &'static str {
     }
 }
 
+/// The column with the standard errors of a basis, if there may be one.
+fn errors_of(basis: &str) -> Option<&'static str> {
+    match basis {
+        "given-own" => Some("given_own_stderr"),
+        "rows" => None,
+        _ => Some("stderr"),
+    }
+}
+
+/// Where an object of `owners` has the covariances of a basis.
+fn covariance_of(basis: &str) -> Option<&'static str> {
+    match basis {
+        "given-own" => Some("given_own_covariance"),
+        "rows" => None,
+        _ => Some("covariance"),
+    }
+}
+
 impl PaidFor {
     /// Owners in memory.
     pub(crate) fn of(
@@ -92,17 +110,18 @@ impl PaidFor {
             let worth = Worth {
                 rows: line["rows"].as_u64(),
                 value: line[column].as_f64().ok_or_else(|| lacks(column))?,
-                stderr: line["stderr"].as_f64().filter(|_| basis == "shapley"),
+                stderr: errors_of(basis).and_then(|column| line[column].as_f64()),
             };
             add(&mut owners, file, name, worth)?;
         }
         // Lines are sorted by name, as owners are here.
         let is_sorted = lines.windows(2).all(|pair| pair[0]["owner"].as_str() < pair[1]["owner"].as_str());
-        let covariance: Option<Vec<Vec<f64>>> =
-            serde_json::from_value(document["covariance"].clone()).ok().filter(|rows: &Vec<Vec<f64>>| {
-                is_sorted && rows.len() == lines.len() && rows.iter().all(|row| row.len() == lines.len())
-            });
-        let joint = covariance.filter(|_| basis == "shapley").map(Errors::Joint);
+        let is_square = |rows: &Vec<Vec<f64>>| {
+            is_sorted && rows.len() == lines.len() && rows.iter().all(|row| row.len() == lines.len())
+        };
+        let covariance = covariance_of(basis)
+            .and_then(|name| serde_json::from_value::<Vec<Vec<f64>>>(document[name].clone()).ok());
+        let joint = covariance.filter(is_square).map(Errors::Joint);
         let errors = joint.or_else(|| independent(&owners));
         let files = vec![InputFile::of_valuer(Path::new(file), true)?];
         Ok(Self { basis: known(basis), owners, errors, files })
@@ -116,7 +135,8 @@ impl PaidFor {
         if !has(column) {
             return Err(OwnersFault::Lacks { file, column: column.into() }.into());
         }
-        let optional = ["rows", "stderr"].into_iter().filter(|name| has(name));
+        let errors = errors_of(basis);
+        let optional = std::iter::once("rows").chain(errors).filter(|name| has(name));
         let names: Vec<&str> = [column].into_iter().chain(optional).collect();
         let mut owners = BTreeMap::new();
         each(source, "owner", &names, |name, cells| {
@@ -126,7 +146,7 @@ impl PaidFor {
             let worth = Worth {
                 rows: cell("rows").map(|rows| rows as u64),
                 value: cell(column).ok_or_else(not_a_number)?,
-                stderr: cell("stderr").filter(|_| basis == "shapley"),
+                stderr: errors.and_then(&cell),
             };
             add(&mut owners, &file, name, worth)
         })?;

@@ -5,7 +5,7 @@ use crate::market::Market;
 use crate::report::Measured;
 use crate::roster::{Roster, Sorted};
 use crate::run::Played;
-use crate::solve::solve;
+use crate::solve::{Solved, solve};
 use crate::sums::{FoldMoments, FoldSums, N_FOLDS, merged};
 use dshap::Moments;
 use dshap::owners::{
@@ -61,7 +61,8 @@ fn finish(
     let Folds { folds, numbers } = folds;
     let n_folds = folds.len();
     let game = LinearGame::new(owned.parts, folds, ridge).map_err(core)?;
-    let mut solved = solve(&game, market.given, market.observer).map_err(core)?;
+    let mut solved = solve(&game, owned.repeats.as_ref(), market).map_err(core)?;
+    let of_own = given_own(market, &game, &mut solved, &numbers)?;
     let traces = std::mem::replace(&mut solved.traces, Mat::new());
     let forms = QuadraticForms::new(&game, traces);
     explain.begin(&owned.sorted.names)?;
@@ -80,6 +81,8 @@ fn finish(
         n_test: contributions.n_rows() as u64,
         std_errors: contributions.std_errors(),
         covariance: contributions.covariance(),
+        own_errors: of_own.as_ref().and_then(Contributions::std_errors),
+        own_covariance: of_own.as_ref().and_then(Contributions::covariance),
         n_folds,
         model: "ridge",
         utility: "squared-error",
@@ -247,6 +250,20 @@ fn chosen_ridge(owned: &Owned, own: Option<&FoldMoments>) -> Result<(f64, &'stat
         0 | 1 => Ok((USUAL_RIDGE, TOO_FEW)),
         _ => choose_ridge(&folds).map(|choice| (choice.ridge, "five-folds")),
     }
+}
+
+/// What each owner brings to the test rows of a buyer with own rows, one more pass over them.
+fn given_own(
+    market: &Market<'_>,
+    game: &LinearGame,
+    solved: &mut Solved,
+    numbers: &[Option<usize>; N_FOLDS],
+) -> Result<Option<Contributions>, Error> {
+    if market.tables.own.is_none() {
+        return Ok(None);
+    }
+    let forms = QuadraticForms::new(game, std::mem::replace(&mut solved.alone_traces, Mat::new()));
+    contribute(market, &forms, numbers, &solved.brought_alone(), &mut Explain::new(None, false)).map(Some)
 }
 
 /// One pass over the test rows, for standard errors and explanations.

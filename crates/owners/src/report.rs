@@ -22,10 +22,9 @@ pub struct Report {
     pub utility: &'static str,
     /// The owners, by name.
     pub owners: Vec<OwnerLine>,
-    /// Pairs of owners, from the strongest substitutes on; absent if not all coalitions
-    /// were tried.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub interactions: Option<Vec<Interaction>>,
+    /// Pairs of owners, from the strongest substitutes on. With many owners, only pairs of
+    /// those that share most rows or have the largest values.
+    pub interactions: Vec<Interaction>,
     /// What all owners are worth together: `all − none`, which is the sum of the values.
     pub total: f64,
     /// Utility of all owners together.
@@ -63,6 +62,9 @@ pub struct Report {
     /// Covariances of the owners' values over test rows, if there are few owners.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub covariance: Option<Vec<Vec<f64>>>,
+    /// The same of what each owner brings to a buyer who has only the rows of `own`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub given_own_covariance: Option<Vec<Vec<f64>>>,
     /// The files of the owners, with digests if asked for.
     pub rows: Vec<InputFile>,
     /// The test files.
@@ -102,6 +104,9 @@ pub struct OwnerLine {
     /// The distributional value of all its rows together, against the rows of the others.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub joint: Option<f64>,
+    /// Row sums and joint values for each of several `m`.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub sizes: Vec<AtSize>,
     /// Its value in the game between owners.
     pub shapley: f64,
     /// The standard error of that.
@@ -109,6 +114,9 @@ pub struct OwnerLine {
     /// What it brings to a buyer who has only the rows of `own`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub given_own: Option<f64>,
+    /// The standard error of that.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub given_own_stderr: Option<f64>,
     /// Its rows that another owner has too.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub duplicates: Option<u64>,
@@ -120,8 +128,23 @@ pub struct OwnerLine {
     pub repeated: Option<u64>,
 }
 
+/// What an owner's rows are worth to buyers with so much data.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+pub struct AtSize {
+    /// The largest set size.
+    pub m: usize,
+    /// The smallest set whose utility counts.
+    pub q: usize,
+    /// The sum of the values of its rows.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub row_sum: Option<f64>,
+    /// The value of all its rows together.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub joint: Option<f64>,
+}
+
 /// How two owners go together.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Interaction {
     /// One owner.
     pub a: String,
@@ -129,10 +152,13 @@ pub struct Interaction {
     pub b: String,
     /// Strongly negative: substitutes. Positive: each is worth more with the other.
     pub value: f64,
+    /// Its standard error, where owners joined in random orders.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub stderr: Option<f64>,
 }
 
 /// Rows that two owners have in common.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct SharedRows {
     /// One owner.
     pub a: String,
@@ -143,7 +169,7 @@ pub struct SharedRows {
 }
 
 /// Which rows measure utility.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Measured {
     /// Test rows.

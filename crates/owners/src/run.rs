@@ -3,21 +3,21 @@
 use crate::explain::Explain;
 use crate::market::Market;
 use crate::near::Near;
+use crate::own_values::OwnValues;
 use crate::report::{Interaction, Measured, OwnerLine, Report, SharedRows, Solving};
 use crate::request::{OpenTables, OwnersRequest};
 use crate::roster::Sorted;
-use crate::row_values::ByOwner;
-use crate::solve::{Solved, seed_in};
-use crate::{held, joint, regression};
+use crate::solve::{Paired, Solved, seed_in};
+use crate::{held, regression};
 use dshap::Moments;
 use dshap::owners::Repeats;
-use dshap_catalogue::options::{EXPLAIN_TEST, GAME_ONLY, NEAR, OWN, SAMPLES, SEGMENT, STOP, TASK, TEST};
-use dshap_catalogue::{Given, Group, OptionEntry, Task};
+use dshap_catalogue::options::{EXPLAIN_TEST, GAME_ONLY, NEAR, OWN, SEGMENT, TASK, TEST};
+use dshap_catalogue::{Given, OptionEntry, Task};
 use dshap_io::Source;
 use dshap_models::{
-    Error, Facts, FittedValuer, InputFile, Method, Observer, OwnersFault, OwnersWarning, Warning, methods,
+    Error, FittedValuer, InputFile, Method, Observer, OwnersFault, OwnersWarning, Warning, methods,
 };
-use dshap_run::{Receiver, Resources, Summary, Tables, open_given, value_open};
+use dshap_run::{Receiver, Resources, all_problems, open_given};
 use std::path::Path;
 
 /// What a family found out by playing.
@@ -34,6 +34,9 @@ pub(crate) struct Played {
     /// From the spread over test rows; none with a single one.
     pub(crate) std_errors: Option<Vec<f64>>,
     pub(crate) covariance: Option<Vec<Vec<f64>>>,
+    /// The same of what each owner brings to a buyer with own rows.
+    pub(crate) own_errors: Option<Vec<f64>>,
+    pub(crate) own_covariance: Option<Vec<Vec<f64>>>,
     pub(crate) n_folds: usize,
     pub(crate) model: &'static str,
     pub(crate) utility: &'static str,
@@ -62,7 +65,8 @@ pub fn owners(
     }
     let rows = open_given(rows, given, outputs)?;
     let tables = OpenTables { rows, test: open_if(&TEST)?, own: open_if(&OWN)? };
-    let mut report = owners_of(&tables, *method, given, resources, observer, explain)?;
+    let mut report = owners_of(&tables, *method, given, resources, observer, explain)
+        .map_err(|error| all_problems(error, &request.rows, given))?;
     let files = |source: &Source| InputFile::of(source, *digests);
     report.rows = files(&tables.rows)?;
     report.test = tables.test.as_ref().map(files).transpose()?;
@@ -83,7 +87,9 @@ fn of_valuer(
     let OwnersRequest { given, outputs, resources, digests, .. } = request;
     let valuer = FittedValuer::load(file)?;
     let name = || file.display().to_string();
-    let saved = valuer.owners.as_ref().ok_or_else(|| OwnersFault::NoMoments { valuer: name() })?;
+    if valuer.owners.is_none() {
+        return Err(OwnersFault::NoMoments { valuer: name() }.into());
+    }
     let test = match given.list(&TEST) {
         [] => return Err(OwnersFault::NoTests { valuer: name() }.into()),
         files => open_given(files, given, outputs)?,
@@ -92,21 +98,42 @@ fn of_valuer(
         [] => None,
         files => Some(open_given(files, given, outputs)?),
     };
+    let mut report = owners_of_valuer(&valuer, (&name(), test, own), given, resources, observer, explain)?;
+    let files = |files: &[String]| InputFile::of(&open_given(files, given, outputs)?, *digests);
+    report.rows = vec![InputFile::of_valuer(file, *digests)?];
+    report.test = Some(files(given.list(&TEST))?);
+    report.own = match given.list(&OWN) {
+        [] => None,
+        own => Some(files(own)?),
+    };
+    Ok(report)
+}
+
+/// The owners whose moments a valuer holds, measured on test rows; `name` is what the valuer
+/// is called in messages. Columns that need rows are absent.
+///
+/// # Errors
+///
+/// [`OwnersFault::NoMoments`], and whatever is wrong with the tables.
+pub fn owners_of_valuer(
+    valuer: &FittedValuer,
+    (name, test, own): (&str, Source, Option<Source>),
+    given: &Given,
+    resources: &Resources,
+    observer: &dyn Observer,
+    explain: Option<&mut dyn Receiver>,
+) -> Result<Report, Error> {
+    let saved = valuer.owners.as_ref().ok_or_else(|| OwnersFault::NoMoments { valuer: name.into() })?;
     let tables = OpenTables { rows: test.clone(), test: Some(test), own };
-    let market = Market::of_valuer(&tables, &valuer, &saved.by, given, resources.memory, observer)?;
+    let market = Market::of_valuer(&tables, valuer, &saved.by, given, resources.memory, observer)?;
     let mut explain = Explain::new(explain, given.has(&SEGMENT));
     let played = regression::play_saved(&market, saved, &mut explain)?;
     explain.finish()?;
-    let joint = match given.has(&GAME_ONLY) {
-        true => None,
-        false => joint::values(&played, &Facts::of(&valuer, &valuer.how)?),
+    let values = match given.has(&GAME_ONLY) {
+        true => OwnValues::default(),
+        false => OwnValues::of_valuer(valuer, &played, given)?,
     };
-    let mut report = report(&market, played, None, joint.as_deref(), None, Vec::new());
-    let files = |source: &Source| InputFile::of(source, *digests);
-    report.rows = vec![InputFile::of_valuer(file, *digests)?];
-    report.test = tables.test.as_ref().map(files).transpose()?;
-    report.own = tables.own.as_ref().map(files).transpose()?;
-    Ok(report)
+    Ok(report(&market, played, values, None))
 }
 
 /// The same for tables that are open already, or in memory.
@@ -135,43 +162,15 @@ pub fn owners_of(
     explain.finish()?;
     let near =
         given.number(&NEAR).map(|tolerance| Near::of(&market, &played.sorted, tolerance)).transpose()?;
-    let (by_owner, joint, row_warnings) = match given.has(&GAME_ONLY) {
-        true => (None, None, Vec::new()),
-        false => {
-            let (by_owner, summary) = row_values(&market, resources)?;
-            (Some(by_owner), joint::values(&played, &summary.facts), summary.warnings)
-        }
+    let values = match given.has(&GAME_ONLY) {
+        true => OwnValues::default(),
+        false => OwnValues::of_rows(&market, &played, resources)?,
     };
-    Ok(report(&market, played, by_owner.as_ref(), joint.as_deref(), near, row_warnings))
-}
-
-/// The values of all rows, by owner.
-fn row_values(market: &Market<'_>, resources: &Resources) -> Result<(ByOwner, Summary), Error> {
-    let Market { tables, method, task, .. } = market;
-    // Test rows, the penalty and the stopping rule are those of the game, unless the method has them too.
-    let is =
-        |option: &OptionEntry, others: &[&OptionEntry]| others.iter().any(|other| other.name == option.name);
-    let given = market.given.only(|option| match option.group {
-        Group::Owners | Group::Payout | Group::Run | Group::Output => false,
-        _ if is(option, &[&STOP, &SAMPLES, &TEST]) => false,
-        _ => !option.is_of_methods() || method.entry.takes(option, Some(*task)).is_some(),
-    });
-    let test = tables.test.clone().filter(|_| method.is_of_neighbours());
-    let tables = Tables { points: tables.rows.clone(), reference: None, test };
-    let mut by_owner = ByOwner::default();
-    let summary = value_open(&tables, method, &given, resources, market.observer, &mut by_owner)?;
-    Ok((by_owner, summary))
+    Ok(report(&market, played, values, near))
 }
 
 /// Puts everything together.
-fn report(
-    market: &Market<'_>,
-    played: Played,
-    by_owner: Option<&ByOwner>,
-    joint: Option<&[Option<f64>]>,
-    near: Option<Near>,
-    row_warnings: Vec<Warning>,
-) -> Report {
+fn report(market: &Market<'_>, played: Played, values: OwnValues, near: Option<Near>) -> Report {
     let Played { sorted, solved, repeats, .. } = &played;
     let measured = market.measured();
     let has_own = market.tables.own.is_some();
@@ -184,7 +183,8 @@ fn report(
         }
     };
     let line = |(owner, name): (usize, &String)| {
-        let sums = by_owner.map(|by_owner| by_owner.of(name));
+        let sums = values.sums(name);
+        let sums = sums.as_ref();
         let per_row = |count: f64, n: u64| (n > 0).then(|| count / n as f64);
         OwnerLine {
             owner: name.clone(),
@@ -192,10 +192,12 @@ fn report(
             row_sum: sums.map(|sums| sums.sum),
             row_mean: sums.and_then(|sums| per_row(sums.sum, sums.n_rows)),
             below_zero: sums.and_then(|sums| per_row(sums.n_below as f64, sums.n_rows)),
-            joint: joint.and_then(|joint| joint[owner]),
+            joint: values.joint(owner, 0),
+            sizes: values.at_sizes(owner, sums),
             shapley: solved.shapley[owner],
             stderr: std_error(owner),
             given_own: has_own.then(|| solved.alone[owner] - solved.none),
+            given_own_stderr: played.own_errors.as_ref().map(|errors| errors[owner]),
             duplicates: repeats.as_ref().map(|repeats| repeats.shared[owner] as u64),
             near: near.as_ref().map(|near| near.rows[owner]),
             repeated: repeats.as_ref().map(|repeats| repeats.within[owner] as u64),
@@ -203,14 +205,12 @@ fn report(
     };
     let owners: Vec<OwnerLine> = sorted.names.iter().enumerate().map(line).collect();
     let name = |owner: usize| sorted.names[owner].clone();
-    let interactions = solved.interactions.as_ref().map(|values| {
-        let n = sorted.names.len();
-        let pairs = (0..n).flat_map(|g| (g + 1..n).map(move |h| (g, h)));
-        let mut found: Vec<Interaction> =
-            pairs.zip(values).map(|((g, h), &value)| Interaction { a: name(g), b: name(h), value }).collect();
-        found.sort_by(|one, two| one.value.total_cmp(&two.value));
-        found
-    });
+    let paired = |pair: &Paired| {
+        let (g, h) = pair.owners;
+        Interaction { a: name(g), b: name(h), value: pair.value, stderr: pair.error }
+    };
+    let mut interactions: Vec<Interaction> = solved.interactions.iter().map(paired).collect();
+    interactions.sort_by(|one, two| one.value.total_cmp(&two.value));
     let shared = repeats.as_ref().map(|repeats| {
         let pairs = repeats.pairs.iter();
         let mut found: Vec<SharedRows> =
@@ -219,13 +219,13 @@ fn report(
         found
     });
     let mut warnings = owners_warnings(market, &played, shared.as_deref());
-    warnings.extend(row_warnings);
+    warnings.extend(values.warnings);
     Report {
         version: env!("CARGO_PKG_VERSION"),
         task: market.task.name(),
         task_guessed: market.task_guessed,
         by: market.by.into(),
-        row_method: by_owner.map(|_| market.method.name()),
+        row_method: values.by_owner.as_ref().map(|_| market.method.name()),
         model: played.model,
         utility: played.utility,
         owners,
@@ -244,12 +244,23 @@ fn report(
         shared,
         near: near.map(|near| near.pairs),
         duplicates_once: market.counts_once(),
-        covariance: played.covariance.clone(),
+        covariance: covariance(&played),
+        given_own_covariance: played.own_covariance.clone(),
         rows: Vec::new(),
         test: None,
         own: None,
         warnings,
     }
+}
+
+/// Covariances of the owners' values: those over test rows, and the errors of random orders, which each owner
+/// has for itself.
+fn covariance(played: &Played) -> Option<Vec<Vec<f64>>> {
+    let mut found = played.covariance.clone()?;
+    for (owner, error) in played.solved.errors.iter().flatten().enumerate() {
+        found[owner][owner] += error * error;
+    }
+    Some(found)
 }
 
 /// What is doubtful about the game.

@@ -150,7 +150,7 @@ pub(crate) fn against_m(p: usize, q: usize, m: usize, noise_var: f64, rows: &[Fo
     sizes.dedup();
     let worth = |row: &Followed, m: usize| {
         let stats = PointStats { dist_sq: row.dist_sq, resid_sq: row.resid_sq, noise_var };
-        let case = RegressionCase { dim: p, sizes: Sizes::new(q, m), stats, full_constant: None };
+        let case = RegressionCase::of(p, Sizes::new(q, m), stats);
         case.evaluate().gain
     };
     let colours = [Colour::Vermilion, Colour::Blue, Colour::Green];

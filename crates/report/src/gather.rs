@@ -6,6 +6,7 @@ use arrow_array::{Array, Float64Array, RecordBatch};
 use arrow_cast::display::array_value_to_string;
 use arrow_schema::SchemaRef;
 use dshap_run::{Arrange, Collected, Error, Receiver};
+use dshap_table::spelled;
 use rand_chacha::ChaCha8Rng;
 use rand_chacha::rand_core::{Rng, SeedableRng};
 use std::collections::HashMap;
@@ -16,6 +17,9 @@ pub(crate) const SHOWN_ROWS: usize = 25;
 /// Rows that charts are made from. Quantiles of so many rows are exact to a tenth of a
 /// per cent of the rows or so, which nobody sees in a chart.
 pub(crate) const SAMPLED_ROWS: usize = 50_000;
+
+/// Values of so many rows are kept to be compared with others.
+const COMPARED_ROWS: usize = 100_000;
 
 /// Numbers that charts are made from, if the rows have them.
 const CHARTED: [&str; 5] = ["value", "dist_sq", "resid_sq", "prob", "penalty"];
@@ -30,6 +34,9 @@ pub struct Gathered {
     pub(crate) highest: Collected,
     pub(crate) penalised: Option<Collected>,
     pub(crate) sample: Sample,
+    /// The values of all rows, NaN where there is none; empty if there are too many.
+    pub(crate) values: Vec<f64>,
+    n_rows: u64,
     pub(crate) owners: HashMap<String, OwnerSums>,
 }
 
@@ -50,7 +57,22 @@ impl Gathered {
             highest: Collected::new(Arrange::Highest(Some(SHOWN_ROWS)), None),
             penalised: None,
             sample: Sample::new(),
+            values: Vec::new(),
+            n_rows: 0,
             owners: HashMap::new(),
+        }
+    }
+
+    fn add_values(&mut self, rows: &RecordBatch) {
+        let is_complete = self.values.len() as u64 == self.n_rows;
+        self.n_rows += rows.num_rows() as u64;
+        if !is_complete || self.n_rows as usize > COMPARED_ROWS {
+            self.values = Vec::new();
+            return;
+        }
+        let values = rows.column_by_name("value").and_then(|column| column.as_primitive_opt::<Float64Type>());
+        if let Some(values) = values {
+            self.values.extend(values.iter().map(|value| value.unwrap_or(f64::NAN)));
         }
     }
 
@@ -62,7 +84,12 @@ impl Gathered {
             return;
         };
         for row in (0..rows.num_rows()).filter(|&row| owners.is_valid(row) && values.is_valid(row)) {
-            let name = array_value_to_string(owners, row).unwrap_or_default();
+            // Spelled as owners are spelled in the game between them.
+            let text = array_value_to_string(owners, row).unwrap_or_default();
+            let name = spelled(text.trim()).into_owned();
+            if name.is_empty() {
+                continue;
+            }
             let sums = self.owners.entry(name).or_default();
             sums.n_rows += 1;
             sums.n_below_zero += u64::from(values.value(row) < 0.0);
@@ -86,6 +113,7 @@ impl Receiver for Gathered {
     fn rows(&mut self, rows: RecordBatch) -> Result<(), Error> {
         self.sample.add(&rows);
         self.add_owners(&rows);
+        self.add_values(&rows);
         if let Some(penalised) = &mut self.penalised {
             penalised.rows(rows.clone())?;
         }
@@ -140,6 +168,11 @@ impl Sample {
                 self.columns.iter_mut().zip(&columns).for_each(|(kept, column)| kept[place] = cell(column));
             }
         }
+    }
+
+    /// Rows that have a value.
+    pub(crate) fn n_seen(&self) -> u64 {
+        self.n_seen
     }
 
     /// Whether some rows were left out.

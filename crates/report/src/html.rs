@@ -56,6 +56,7 @@ pub(crate) fn sentence(text: &str) -> String {
 pub(crate) struct Cell {
     text: String,
     number: Option<f64>,
+    is_words: bool,
 }
 
 impl Cell {
@@ -65,19 +66,33 @@ impl Cell {
             true => text.chars().take(MAX_CELL - 1).chain(['…']).collect(),
             false => text,
         };
-        Self { text: short, number: None }
+        Self { text: short, number: None, is_words: false }
+    }
+
+    /// Words of the page itself, however long.
+    pub(crate) fn long_text(text: &str) -> Self {
+        Self { text: text.into(), number: None, is_words: true }
     }
 
     pub(crate) fn number(number: f64) -> Self {
-        Self { text: significant(number), number: Some(number).filter(|number| number.is_finite()) }
+        Self {
+            text: significant(number),
+            number: Some(number).filter(|number| number.is_finite()),
+            is_words: false,
+        }
     }
 
     pub(crate) fn count(number: u64) -> Self {
-        Self { text: dshap_words::grouped(number), number: Some(number as f64) }
+        Self { text: dshap_words::grouped(number), number: Some(number as f64), is_words: false }
+    }
+
+    /// The number of a row, written as elsewhere on the page.
+    pub(crate) fn row(number: u64) -> Self {
+        Self { text: number.to_string(), number: Some(number as f64), is_words: false }
     }
 
     pub(crate) fn share(share: f64) -> Self {
-        Self { text: format!("{:.1} %", 100.0 * share), number: Some(share) }
+        Self { text: format!("{:.1} %", 100.0 * share), number: Some(share), is_words: false }
     }
 }
 
@@ -101,7 +116,9 @@ pub(crate) fn table(caption: &str, header: &[&str], rows: &[Vec<Cell>]) -> Strin
         out += "<tr>";
         for (column, cell) in row.iter().enumerate() {
             let exact = cell.number.map(|number| format!(" data-number=\"{number}\"")).unwrap_or_default();
-            let _ = write!(out, "<td{}{exact}>{}</td>", class(column), escaped(&cell.text));
+            // Sentences wrap; numbers and names do not.
+            let class = if cell.is_words { " class=\"words\"" } else { class(column) };
+            let _ = write!(out, "<td{class}{exact}>{}</td>", escaped(&cell.text));
         }
         out += "</tr>\n";
     }
@@ -125,7 +142,9 @@ fn cell(column: &dyn Array, row: usize) -> Cell {
     let text = || array_value_to_string(column, row).unwrap_or_default();
     match column.data_type() {
         DataType::Float64 => Cell::number(column.as_primitive::<Float64Type>().value(row)),
-        data_type if data_type.is_integer() => Cell { number: text().parse().ok(), text: text() },
+        data_type if data_type.is_integer() => {
+            Cell { number: text().parse().ok(), text: text(), is_words: false }
+        }
         _ => Cell::text(text()),
     }
 }

@@ -23,8 +23,10 @@ pub(crate) fn overview(report: &Report) -> String {
     if let Some(r_squared) = summary.left_out_r_squared {
         tiles.push(("R² on rows left out", format!("{r_squared:.3}")));
     }
-    if let Some([_, median, _]) = spread.quartiles {
-        tiles.push(("median value", significant(median)));
+    // The same number as in the table of quantiles.
+    let values = sorted(report.rows.sample.column("value").unwrap_or_default());
+    if !values.is_empty() {
+        tiles.push(("median value", significant(quantile(&values, 0.5))));
     }
     if spread.n_without > 0 {
         tiles.push(("rows without a value", grouped(spread.n_without)));
@@ -79,23 +81,23 @@ pub(crate) fn doubts(report: &Report) -> Option<String> {
     Some(section(
         "warnings",
         "Before you act on this",
-        "dshap checked the assumptions of the method, and these do not quite hold.",
+        "What dshap noticed about the table and the assumptions of the method.",
         &format!("<ul class=\"warnings\">\n{items}</ul>\n"),
     ))
 }
 
 /// How values are spread.
-pub(crate) fn distribution(report: &Report) -> Option<String> {
-    let values = report.rows.sample.column("value")?;
+pub(crate) fn distribution(rows: &Gathered) -> Option<String> {
+    let values = rows.sample.column("value")?;
     let chart = charts::histogram(values)?;
     let sorted = sorted(values);
     let shares = [0.01, 0.05, 0.25, 0.5, 0.75, 0.95, 0.99];
-    let rows: Vec<Vec<Cell>> = shares
+    let lines: Vec<Vec<Cell>> = shares
         .iter()
         .map(|&share| vec![Cell::share(share), Cell::number(quantile(&sorted, share))])
         .collect();
-    let quantiles = table("Quantiles of the values", &["share of rows", "have a value below"], &rows);
-    let part = sample_note(report.rows);
+    let quantiles = table("Quantiles of the values", &["share of rows", "have a value below"], &lines);
+    let part = sample_note(rows);
     Some(section(
         "distribution",
         "Distribution of values",
@@ -113,9 +115,9 @@ fn sample_note(rows: &Gathered) -> String {
     }
 }
 
-/// Rows at both ends.
-pub(crate) fn rows(report: &Report) -> Result<String, Error> {
-    let Gathered { lowest, highest, penalised, .. } = report.rows;
+/// Rows at both ends, and reasons for them if there are any.
+pub(crate) fn rows(rows: &Gathered, reasons: Option<String>) -> Result<String, Error> {
+    let Gathered { lowest, highest, penalised, .. } = rows;
     let low = lowest.arranged(Arrange::Lowest(SHOWN_ROWS))?;
     let high = highest.arranged(Arrange::Highest(Some(SHOWN_ROWS)))?;
     if low.num_rows() == 0 {
@@ -129,6 +131,7 @@ pub(crate) fn rows(report: &Report) -> Result<String, Error> {
         body += &rows_table("Rows with the largest penalties", &rows);
     }
     body += &format!("<h3>Highest values</h3>\n{}", rows_table("Rows with the highest values", &high));
+    body += &reasons.unwrap_or_default();
     Ok(section(
         "rows",
         "Rows that stand out",
@@ -138,8 +141,8 @@ pub(crate) fn rows(report: &Report) -> Result<String, Error> {
 }
 
 /// What values depend on.
-pub(crate) fn dependence(report: &Report) -> Option<String> {
-    let sample = &report.rows.sample;
+pub(crate) fn dependence(rows: &Gathered) -> Option<String> {
+    let sample = &rows.sample;
     let values = sample.column("value")?;
     let charts = [
         ("dist_sq", "squared distance", "Rows far from the others teach more, if their targets are right."),
@@ -167,7 +170,12 @@ pub(crate) fn sizes(report: &Report) -> Result<Option<String>, Error> {
     let is_plain = facts.method == "gaussian"
         && facts.task == "regression"
         && facts.convention == "definition"
-        && !facts.refit_intercept;
+        && facts.constant.as_deref() == Some("gain")
+        && facts.semivalue.is_none()
+        && !facts.refit_intercept
+        // Values for given test rows, or for a population, depend on more.
+        && facts.tests.is_none()
+        && report.summary.test.is_none();
     let (Some(noise_var), true) = (facts.noise_var, is_plain) else { return Ok(None) };
     let sample = &report.rows.sample;
     let (Some(dist_sq), Some(resid_sq)) = (sample.column("dist_sq"), sample.column("resid_sq")) else {
@@ -203,8 +211,8 @@ fn first(rows: &RecordBatch) -> Option<(f64, f64)> {
 }
 
 /// Values by owner.
-pub(crate) fn owners(report: &Report) -> Option<String> {
-    let owners = &report.rows.owners;
+pub(crate) fn owners(rows: &Gathered) -> Option<String> {
+    let owners = &rows.owners;
     if owners.is_empty() {
         return None;
     }
@@ -272,7 +280,7 @@ pub(crate) fn reproduce(report: &Report) -> String {
     )
 }
 
-fn digest_cell(digest: String) -> Cell {
+pub(crate) fn digest_cell(digest: String) -> Cell {
     // Long enough to tell files apart; `--summary` has the whole digest.
     Cell::text(digest.chars().take(16).collect::<String>())
 }

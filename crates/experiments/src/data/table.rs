@@ -15,7 +15,11 @@ use std::sync::Arc;
 /// The column that is predicted, in every table.
 const TARGET: &str = "target";
 /// Columns of image tables that are not features.
-const BOOKKEEPING: [&str; 3] = ["label", "split", "index"];
+const BOOKKEEPING: [&str; 3] = [LABEL, "split", "index"];
+/// The column with the label of an image, 0 to 9.
+const LABEL: &str = "label";
+/// Labels below this are 1 in the paper's classifications of images.
+const FIRST_LABELS: f64 = 5.0;
 
 /// Features and a target, by rows.
 #[derive(Debug, Clone, PartialEq)]
@@ -47,8 +51,11 @@ impl Table {
         let wrong = |reason: String| Error::WrongTable { file: path.display().to_string(), reason };
         let source = Source::open(&[path.display().to_string()])?;
         let all: Vec<String> = source.schema().names().map(str::to_string).collect();
-        if !all.iter().any(|name| name == TARGET) {
-            return Err(wrong(format!("there is no column `{TARGET}`")));
+        let has = |column: &str| all.iter().any(|name| name == column);
+        // Tables of images may have the label of each image instead.
+        let target = if has(TARGET) { TARGET } else { LABEL };
+        if !has(target) {
+            return Err(wrong(format!("there is no column `{TARGET}`, nor a column `{LABEL}`")));
         }
         let is_feature = |name: &&String| *name != TARGET && !BOOKKEEPING.contains(&name.as_str());
         let names: Vec<String> = all.iter().filter(is_feature).cloned().collect();
@@ -56,7 +63,7 @@ impl Table {
         let mut wanted: Vec<Wanted> = names
             .iter()
             .map(String::as_str)
-            .chain([TARGET])
+            .chain([target])
             .map(|name| Wanted { name: name.into(), read_as: ReadAs::Number })
             .collect();
         if has_split {
@@ -89,9 +96,12 @@ impl Table {
         if has_split {
             order.sort_by_key(|&i| is_test[i]);
         }
+        // The paper tells the first five labels from the others.
+        let of_label = |label: f64| if label < FIRST_LABELS { 1.0 } else { 0.0 };
+        let y = |i: &usize| if target == LABEL { of_label(columns[p][*i]) } else { columns[p][*i] };
         Ok(Self {
             x: Mat::from_fn(n, p, |i, j| columns[j][order[i]]),
-            y: order.iter().map(|&i| columns[p][i]).collect(),
+            y: order.iter().map(y).collect(),
             names,
             n_train,
         })
@@ -205,6 +215,15 @@ mod tests {
         assert_eq!((table.names.as_slice(), table.n_train), (["a".to_string()].as_slice(), Some(2)));
         assert_eq!(table.y, [0.0, 1.0, 1.0]);
         assert_eq!(table.x[(2, 0)], 1.0);
+    }
+
+    #[test]
+    fn labels_of_images_become_targets() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("mnist.csv");
+        std::fs::write(&path, "f0,f1,label,split\n1,2,0,train\n3,4,9,test\n5,6,4,train\n").unwrap();
+        let table = Table::read(&path).unwrap();
+        assert_eq!((table.y, table.n_train, table.names.len()), (vec![1.0, 1.0, 0.0], Some(2), 2));
     }
 
     #[test]

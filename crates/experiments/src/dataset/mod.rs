@@ -36,8 +36,13 @@ impl Library {
     /// [`Error::UnknownDataset`], [`Error::NotFound`].
     pub fn file(&self, name: &str) -> Result<PathBuf, Error> {
         let entry = find(name)?;
+        // Features of images by any network may have the plain name of the dataset.
+        let mut names = vec![entry.file];
+        names.extend((matches!(entry.origin, Origin::NotOffered { .. })).then_some(entry.name));
         let in_folders = self.folders.iter().flat_map(|folder| {
-            ["csv", "parquet"].map(|extension| folder.join(format!("{}.{extension}", entry.file)))
+            let file =
+                |name: &&str| ["csv", "parquet"].map(|extension| folder.join(format!("{name}.{extension}")));
+            names.iter().flat_map(file).collect::<Vec<_>>()
         });
         let tried: Vec<PathBuf> = in_folders.chain(self.cache.as_deref().map(|c| cached(c, entry))).collect();
         let words = |path: &PathBuf| format!("`{}`", path.display());

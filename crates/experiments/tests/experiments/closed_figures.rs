@@ -3,7 +3,7 @@
 use crate::common::{csv, done, number};
 use dshap::Sizes;
 use dshap::linear::{Constant, Convention, GaussianForm, PointStats};
-use dshap_experiments::{Experiment, Settings};
+use dshap_experiments::{Error, Experiment, Settings, ShownConstant, Unwatched};
 use dshap_testkit::{assert_close, cases_under};
 use std::collections::HashMap;
 
@@ -15,7 +15,7 @@ fn quick() -> Settings {
 fn figure_3_has_the_thresholds_of_the_high_precision_table() {
     let folder = done(Experiment::Fig3, &quick());
     let (header, rows) = csv(&folder.path().join("fig3.csv"));
-    assert_eq!(header, "h,m,c_den,threshold,probability_printed,probability_exact");
+    assert_eq!(header, "h,m,c_den,threshold,probability_printed,probability_inside,probability_exact");
     let mut compared = 0;
     for case in cases_under("reference/examples_1_2.json", "synergy_thresholds") {
         let h = case.number("h");
@@ -23,9 +23,16 @@ fn figure_3_has_the_thresholds_of_the_high_precision_table() {
         assert_eq!((number(&row[1]), number(&row[2])), (case.number("m"), case.number("C_den")));
         // Thresholds are differences of terms a hundred times as large.
         assert_close(number(&row[3]), case.number("threshold_domain_01_g0"), 1e-12);
-        // Two points of [h, 1 − h] are further than t apart with probability (1 − t/(1 − 2h))².
+        // Two points of an interval of length L are further than t apart with probability (1 − t/L)².
         let t = number(&row[3]);
-        assert_close(number(&row[4]), (1.0 - t / (1.0 - 2.0 * h)).powi(2), 1e-12);
+        assert_close(number(&row[4]), (1.0 - t / (1.0 - h)).powi(2), 1e-12);
+        assert_close(number(&row[5]), (1.0 - t / (1.0 - 2.0 * h)).powi(2), 1e-12);
+        if h == 0.35 {
+            assert_eq!(
+                (format!("{:.3}", number(&row[4])), format!("{:.3}", number(&row[6]))),
+                ("0.873".into(), "0.862".into())
+            );
+        }
         compared += 1;
     }
     assert_eq!(compared, rows.len());
@@ -55,6 +62,20 @@ fn figure_4_has_the_values_of_theorem_2_on_its_whole_grid() {
             assert_eq!(*cell, form.value(stats).value);
         }
     }
+}
+
+#[test]
+fn figure_4_shows_the_constant_that_is_asked_for() {
+    let title = |settings: &Settings| {
+        let folder = done(Experiment::Fig4, settings);
+        std::fs::read_to_string(folder.path().join("fig4.svg")).unwrap()
+    };
+    assert!(title(&quick()).contains("Value against distance: `gain`"));
+    let theorem = Settings { constant: ShownConstant::Theorem, ..quick() };
+    assert!(title(&theorem).contains("Value against distance: constant of Theorem 2"));
+    let folder = tempfile::tempdir().unwrap();
+    let refused = dshap_experiments::run(Experiment::Fig3, &theorem, folder.path(), &Unwatched);
+    assert!(matches!(refused, Err(Error::NoUse { .. })), "{refused:?}");
 }
 
 /// The gain by its definition for one row of the grid: the mean over sizes of

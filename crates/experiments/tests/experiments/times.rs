@@ -17,7 +17,8 @@ fn figure_1_has_a_time_for_every_case() {
     assert!(summary.contains("| classification | 30 | 1000 |"));
     assert!(folder.path().join("fig1.png").is_file());
     let figure = std::fs::read_to_string(folder.path().join("fig1.svg")).unwrap();
-    assert!(figure.contains("medians of 1 repetition<"));
+    assert!(figure.contains("medians of 1 repetition, bands to the furthest<"));
+    assert!(figure.contains("closed form, p = 30<"), "one panel for each task, p is a line style");
 }
 
 #[test]
@@ -28,6 +29,23 @@ fn table_1_has_a_row_for_every_method() {
     let methods: Vec<&str> = rows.iter().map(|row| row[1].as_str()).collect();
     assert_eq!(methods, ["closed", "paper", "d-shapley"]);
     assert!(rows.iter().all(|row| row[3] == "47800" && row[4] == "10" && number(&row[6]) > 0.0));
+    let summary = std::fs::read_to_string(folder.path().join("table1.md")).unwrap();
+    assert!(summary.contains("| 229.2 s | 6.9 s |"), "the paper's times stand beside ours: {summary}");
     let figure = std::fs::read_to_string(folder.path().join("table1.svg")).unwrap();
     assert!(figure.contains(">gaussian-r<"), "datasets have their names");
+}
+
+#[test]
+fn table_2_says_what_differs_from_the_paper() {
+    let settings = Settings { seed: 0, repetitions: None, d_shapley: None, ..tiny("gaussian-r") };
+    let folder = done(Experiment::Table2, &settings);
+    let (header, rows) = csv(&folder.path().join("table2.csv"));
+    assert!(header.starts_with("dataset,task,printed_rows,printed_held_out,printed_dimension,reference"));
+    assert_eq!(rows.len(), 1);
+    assert_eq!(rows[0][2..], ["49000", "1000", "10", "47800", "47800", "200", "1000", "1000", "10"]);
+    let summary = std::fs::read_to_string(folder.path().join("table2.md")).unwrap();
+    assert!(
+        summary.contains("1000 test rows are removed, too: 47800 reference rows instead of 48800"),
+        "{summary}"
+    );
 }

@@ -4,8 +4,8 @@
 
 use dshap_catalogue::Given;
 use dshap_catalogue::Value;
-use dshap_catalogue::options::{BY, TARGET, TASK};
-use dshap_report::{Gathered, Report};
+use dshap_catalogue::options::{BY, MISSING, TARGET, TASK, TEST};
+use dshap_report::{Findings, Gathered, Report, ValuesReport, holds_values};
 use dshap_run::{Resources, Unwatched, ValueRequest};
 use std::fmt::Write;
 
@@ -24,6 +24,16 @@ fn rows(n: usize) -> String {
 
 fn page(table: &str, given: Given) -> String {
     let folder = tempfile::tempdir().unwrap();
+    // Test rows are every fifth row of the table.
+    let test = folder.path().join("test.csv");
+    let is_test = |i: usize| i == 0 || i % 5 == 1;
+    let lines: Vec<&str> =
+        table.lines().enumerate().filter(|(i, _)| is_test(*i)).map(|(_, line)| line).collect();
+    std::fs::write(&test, lines.join("\n") + "\n").unwrap();
+    let given = match given.list(&TEST) {
+        [] => given,
+        _ => given.with(&TEST, Value::List(vec![test.to_str().unwrap().to_owned()])),
+    };
     let path = folder.path().join("rows.csv");
     std::fs::write(&path, table).unwrap();
     let owners = given.word(&BY).map(str::to_owned);
@@ -39,6 +49,7 @@ fn page(table: &str, given: Given) -> String {
     let mut rows = Gathered::new(owners.as_deref());
     let summary = dshap_run::value(&request, &Unwatched, &mut rows).unwrap();
     let warnings = ["use `--method calibrated` <now>".to_owned()];
+    let findings = Findings::of(&request, &summary, &rows, &Unwatched).unwrap();
     let report = Report {
         title: "rows.csv",
         summary: &summary,
@@ -46,6 +57,8 @@ fn page(table: &str, given: Given) -> String {
         warnings: &warnings,
         command: "dshap report rows.csv",
         rows: &rows,
+        findings: &findings,
+        advice: &|cleaned| format!("recommendation for {} rows", cleaned.n_rows),
     };
     report.page().unwrap()
 }
@@ -83,7 +96,20 @@ fn a_regression_has_every_part() {
     let given = Given::new().with(&TARGET, word("y")).with(&BY, word("who"));
     let page = page(&rows(300).replace(",yes,", ",1,").replace(",no,", ",0,"), given);
     check(&page);
-    let all = ["overview", "warnings", "distribution", "rows", "dependence", "owners", "sizes", "reproduce"];
+    let all = [
+        "overview",
+        "quality",
+        "warnings",
+        "assumptions",
+        "distribution",
+        "rows",
+        "dependence",
+        "owners",
+        "sizes",
+        "sensitivity",
+        "cleaning",
+        "reproduce",
+    ];
     assert_eq!(parts(&page), all);
     assert!(page.contains("&lt;acme&gt;") && page.contains("bolt &amp; co") && !page.contains("<acme>"));
     assert!(page.contains("use <code>--method calibrated</code> &lt;now&gt;"), "warnings are escaped");
@@ -93,7 +119,19 @@ fn a_regression_has_every_part() {
 fn labels_and_densities_leave_out_what_they_do_not_have() {
     let labels = page(&rows(200), Given::new().with(&TARGET, word("label")));
     check(&labels);
-    assert_eq!(parts(&labels), ["overview", "warnings", "distribution", "rows", "dependence", "reproduce"]);
+    let all = [
+        "overview",
+        "quality",
+        "warnings",
+        "assumptions",
+        "distribution",
+        "rows",
+        "dependence",
+        "sensitivity",
+        "cleaning",
+        "reproduce",
+    ];
+    assert_eq!(parts(&labels), all);
     assert!(labels.contains("Value against probability"), "labels have probabilities");
 
     let numbers: String =
@@ -130,4 +168,76 @@ fn the_same_rows_give_the_same_page() {
     let table = rows(120).replace(",yes,", ",1,").replace(",no,", ",0,");
     let cut = |page: String| page.split("How to repeat this").next().unwrap().to_owned();
     assert_eq!(cut(page(&table, given())), cut(page(&table, given())));
+}
+
+#[test]
+fn rows_that_stand_out_are_explained_as_explain_does() {
+    let table = rows(200).replace(",yes,", ",1,").replace(",no,", ",0,");
+    // One target is far off.
+    let wrong = table.lines().nth(51).unwrap().to_owned();
+    let mut cells: Vec<&str> = wrong.split(',').collect();
+    cells[2] = "400";
+    let page = page(&table.replacen(&wrong, &cells.join(","), 1), Given::new().with(&TARGET, word("y")));
+    check(&page);
+    assert!(page.contains("<summary>Row 50 has the value"), "the wrong row is explained");
+    assert!(page.contains("Its <code>y</code> is 400; the model of the other rows predicts"));
+    assert!(page.contains("Recommendation for 200 rows."), "what cleaning found");
+}
+
+#[test]
+fn owners_have_errors_and_copies_are_named() {
+    let table = rows(150).replace(",yes,", ",1,").replace(",no,", ",0,");
+    // The other owner has a copy of a row.
+    let copied = table.lines().nth(3).unwrap();
+    let twin = match copied.contains("<acme>") {
+        true => copied.replace("<acme>", "bolt & co"),
+        false => copied.replace("bolt & co", "<acme>"),
+    };
+    let page =
+        page(&format!("{table}{twin}\n"), Given::new().with(&TARGET, word("y")).with(&BY, word("who")));
+    check(&page);
+    assert!(page.contains("value given the others") && page.contains("standard error"));
+    assert!(page.contains("<h3>Duplicates</h3>") && page.contains("have 1 row in common"), "{page}");
+}
+
+#[test]
+fn curves_need_test_rows_and_settings_what_they_change() {
+    let numbers: String =
+        rows(200).lines().map(|line| line.split(',').take(3).collect::<Vec<_>>().join(",") + "\n").collect();
+    let given = Given::new().with(&TARGET, word("y"));
+    let plain = page(&numbers, given.clone());
+    assert!(!parts(&plain).contains(&"curves"));
+    assert!(plain.contains("q = 5") && !plain.contains("missing cells:"), "the least q for two columns");
+    let tested = page(&numbers, given.clone().with(&TEST, Value::List(vec!["every fifth".into()])));
+    check(&tested);
+    assert!(parts(&tested).contains(&"curves"), "{:?}", parts(&tested));
+    assert!(tested.contains("Rows added") && tested.contains("Rows removed"));
+    let holes = numbers.replacen("3.7,", ",", 3);
+    assert_ne!(holes, numbers);
+    let dropped = page(&holes, given.with(&MISSING, word("drop")));
+    check(&dropped);
+    assert!(dropped.contains("missing cells: mean"));
+}
+
+#[test]
+fn values_that_were_computed_before_are_a_page_of_their_own() {
+    let folder = tempfile::tempdir().unwrap();
+    let (path, other) = (folder.path().join("values.csv"), folder.path().join("other.csv"));
+    let mut text = String::from("row,who,value,dist_sq\n");
+    for i in 0..60 {
+        writeln!(text, "{i},{},{},{}", i % 3, f64::from(i) - 20.5, i * i % 31).unwrap();
+    }
+    std::fs::write(&path, &text).unwrap();
+    std::fs::write(&other, text.replace("value", "price")).unwrap();
+    let open = |path: &std::path::Path| {
+        dshap_run::open_given(&[path.to_str().unwrap().to_owned()], &Given::new(), &[]).unwrap()
+    };
+    assert!(holds_values(&open(&path)) && !holds_values(&open(&other)));
+    let rows = Gathered::read(&open(&path), Some("who")).unwrap();
+    let page = ValuesReport { title: "values.csv", files: &[], command: None, rows: &rows }.page().unwrap();
+    check(&page);
+    assert_eq!(parts(&page), ["overview", "distribution", "rows", "dependence", "owners", "reproduce"]);
+    // Numbers of rows are whole, and owners may be called by numbers.
+    assert!(page.contains("data-number=\"59\">59<"), "the highest row");
+    assert!(page.contains("<td>2</td>"), "an owner");
 }

@@ -16,7 +16,7 @@ pub(crate) fn tiny(panel: &str) -> Settings {
     }
 }
 
-/// The same without D-SHAPLEY, which bounds are not compared with.
+/// The same with D-SHAPLEY where the quick version has it.
 pub(crate) fn tiny_bounds(panel: &str) -> Settings {
     Settings { d_shapley: None, ..tiny(panel) }
 }

@@ -1,0 +1,271 @@
+//! Parts of the page that come from further runs: why rows stand out, owners, what cleaning
+//! would do, and curves on test rows.
+
+use crate::Report;
+use crate::html::{Cell, chart, escaped, section, sentence, table};
+use dshap_draw::{Axis, Colour, Dash, Figure, Line, Panel, Point};
+use dshap_owners::{Interaction, Measured, OwnerLine, SharedRows};
+use dshap_trials::{Experiment, GivenCurves, Order};
+use dshap_words::{clean_action, clean_flagged, counted, explanation, significant};
+
+/// Owners in the chart.
+const CHARTED_OWNERS: usize = 20;
+
+/// Owners that are listed; the page stays small.
+const LISTED_OWNERS: usize = 200;
+
+/// Pairs of owners that are listed.
+const SHOWN_PAIRS: usize = 10;
+
+/// Steps of a curve that are listed.
+const LISTED_STEPS: usize = 20;
+
+/// Why rows stand out, for the part about them.
+pub(crate) fn reasons(report: &Report) -> Option<String> {
+    let explained = &report.findings.explained;
+    if explained.is_empty() {
+        return None;
+    }
+    let mut body = String::from("<h3>Why</h3>\n");
+    for row in explained {
+        let mut paragraphs = explanation(row).into_iter();
+        let first = paragraphs.next().unwrap_or_default();
+        let rest: String = paragraphs.map(|text| format!("<p>{}</p>\n", sentence(&text))).collect();
+        body +=
+            &format!("<details class=\"why\"><summary>{}</summary>\n{rest}</details>\n", sentence(&first));
+    }
+    Some(body)
+}
+
+/// What owners are worth, given each other.
+pub(crate) fn owners(report: &Report) -> Option<String> {
+    let found = report.findings.owners.as_ref()?;
+    Some(owners_section(&Players {
+        owners: &found.owners,
+        interactions: &found.interactions,
+        shared: found.shared.as_deref().unwrap_or_default(),
+        measured_on: Some(found.measured_on),
+    }))
+}
+
+/// Owners whose game was played.
+pub(crate) struct Players<'a> {
+    pub(crate) owners: &'a [OwnerLine],
+    pub(crate) interactions: &'a [Interaction],
+    pub(crate) shared: &'a [SharedRows],
+    pub(crate) measured_on: Option<Measured>,
+}
+
+/// The part about owners.
+pub(crate) fn owners_section(players: &Players<'_>) -> String {
+    let mut lines: Vec<&OwnerLine> = players.owners.iter().collect();
+    lines.sort_by(|one, other| other.shapley.total_cmp(&one.shapley).then(one.owner.cmp(&other.owner)));
+    let measured = match players.measured_on {
+        Some(Measured::Test) => ", measured on the test rows",
+        Some(Measured::Own) => ", measured on the buyer's rows",
+        Some(Measured::Rows) => ", measured on the owners' own rows, by cross-fitting",
+        None => "",
+    };
+    let mut body = format!("{}{}", owner_chart(&lines), owner_table(&lines));
+    if let Some(first) = players.shared.first() {
+        body += &format!(
+            "<h3>Duplicates</h3>\n<p>{} and {} have {} in common. Copies add little to what an owner is worth given \
+             the others.</p>\n",
+            escaped(&first.a),
+            escaped(&first.b),
+            counted(first.rows, "row")
+        );
+    }
+    let substitutes: Vec<Vec<Cell>> = players
+        .interactions
+        .iter()
+        .filter(|pair| pair.value < 0.0)
+        .take(SHOWN_PAIRS)
+        .map(|pair| vec![Cell::text(pair.a.as_str()), Cell::text(pair.b.as_str()), Cell::number(pair.value)])
+        .collect();
+    if !substitutes.is_empty() {
+        body += "<h3>Substitutes</h3>\n<p>These pairs bring less together than apart.</p>\n";
+        body += &table("Pairs of owners", &["owner", "and", "interaction"], &substitutes);
+    }
+    section(
+        "owners",
+        "Owners",
+        &format!(
+            "What each owner adds to the others{measured}. Bars reach two standard errors to either side; owners \
+             share test rows, so their differences can be surer than the bars suggest."
+        ),
+        &body,
+    )
+}
+
+/// All owners, or those of the highest values. Columns that nobody filled are absent.
+fn owner_table(lines: &[&OwnerLine]) -> String {
+    let number = |number: Option<f64>| number.map(Cell::number);
+    let cells = |line: &OwnerLine| {
+        [
+            ("rows", Some(Cell::count(line.rows))),
+            ("value given the others", number(Some(line.shapley))),
+            ("standard error", number(line.stderr)),
+            ("given your own rows", number(line.given_own)),
+            ("its standard error", number(line.given_own_stderr)),
+            ("sum of row values", number(line.row_sum)),
+            ("mean row value", number(line.row_mean)),
+            ("rows below 0", line.below_zero.map(Cell::share)),
+            ("rows another owner has too", line.duplicates.map(Cell::count)),
+            ("rows near another owner's", line.near.map(Cell::count)),
+        ]
+    };
+    let each: Vec<_> = lines.iter().take(LISTED_OWNERS).map(|line| (&line.owner, cells(line))).collect();
+    let n_columns = each.first().map_or(0, |(_, cells)| cells.len());
+    let filled: Vec<usize> =
+        (0..n_columns).filter(|&column| each.iter().any(|(_, cells)| cells[column].1.is_some())).collect();
+    let names = filled.iter().map(|&column| each[0].1[column].0);
+    let header: Vec<&str> = std::iter::once("owner").chain(names).collect();
+    let rows: Vec<Vec<Cell>> = each
+        .iter()
+        .map(|(owner, cells)| {
+            let own = |&column: &usize| cells[column].1.clone().unwrap_or_else(|| Cell::text(""));
+            std::iter::once(Cell::text(owner.as_str())).chain(filled.iter().map(own)).collect()
+        })
+        .collect();
+    let hidden = match lines.len().saturating_sub(LISTED_OWNERS) {
+        0 => String::new(),
+        more => format!("<p>{} with lower values are not shown.</p>\n", counted(more as u64, "owner")),
+    };
+    format!("{}{hidden}", table("Values of owners", &header, &rows))
+}
+
+/// Values of owners with bars of two standard errors on either side.
+fn owner_chart(lines: &[&OwnerLine]) -> String {
+    let shown = &lines[..lines.len().min(CHARTED_OWNERS)];
+    let place = |i: usize| (i + 1) as f64;
+    let mut drawn: Vec<Line> = Vec::new();
+    for (i, line) in shown.iter().enumerate() {
+        let half = 2.0 * line.stderr.unwrap_or(0.0);
+        let ends = [line.shapley - half, line.shapley + half].map(|height| Point::new(place(i), height));
+        drawn.push(Line::new("two standard errors", Colour::Sky, ends.to_vec()));
+    }
+    let points = shown.iter().enumerate().map(|(i, line)| Point::new(place(i), line.shapley)).collect();
+    drawn.push(Line::new("value given the others", Colour::Blue, points).with_marks_only());
+    let short = |name: &str| match name.chars().count() > 14 {
+        true => name.chars().take(13).chain(['…']).collect(),
+        false => name.to_owned(),
+    };
+    let names = shown.iter().map(|line| short(&line.owner)).collect();
+    let panel = Panel::new("", Axis::named("owner", names), Axis::linear("value"), drawn);
+    let rows: Vec<Vec<Cell>> = shown
+        .iter()
+        .map(|line| {
+            let half = 2.0 * line.stderr.unwrap_or(0.0);
+            let ends = [line.shapley - half, line.shapley, line.shapley + half];
+            std::iter::once(Cell::text(line.owner.as_str())).chain(ends.map(Cell::number)).collect()
+        })
+        .collect();
+    let numbers = table("Values of owners and their errors", &["owner", "from", "value", "to"], &rows);
+    let words = match lines.len() > shown.len() {
+        true => format!("The {CHARTED_OWNERS} owners with the highest values."),
+        false => "All owners, from the highest value to the lowest.".to_owned(),
+    };
+    chart(&Figure::new("", 1, vec![panel]), &words, &numbers)
+}
+
+/// What cleaning would do.
+pub(crate) fn cleaning(report: &Report) -> Option<String> {
+    let cleaned = report.findings.cleaned.as_ref()?;
+    let mut verdict = (report.advice)(cleaned);
+    if let Some(first) = verdict.get(..1).map(str::to_uppercase) {
+        verdict.replace_range(..1, &first);
+    }
+    let suspicious: Vec<Vec<Cell>> = cleaned
+        .most_suspicious
+        .iter()
+        .map(|listed| {
+            vec![
+                Cell::row(listed.row as u64),
+                Cell::number(listed.score),
+                Cell::text(listed.given.as_str()),
+                Cell::text(listed.expected.as_str()),
+            ]
+        })
+        .collect();
+    let flagged = cleaned
+        .precision
+        .map(|precision| format!("<p>{}.</p>\n", clean_flagged(cleaned.n_flagged, precision)));
+    let unit = cleaned.verdict.loss.abs().max(f64::MIN_POSITIVE);
+    let tried: Vec<Vec<Cell>> = cleaned
+        .verdict
+        .tested
+        .iter()
+        .map(|tested| {
+            vec![
+                Cell::text(clean_action(tested)),
+                Cell::count(tested.action.n_rows(cleaned.n_rows) as u64),
+                Cell::share(tested.loss_change / unit),
+                Cell::share(tested.loss_change_se / unit),
+                Cell::number(tested.evidence),
+            ]
+        })
+        .collect();
+    let header = ["tried", "rows", "change of loss", "standard error", "evidence"];
+    let lists = format!(
+        "{}{}<h3>What was tried</h3>\n{}",
+        flagged.unwrap_or_default(),
+        table("The most suspicious rows", &["row", "score", "target", "expected"], &suspicious),
+        table("Actions, tested on held-out rows", &header, &tried)
+    );
+    Some(section("cleaning", "What cleaning would do", &format!("{verdict}."), &lists))
+}
+
+/// What models are worth while rows are added or removed.
+pub(crate) fn curves(report: &Report) -> Option<String> {
+    let charts: String =
+        report.findings.curves.iter().filter_map(|(what, found)| curve(*what, found)).collect();
+    (!charts.is_empty()).then(|| {
+        section(
+            "curves",
+            "Do these values choose good rows?",
+            "If they do, adding rows of high value first, or removing rows of low value first, stays above chance on \
+             the test rows.",
+            &format!("<div class=\"charts\">\n{charts}</div>\n"),
+        )
+    })
+}
+
+fn curve(what: Experiment, found: &GivenCurves) -> Option<String> {
+    let named = |order: Order| match order {
+        Order::High => ("highest first", Colour::Blue, Dash::Solid),
+        Order::Low => ("lowest first", Colour::Vermilion, Dash::Dashed),
+        _ => ("random order", Colour::Grey, Dash::Dotted),
+    };
+    let lines: Vec<Line> = found
+        .curves
+        .iter()
+        .map(|curve| {
+            let (name, colour, dash) = named(curve.order);
+            let points =
+                curve.n_rows.iter().zip(&curve.height).map(|(&n, &height)| Point::new(n as f64, height));
+            Line::new(name, colour, points.collect()).with_dash(dash)
+        })
+        .collect();
+    let first = found.curves.first().filter(|curve| curve.n_rows.len() > 2)?;
+    let step = first.n_rows.len().div_ceil(LISTED_STEPS);
+    let rows: Vec<Vec<Cell>> = (0..first.n_rows.len())
+        .step_by(step)
+        .map(|at| {
+            let heights = found
+                .curves
+                .iter()
+                .map(|curve| curve.height.get(at).map_or(Cell::text(""), |&h| Cell::number(h)));
+            std::iter::once(Cell::count(first.n_rows[at] as u64)).chain(heights).collect()
+        })
+        .collect();
+    let (title, x) = match what {
+        Experiment::Removal => ("Rows removed", "rows removed from all"),
+        _ => ("Rows added", "rows added to a random half"),
+    };
+    let header: Vec<&str> =
+        std::iter::once("rows").chain(found.curves.iter().map(|curve| named(curve.order).0)).collect();
+    let panel = Panel::new("", Axis::linear(x), Axis::linear("utility"), lines);
+    let words = format!("All rows together have a utility of {}.", significant(found.utility_of_all));
+    Some(chart(&Figure::new(title, 1, vec![panel]), &words, &table(title, &header, &rows)))
+}
