@@ -20,6 +20,11 @@ impl Failure {
         if error.is_broken_pipe() {
             return Failure::ClosedPipe;
         }
+        if let dshap_run::Error::Several(errors) = error {
+            let causes = errors.iter().map(|one| dshap_words::error_with_hint(one, &speech)).collect();
+            let hint = Some("`dshap look` shows all columns, and these problems".into());
+            return Failure::Input { doing: doing.into(), causes, hint };
+        }
         let (message, hint) = (dshap_words::error(error, &speech), dshap_words::hint(error, &speech));
         match error.is_usage() {
             true => Failure::Usage { message, hint },

@@ -18,12 +18,15 @@ use std::ffi::OsString;
 ///
 /// It takes over the process: signals, panics and `--help` end it.
 pub fn run(words: impl IntoIterator<Item = OsString>) -> u8 {
-    let matches = args::command().get_matches_from(words);
+    let matches =
+        args::command().try_get_matches_from(words).unwrap_or_else(|error| args::with_tip(error).exit());
     let typed = args::Typed::of(&matches).unwrap_or_else(|error| error.exit());
     if typed.memory().is_some() {
         restart_with_tame_allocator();
     }
-    signals::end_on_signals();
+    if !typed.handles_signals() {
+        signals::end_on_signals();
+    }
     silence_decoders();
     match std::panic::catch_unwind(|| commands::run(typed)) {
         Ok(Ok(())) => 0,

@@ -35,6 +35,13 @@ impl Observer for Progress {
         if !self.visible {
             return;
         }
+        // The methods of a trial share one bar: the time left is that of the whole.
+        if let (Stage::Trial(name), Some(bar)) = (stage, &*self.bar())
+            && bar.length() == Some(total_bytes)
+        {
+            bar.set_prefix(name);
+            return;
+        }
         let is_known = total_bytes > 0;
         let bar =
             ProgressBar::with_draw_target(is_known.then_some(total_bytes), ProgressDrawTarget::hidden());
@@ -42,7 +49,7 @@ impl Observer for Progress {
             _ if !is_known => "{prefix:>10} {spinner} {binary_bytes_per_sec}  {msg}  {elapsed} elapsed",
             Stage::Draw => "{prefix:>10} [{bar:30}] {pos} of at most {len} rounds  {eta} left at most",
             Stage::Sets => "{prefix:>10} [{bar:30}] {pos} of {len} sets  {eta} left",
-            Stage::Coalitions => "{prefix:>10} [{bar:30}] {percent:>3} %  {eta} left",
+            Stage::Coalitions | Stage::Trial(_) => "{prefix:>10} [{bar:30}] {percent:>3} %  {eta} left",
             Stage::Bandwidth => "{prefix:>10} [{bar:30}] {percent:>3} %  {msg}  {eta} left",
             _ => "{prefix:>10} [{bar:30}] {percent:>3} %  {binary_bytes_per_sec}  {msg}  {eta} left",
         };

@@ -5,6 +5,7 @@ use arrow_array::types::{Float64Type, UInt64Type};
 use arrow_array::{Array, RecordBatch};
 use arrow_schema::DataType;
 pub(crate) use dshap_words::{counted, grouped, significant};
+use std::io::IsTerminal;
 
 /// Rows shown from each end of a long table.
 const SHOWN_EACH: usize = 10;
@@ -15,52 +16,120 @@ pub(crate) const LONG_TABLE: usize = 2 * SHOWN_EACH + 5;
 /// Longest text shown in a cell.
 const MAX_CELL: usize = 24;
 
-/// The table with aligned columns. A long table shows only both ends, with a line between them.
+/// How a table is shown.
+#[derive(Debug, Clone, Copy, Default)]
+struct Style {
+    /// The longest line, if it is limited.
+    width: Option<usize>,
+    /// Whether names and negative numbers stand out.
+    colour: bool,
+}
+
+impl Style {
+    /// That of standard output.
+    fn of_stdout() -> Self {
+        if !std::io::stdout().is_terminal() {
+            return Self::default();
+        }
+        let is_set = |name: &str| std::env::var_os(name).is_some_and(|value| !value.is_empty());
+        let is_dumb = std::env::var_os("TERM").is_some_and(|terminal| terminal == "dumb");
+        let width = terminal_size::terminal_size().map(|(width, _)| usize::from(width.0));
+        // Some terminals do not tell how wide they are.
+        Self { width: width.filter(|width| *width > 0), colour: !is_set("NO_COLOR") && !is_dumb }
+    }
+}
+
+/// Columns that are left out first where a window is too narrow; the value itself never is.
+const LEAST_NEEDED: [&str; 8] =
+    ["weight", "resid_sq", "dist_sq", "prob", "potential", "correction", "penalty", "predicted"];
+
+/// The table with aligned columns, as standard output shows it. A long table shows only both ends, with a line
+/// between them.
 pub(crate) fn render(rows: &RecordBatch, between: impl Fn(usize) -> String) -> String {
+    render_in(rows, Style::of_stdout(), between)
+}
+
+fn render_in(rows: &RecordBatch, style: Style, between: impl Fn(usize) -> String) -> String {
     let n = rows.num_rows();
-    let schema = rows.schema();
     let shown: Vec<Option<usize>> = if n > LONG_TABLE {
         (0..SHOWN_EACH).map(Some).chain([None]).chain((n - SHOWN_EACH..n).map(Some)).collect()
     } else {
         (0..n).map(Some).collect()
     };
     // A column without an entry, often `note`, is not shown.
-    let columns: Vec<usize> =
-        (0..rows.num_columns()).filter(|&j| n == 0 || rows.column(j).null_count() < n).collect();
-    let texts: Vec<Vec<String>> = columns
-        .iter()
-        .map(|&j| {
-            shown.iter().map(|row| row.map_or(String::new(), |row| cell(rows.column(j), row))).collect()
-        })
-        .collect();
-    let widths: Vec<usize> = columns
-        .iter()
-        .zip(&texts)
-        .map(|(&j, texts)| {
-            let name = schema.field(j).name().chars().count();
-            texts.iter().map(|text| text.chars().count()).max().unwrap_or(0).max(name)
-        })
-        .collect();
-    let is_text: Vec<bool> = columns.iter().map(|&j| !schema.field(j).data_type().is_numeric()).collect();
-    let line = |cells: Vec<&str>| {
-        let padded: Vec<String> = cells
-            .iter()
-            .enumerate()
-            .map(|(k, cell)| {
-                let width = widths[k];
-                if is_text[k] { format!("{cell:<width$}") } else { format!("{cell:>width$}") }
-            })
-            .collect();
-        format!("{}\n", padded.join("  ").trim_end())
-    };
-    let mut out = line(columns.iter().map(|&j| schema.field(j).name().as_str()).collect());
+    let has_entry = |column: &usize| n == 0 || rows.column(*column).null_count() < n;
+    let columns = (0..rows.num_columns()).filter(has_entry).map(|column| Shown::of(rows, column, &shown));
+    let columns = fitting(columns.collect(), style.width);
+    let line = |cells: Vec<String>| format!("{}\n", cells.join("  ").trim_end());
+    let bold = |text: String| if style.colour { format!("\x1b[1m{text}\x1b[0m") } else { text };
+    let mut out = line(columns.iter().map(|column| bold(column.padded(&column.name))).collect());
     for (i, row) in shown.iter().enumerate() {
         match row {
-            Some(_) => out += &line(texts.iter().map(|column| column[i].as_str()).collect()),
+            Some(_) => out += &line(columns.iter().map(|column| column.cell(i, style.colour)).collect()),
             None => out += &format!("{}\n", between(n - 2 * SHOWN_EACH)),
         }
     }
     out
+}
+
+/// A column to be shown.
+struct Shown {
+    name: String,
+    is_text: bool,
+    cells: Vec<String>,
+    width: usize,
+}
+
+impl Shown {
+    fn of(rows: &RecordBatch, column: usize, shown: &[Option<usize>]) -> Self {
+        let schema = rows.schema();
+        let field = schema.field(column);
+        let text = |row: &Option<usize>| row.map_or(String::new(), |row| cell(rows.column(column), row));
+        let cells: Vec<String> = shown.iter().map(text).collect();
+        let is_text = !field.data_type().is_numeric();
+        let cells = if is_text { cells } else { with_points_aligned(cells) };
+        let width = |text: &String| text.chars().count();
+        let widest = cells.iter().map(width).max().unwrap_or(0);
+        Self { name: field.name().clone(), is_text, width: widest.max(width(field.name())), cells }
+    }
+
+    fn padded(&self, text: &str) -> String {
+        let width = self.width;
+        if self.is_text { format!("{text:<width$}") } else { format!("{text:>width$}") }
+    }
+
+    fn cell(&self, i: usize, colour: bool) -> String {
+        let padded = self.padded(&self.cells[i]);
+        let is_negative = !self.is_text && self.cells[i].trim_start().starts_with('-');
+        if colour && is_negative { format!("\x1b[31m{padded}\x1b[0m") } else { padded }
+    }
+}
+
+/// Numbers with their decimal points below each other.
+fn with_points_aligned(cells: Vec<String>) -> Vec<String> {
+    let after_point = |cell: &String| match (cell.find('.'), cell.contains('e')) {
+        (Some(at), false) => cell.len() - at,
+        _ => 0,
+    };
+    let longest = cells.iter().map(after_point).max().unwrap_or(0);
+    let pad = |cell: String| {
+        let blanks = if cell.is_empty() || cell.contains('e') { 0 } else { longest - after_point(&cell) };
+        format!("{cell}{}", " ".repeat(blanks))
+    };
+    cells.into_iter().map(pad).collect()
+}
+
+/// The columns that fit into a window.
+fn fitting(mut columns: Vec<Shown>, width: Option<usize>) -> Vec<Shown> {
+    let Some(width) = width else { return columns };
+    let needed = |columns: &[Shown]| columns.iter().map(|column| column.width + 2).sum::<usize>();
+    for name in LEAST_NEEDED {
+        if needed(&columns) <= width + 2 {
+            break;
+        }
+        columns.retain(|column| column.name != name);
+    }
+    columns
 }
 
 fn cell(column: &dyn Array, row: usize) -> String {
@@ -168,6 +237,27 @@ mod tests {
         assert_eq!(wrapped("one two three", 2, 9), "  one two\n  three\n");
         assert_eq!(wrapped("unbreakable a", 0, 5), "unbreakable\na\n");
         assert_eq!(wrapped("", 0, 5), "\n");
+    }
+
+    #[test]
+    fn decimal_points_are_below_each_other() {
+        let cells = ["-0.041624", "12.137", "7", "", "1.5000e-9"].map(String::from).to_vec();
+        let aligned = with_points_aligned(cells);
+        assert_eq!(aligned, ["-0.041624", "12.137   ", "7       ", "", "1.5000e-9"].map(String::from));
+    }
+
+    #[test]
+    fn a_narrow_window_shows_fewer_columns() {
+        let column = |name: &str| Shown { name: name.into(), is_text: false, cells: Vec::new(), width: 9 };
+        let names = ["row", "value", "potential", "penalty", "dist_sq", "resid_sq"];
+        let left = |width| {
+            let left = fitting(names.map(column).into(), width);
+            left.into_iter().map(|column| column.name).collect::<Vec<_>>()
+        };
+        assert_eq!(left(None), names);
+        assert_eq!(left(Some(64)), names);
+        assert_eq!(left(Some(45)), ["row", "value", "potential", "penalty"]);
+        assert_eq!(left(Some(10)), ["row", "value"]);
     }
 
     #[test]

@@ -4,6 +4,9 @@ use crate::Speech;
 use dshap::{Error, Warning};
 use dshap_table::Names;
 
+/// Fewer rows than this are too few for principal components too.
+const FEWEST_TO_REDUCE: usize = 40;
+
 /// What is wrong.
 pub fn core_error(error: &Error, names: &Names, speech: &dyn Speech) -> String {
     match error {
@@ -178,6 +181,15 @@ pub fn core_hint(error: &Error, names: &Names, speech: &dyn Speech) -> Option<St
         Error::TooLarge => "rescale their columns".into(),
         Error::TooSmall { .. } => "write the column in a smaller unit, so that its numbers are larger".into(),
         Error::NoFeatures { .. } => speech.check_features(),
+        Error::TooFewRows { needed, n_rows, dim } if dim >= n_rows && *n_rows >= FEWEST_TO_REDUCE => {
+            let components = (n_rows / 4).min(32).to_string();
+            format!(
+                "give at least {needed} rows, reduce the columns with {}, or use {}, which needs no more rows than \
+                 columns",
+                speech.set("pca", &components),
+                speech.method("knn")
+            )
+        }
         Error::TooFewRows { needed, .. } => {
             format!("give at least {needed} rows, or use {}", speech.fewer_columns())
         }

@@ -39,6 +39,10 @@ pub(crate) fn error(error: &Error, speech: &dyn Speech) -> String {
         Error::NotSaved { method, why } => {
             format!("{} has no valuer to save: {}", speech.method(method), catalogue_text(why, speech))
         }
+        Error::NotSpread { method } => {
+            format!("{} cannot be fitted on several machines, since it needs all rows in one place", speech.method(method))
+        }
+        Error::BadPart { what } => format!("the state of a distributed pass cannot be used: {what}"),
         Error::OtherColumns { valuer, file, missing, .. } => {
             format!("valuer `{valuer}` is for other columns: `{file}` has no {}", quoted(missing))
         }
@@ -78,6 +82,12 @@ pub(crate) fn error(error: &Error, speech: &dyn Speech) -> String {
             size(*limit, false),
             size(*needed, true)
         ),
+        Error::LongLists { room, needed } => format!(
+            "the lists of neighbours take {} of memory, and {} leaves {} for them",
+            size(*needed, true),
+            option("memory"),
+            size(*room, false)
+        ),
         Error::TooMuchHeld { n_rows } => format!(
             "sorting keeps all rows in memory, and {n_rows} of them are already more than {} allows",
             option("memory")
@@ -112,6 +122,16 @@ pub(crate) fn error(error: &Error, speech: &dyn Speech) -> String {
         ),
         Error::NoSets { column } => format!("column `{column}` is empty in every row, so it names no set"),
         Error::NoSuchSet { name, .. } => format!("there is no set `{name}`"),
+        Error::MissingCells { name, n_cells, first } => {
+            format!("column `{name}` has {}, the first in {first}", crate::counted(*n_cells, "missing cell"))
+        }
+        Error::Several(errors) => {
+            let all: Vec<String> = errors.iter().map(|one| with_hint(one, speech)).collect();
+            format!("there are {} problems: {}", errors.len(), all.join(". "))
+        }
+        Error::NoSuchRow { row, n_rows } => {
+            format!("there is no row {row}: the table has {}", crate::counted(*n_rows, "row"))
+        }
         Error::EmptySet { name } => format!("every row of set `{name}` has a missing cell"),
         Error::Case { location, reason } => format!("{location}, {reason}"),
         Error::NothingLeft => "every row of the reference has a missing cell".into(),
@@ -131,6 +151,7 @@ pub(crate) fn error(error: &Error, speech: &dyn Speech) -> String {
         Error::NoTargets => {
             format!("{} does not go with densities: there are no targets to make wrong", option("noise"))
         }
+        Error::NothingToClean => "a density has no targets that could be wrong; name a target".into(),
         Error::ValueCount { name, found, n_rows } => {
             format!("`{name}` has {found} values, and there are {n_rows} rows")
         }
@@ -177,6 +198,10 @@ pub(crate) fn hint(error: &Error, speech: &dyn Speech) -> Option<String> {
             format!("fit it with {}", speech.set("convention", "authors"))
         }
         Error::Incomplete { method, .. } => format!("fit it with {}", speech.method(method)),
+        Error::NotSpread { .. } => {
+            "fit a sample of the rows on one machine, or use a method that sums over rows".into()
+        }
+        Error::BadPart { .. } => "use the same version of dshap on every machine".into(),
         Error::FixedReference { why } => fixed_reference_hint(why, speech),
         Error::GuessedWrong { .. } => {
             format!("use {} or {}", speech.task("regression"), speech.task("classification"))
@@ -193,6 +218,9 @@ pub(crate) fn hint(error: &Error, speech: &dyn Speech) -> Option<String> {
         ),
         Error::TooLittleMemory { .. } => {
             format!("allow more with {}, or use {}", option("memory"), speech.fewer_columns())
+        }
+        Error::LongLists { .. } => {
+            format!("allow more with {}, or do without {}", option("memory"), option("lists"))
         }
         Error::TooMuchHeld { .. } => format!(
             "{} and {} need little memory; or write the rows unsorted to a file with {}",
@@ -235,6 +263,12 @@ pub(crate) fn hint(error: &Error, speech: &dyn Speech) -> Option<String> {
             option("reference")
         ),
         Error::NoSuchSet { suggestion: Some(name), .. } => format!("did you mean `{name}`?"),
+        Error::MissingCells { .. } => format!(
+            "{} leaves out such rows, {} fills in the mean of the column",
+            speech.set("missing", "drop"),
+            speech.set("missing", "mean")
+        ),
+        Error::NoSuchRow { .. } => "rows are counted from 0, as in the column `row` of the values".into(),
         Error::NothingLeft => {
             format!("{} fills in the mean of a column", speech.set("missing", "mean"))
         }
@@ -263,6 +297,10 @@ fn merge_conflict(why: &MergeConflict, speech: &dyn Speech) -> String {
             format!("one is for {}, the other for {}", one.name(), other.name())
         }
         MergeConflict::Intercept => "only one of them has an intercept".into(),
+        MergeConflict::Tests => {
+            "their values are for different data: test rows, inputs without targets, or rows like the reference"
+                .into()
+        }
         MergeConflict::Methods => "they value rows by different methods or settings".into(),
         MergeConflict::Size { option, first, second } => {
             let word =
@@ -407,3 +445,11 @@ fn size(bytes: u64, up: bool) -> String {
 
 #[cfg(test)]
 mod tests;
+
+/// What is wrong, and what to do about it.
+pub(crate) fn with_hint(error: &Error, speech: &dyn Speech) -> String {
+    match hint(error, speech) {
+        Some(hint) => format!("{}: {hint}", self::error(error, speech)),
+        None => self::error(error, speech),
+    }
+}

@@ -84,7 +84,7 @@ pub fn io_hint(error: &Error, speech: &dyn Speech) -> Option<String> {
                 .into()
         }
         Error::DuplicateColumn { name, .. } if name.parse::<f64>().is_ok() => {
-            "names are numbers; if the header is missing, add a line of column names".into()
+            format!("names are numbers; if the file has no header, give {}", speech.option("no_header"))
         }
         Error::DuplicateColumn { .. } => "give each column a different name".into(),
         Error::ColumnsDiffer { .. } => {

@@ -10,33 +10,42 @@
 //! | `table_words.rs` | `dshap-table`: columns that cannot become a design |
 //! | `io_words.rs` | `dshap-io`: files that cannot be read or written |
 //! | `engine_words.rs` | `dshap-models`, `dshap-catalogue`: runs, warnings, options that do not go together |
+//! | `run_words/` | `dshap-run`: what ran, in lines |
+//! | `explain_words.rs` | `dshap-models`: why a row is worth what it is worth |
 //! | `numbers.rs` | numbers to a few digits, counts of things |
 //! | `owners_words.rs` | `dshap-models`: owners, payouts and receipts |
 //! | `experiment_words.rs` | `dshap-experiments`, with the feature `experiments` |
 
+mod cleaning_words;
 mod core_words;
 mod engine_words;
 #[cfg(feature = "experiments")]
 mod experiment_words;
+mod explain_words;
 mod io_words;
 mod listing;
 mod numbers;
 mod owners_words;
+pub mod run_words;
 mod shortened;
 mod speech;
 mod table_words;
 #[cfg(test)]
 mod test_speech;
+mod trial_words;
 
+pub use cleaning_words::{clean_action, clean_flagged, clean_reason, clean_verdict, percent};
 pub use core_words::{core_error, core_hint, core_warning};
 pub use engine_words::misuse;
 #[cfg(feature = "experiments")]
 pub use experiment_words::{experiment_error, experiment_hint};
+pub use explain_words::explanation;
 pub use io_words::{container_error, container_hint, io_error, io_hint, io_note};
 pub use numbers::{counted, grouped, significant};
 pub use owners_words::difference;
-pub use speech::Speech;
+pub use speech::{Speech, in_shell};
 pub use table_words::{table_error, table_error_at, table_hint};
+pub use trial_words::{comparison_verdict, evaluation_verdict};
 
 use dshap_models::{Error, Warning};
 use shortened::shortened;
@@ -44,6 +53,11 @@ use shortened::shortened;
 /// What is wrong with a run.
 pub fn error(error: &Error, speech: &dyn Speech) -> String {
     shortened(engine_words::error(error, speech))
+}
+
+/// What is wrong, and what to do about it, in one sentence.
+pub fn error_with_hint(error: &Error, speech: &dyn Speech) -> String {
+    shortened(engine_words::with_hint(error, speech))
 }
 
 /// What to do about it.

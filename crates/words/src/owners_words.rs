@@ -4,6 +4,9 @@ use crate::Speech;
 use dshap::owners::PayoutError;
 use dshap_models::{Difference, OwnersFault, OwnersWarning};
 
+/// Digits of an amount that no unit can save.
+const LONGEST_AMOUNT: usize = 40;
+
 /// Why owners have no values or cannot be paid.
 pub(crate) fn owners_error(fault: &OwnersFault, speech: &dyn Speech) -> String {
     let option = |name: &str| speech.option(name);
@@ -21,6 +24,9 @@ pub(crate) fn owners_error(fault: &OwnersFault, speech: &dyn Speech) -> String {
         }
         OwnersFault::NoMoments { valuer } => {
             format!("valuer `{valuer}` does not know the owners of its rows")
+        }
+        OwnersFault::NeedsRows { option: name } => {
+            format!("{} needs the rows of the owners, and a valuer holds none", option(name))
         }
         OwnersFault::NoTests { valuer } => {
             format!("valuer `{valuer}` holds no rows, so there are none to test on")
@@ -72,8 +78,15 @@ pub(crate) fn owners_hint(fault: &OwnersFault, speech: &dyn Speech) -> Option<St
             format!("leave out {}, or choose {}", option("method"), speech.method("knn"))
         }
         OwnersFault::NotForOwners { .. } => "leave it out".into(),
-        OwnersFault::NoMoments { .. } => format!("fit the valuer again with {}", option("by")),
+        OwnersFault::NoMoments { .. } => format!(
+            "fit a regression without weights with {}; for other tasks, give the rows instead of a valuer",
+            option("by")
+        ),
+        OwnersFault::NeedsRows { .. } => "leave it out, or give the rows instead of the valuer".into(),
         OwnersFault::NoTests { .. } => format!("give test rows: {}", speech.test_rows()),
+        OwnersFault::NotWhole { amount, .. } if amount.len() > LONGEST_AMOUNT => {
+            "amounts may have up to 15 digits".into()
+        }
         OwnersFault::NotWhole { .. } => format!("choose a smaller {}", option("unit")),
         OwnersFault::Payout(PayoutError::NothingToPayFor { .. }) => {
             format!("{} pays owners of positive value only", speech.set("negative", "clip"))
@@ -118,10 +131,14 @@ pub(crate) fn owners_warning(warning: &OwnersWarning, speech: &dyn Speech) -> St
             percent(*tolerance),
             option("samples")
         ),
+        OwnersWarning::NoRowValues { n_rows, dim } => format!(
+            "{n_rows} rows are too few for values of single rows by {dim} columns, so owners have no row sums; the \
+             game has a ridge and needs no more rows"
+        ),
         OwnersWarning::OneTestRow => "one test row gives no standard errors".into(),
         OwnersWarning::FragileRanking { share } => format!(
-            "the ranking of the owners survives resampling in {} of the draws only; their payouts differ by less than \
-             chance",
+            "the ranking of the owners survives resampling in {} of the draws only: neighbours in the ranking \
+             differ by less than their errors",
             percent(*share)
         ),
         _ => format!("{warning:?}"),
@@ -199,6 +216,7 @@ mod tests {
             OwnersWarning::SharedRows { n_rows: 1, owners, n_shared: 1, once: false },
             OwnersWarning::RoughOrders { n_rounds: 7, tolerance: 0.05 },
             OwnersWarning::OneTestRow,
+            OwnersWarning::NoRowValues { n_rows: 40, dim: 60 },
             OwnersWarning::FragileRanking { share: 0.123 },
         ];
         for warning in warnings {

@@ -58,6 +58,16 @@ pub trait Speech {
         format!("name a column of numbers with {}", self.option("target"))
     }
 
+    /// How dates become numbers: "`--dates days` or `--dates parts` turns dates into numbers"; none in
+    /// Python, where frames do that themselves.
+    fn dates_as_numbers(&self) -> Option<String> {
+        Some(format!(
+            "{} or {} turns dates into numbers",
+            self.set("dates", "days"),
+            self.set("dates", "parts")
+        ))
+    }
+
     /// How to have numeric labels read as text: "read the labels as text with
     /// `--categorical grade`", "give the labels as text".
     fn labels_as_text(&self, target: &str) -> String {
@@ -144,14 +154,25 @@ pub trait Speech {
 }
 
 /// A word as a shell takes it, in quotes if it needs them.
-fn shell_word(word: &str) -> String {
-    let is_plain = |c: char| c.is_alphanumeric() || "/._-+,:@%".contains(c);
-    if !word.is_empty() && !word.starts_with('-') && word.chars().all(is_plain) {
-        return word.into();
+pub fn in_shell(word: &str) -> String {
+    let is_plain = |c: char| c.is_alphanumeric() || "/._-+,:@%=".contains(c);
+    match !word.is_empty() && word.chars().all(is_plain) {
+        true => word.into(),
+        false => in_quotes(word),
     }
-    // `--` keeps the command from reading the name as an option.
-    let end_of_options = if word.starts_with('-') { "-- " } else { "" };
-    format!("{end_of_options}'{}'", word.replace('\'', r"'\''"))
+}
+
+fn in_quotes(word: &str) -> String {
+    format!("'{}'", word.replace('\'', r"'\''"))
+}
+
+/// A name after a command.
+fn shell_word(word: &str) -> String {
+    match word.starts_with('-') {
+        // `--` keeps the command from reading the name as an option.
+        true => format!("-- {}", in_quotes(word)),
+        false => in_shell(word),
+    }
 }
 
 #[cfg(test)]

@@ -19,6 +19,7 @@ pub fn table_error_at(at: Option<&Location>, error: &Error, speech: &dyn Speech)
             format!("{} holds `{level}`, which no reference row has", cell(name))
         }
         Error::NotFinite { name, .. } => format!("{} is not a finite number", cell(name)),
+        Error::NotADate { name, text, .. } => format!("{} holds `{text}`, which is no date", cell(name)),
         Error::BadWeight { name, weight, .. } => {
             format!("{} holds {weight:?}; a weight is 0 or between 1e-100 and 1e100", cell(name))
         }
@@ -114,12 +115,15 @@ pub fn table_hint(error: &Error, speech: &dyn Speech) -> Option<String> {
 
 /// What to do about a column whose cells are not numbers.
 pub(crate) fn leave_out_or_convert(name: &str, kind: &Kind, speech: &dyn Speech) -> String {
-    let example = match kind {
-        Kind::Date => "days since a fixed date",
-        Kind::Duration => "hours",
-        _ => return speech.leave_out(name),
-    };
-    format!("{}, or turn it into numbers first, such as {example}", speech.leave_out(name))
+    let leave_out = speech.leave_out(name);
+    match kind {
+        Kind::Date => match speech.dates_as_numbers() {
+            Some(way) => format!("{way}; or {leave_out}"),
+            None => format!("{leave_out}, or turn it into numbers first, such as days since a fixed date"),
+        },
+        Kind::Duration => format!("{leave_out}, or turn it into numbers first, such as hours"),
+        _ => leave_out,
+    }
 }
 
 #[cfg(test)]
@@ -164,6 +168,7 @@ mod tests {
             Error::Missing { row: 1, name: name(), can_fill: false },
             Error::UnseenLevel { row: 1, name: name(), level: "x".into() },
             Error::NotFinite { row: 1, name: name() },
+            Error::NotADate { row: 1, name: name(), text: "x".into() },
             Error::BadWeight { row: 1, name: name(), weight: -1.0 },
             Error::WeightKind { name: name(), kind: Kind::Text },
             Error::AllMissing { name: name() },
@@ -214,7 +219,7 @@ mod tests {
         assert_eq!(message, "column `age` is named by both <features> and <weight>");
         assert_eq!(hint, "name `age` only once");
         let (_, hint) = said(&Error::UnusableKind { name: "age".into(), kind: Kind::Date });
-        assert_eq!(hint, "<leave out age>, or turn it into numbers first, such as days since a fixed date");
+        assert_eq!(hint, "<dates is days> or <dates is parts> turns dates into numbers; or <leave out age>");
         let (_, hint) = said(&Error::TargetKind { name: "age".into(), kind: Kind::Text });
         assert_eq!(hint, "use <task classification> for text, or name a column of numbers with <target>");
         let (message, hint) = said(&Error::Missing { row: 0, name: "age".into(), can_fill: true });

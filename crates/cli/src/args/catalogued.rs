@@ -1,5 +1,5 @@
-//! The commands whose flags come from the catalogue: `value`, `report`, `fit`, `update`, `merge`, `evaluate`
-//! and `compare`.
+//! The commands whose flags come from the catalogue: `value`, `report`, `teach`, `fit`, `update`,
+//! `merge`, `evaluate` and `compare`.
 
 use super::flags::given;
 use super::verb::{Verb, saved_valuer};
@@ -18,6 +18,31 @@ pub(crate) struct ValueArgs {
     pub(crate) method: Option<&'static Method>,
     pub(crate) output: Option<PathBuf>,
     /// All options, those of the output and of the run too.
+    pub(crate) given: Given,
+}
+
+/// What was typed after `dshap teach`.
+#[derive(Debug)]
+pub(crate) struct TeachArgs {
+    /// The rows, and how they are valued.
+    pub(crate) value: ValueArgs,
+    /// Files with the cases.
+    pub(crate) cases: Vec<String>,
+}
+
+/// What was typed after `dshap explain`.
+#[derive(Debug)]
+pub(crate) struct ExplainArgs {
+    pub(crate) value: ValueArgs,
+    pub(crate) rows: Vec<u64>,
+    pub(crate) json: bool,
+}
+
+/// What was typed after `dshap look`.
+#[derive(Debug)]
+pub(crate) struct LookArgs {
+    pub(crate) files: Vec<String>,
+    pub(crate) json: bool,
     pub(crate) given: Given,
 }
 
@@ -63,9 +88,38 @@ impl ValueArgs {
             points: texts(matches, "points"),
             valuer: matches.get_one("valuer").cloned(),
             method: matches.get_one("method").copied(),
-            output: matches.get_one("output").cloned(),
+            output: matches.try_get_one("output").ok().flatten().cloned(),
             given: given(matches),
         }
+    }
+}
+
+impl TeachArgs {
+    pub(super) fn of(matches: &ArgMatches) -> Self {
+        let value = ValueArgs {
+            points: texts(matches, "points"),
+            valuer: None,
+            method: matches.get_one("method").copied(),
+            output: matches.get_one("output").cloned(),
+            given: given(matches),
+        };
+        Self { value, cases: texts(matches, "case") }
+    }
+}
+
+impl ExplainArgs {
+    pub(super) fn of(matches: &ArgMatches) -> Self {
+        Self {
+            value: ValueArgs::of(matches),
+            rows: matches.get_many("row").into_iter().flatten().copied().collect(),
+            json: matches.get_one::<String>("as").is_some_and(|format| format == "json"),
+        }
+    }
+}
+
+impl LookArgs {
+    pub(super) fn of(matches: &ArgMatches) -> Self {
+        Self { files: texts(matches, "points"), json: matches.get_flag("json"), given: given(matches) }
     }
 }
 
@@ -173,6 +227,74 @@ const MORE_VALUE_EXAMPLES: &str = "  \
   dshap value wine.csv --target quality --method d-shapley --test held-out.csv --stderr
   zcat big.csv.gz | dshap value - --target y --stderr > values.csv";
 
+pub(super) fn explain() -> Command {
+    Command::new("explain")
+        .about("Say why a row is worth what it is worth")
+        .long_about(EXPLAIN_ROWS)
+        .allow_negative_numbers(true)
+        .arg(files("points", "TABLE", "Files with the rows; `-` is standard input").required(true))
+        .arg(
+            Arg::new("row")
+                .long("row")
+                .value_name("N,M")
+                .value_parser(value_parser!(u64))
+                .value_delimiter(',')
+                .action(ArgAction::Append)
+                .required(true)
+                .help("The rows, counted from 0 as in the column `row` of values"),
+        )
+        .arg(
+            Arg::new("as")
+                .long("format")
+                .value_name("FORMAT")
+                .value_parser(["text", "json"])
+                .default_value("text")
+                .help("Sentences, or everything as JSON"),
+        )
+        .args(Verb::Explain.flags())
+        .after_help(
+            "\
+Examples:
+  dshap explain wine.csv --target quality --row 17
+  dshap explain patients.csv --target diabetic --row 3,17 --format json
+  dshap explain new.csv --valuer price.dshap --row 0",
+        )
+}
+
+const EXPLAIN_ROWS: &str = "\
+Say why a row is worth what it is worth
+
+For each row: its value and where that stands among all, its target and what the model of the other rows predicts, \
+what its position could bring and what its error costs, the features that make it unusual, the rows most like it, \
+and the value it would have with the predicted target or label.
+
+A feature contributes to the squared distance of a row from the mean; the columns of a category count together. A \
+contribution is negative if the feature makes the others less surprising.
+
+Rows are valued as by `dshap value`, with the same options.";
+
+pub(super) fn look() -> Command {
+    Command::new("look")
+        .about("Look at a table: columns, types, roles, and every problem with the option that solves it")
+        .long_about(
+            "\
+Look at a table: columns, types, roles, and every problem with the option that solves it
+
+The whole table is read once. Nothing is fitted. The options about columns are those of `dshap value`, so that a \
+command can be tried before it is run.",
+        )
+        .arg(files("points", "TABLE", "Files with the rows; `-` is standard input").required(true))
+        .arg(Arg::new("json").long("json").action(ArgAction::SetTrue).help("Print everything as JSON"))
+        .args(Verb::Look.flags())
+        .after_help(
+            "\
+Examples:
+  dshap look flights.csv
+  dshap look flights.csv --target delay --dates parts --missing mean
+  dshap look flights.csv --target delay --json | jq '.problems[].solution'",
+        )
+}
+
 pub(super) fn report() -> Command {
     Command::new("report")
         .about("Value the rows of a table and write one page to read, send or print")
@@ -198,6 +320,42 @@ warnings, and the command that makes it again. It is one HTML file without links
 bins, quantiles and a few dozen rows, so it stays small for any number of rows.
 
 Rows are valued as by `dshap value`, with the same options.";
+
+pub(super) fn teach() -> Command {
+    Command::new("teach")
+        .about("Show which rows teach the predictions of given cases")
+        .long_about(TEACH)
+        .allow_negative_numbers(true)
+        .arg(files("points", "TABLE", "Files with the rows that teach; `-` is standard input").required(true))
+        .arg(
+            Arg::new("case")
+                .long("case")
+                .value_name("FILE")
+                .action(ArgAction::Append)
+                .value_hint(ValueHint::FilePath)
+                .required(true)
+                .help("Rows whose predictions are taught, with or without targets; repeat for several files"),
+        )
+        .args(Verb::Teach.flags())
+        .after_help(
+            "\
+Examples:
+  dshap teach wine.csv --target quality --case tonight.csv --top 5
+  dshap teach old.csv --target price --case complaints.csv --bottom 3 --keep sku -o misleading.csv",
+        )
+}
+
+const TEACH: &str = "\
+Show which rows teach the predictions of given cases
+
+For each case, every row is valued for that prediction alone: the expected drop in its squared error when the row \
+joins a random set of others. The output has the number of the case, then the columns of `dshap value`, case by case. \
+`--top N` keeps the N most valuable rows of each case, `--bottom N` the most harmful.
+
+A case without a target counts what rows teach if the model is right there. A case with its target also shows which \
+rows pull the prediction towards the target or away from it.
+
+The table is read once for the fit and once for each case.";
 
 pub(super) fn fit() -> Command {
     Command::new("fit")
@@ -317,12 +475,16 @@ Point addition starts from a model of a random half of the rows and adds the oth
 lowest first. Point removal starts from a model of all rows and removes them in the same orders.
 
 For detection, a share of the targets is made wrong: a label becomes another one, a number is swapped for that \
-of another row. The rows are valued again and inspected lowest value first, or largest penalty first. Ten random \
+of another row. The rows are valued again and inspected lowest value first, or largest penalty first. Random \
 orders are always among the methods.
 
 Utility is measured on test rows that no model was fitted to: `--test FILE`, or else one row in five. Where a \
 method itself values rows by test rows (baselines do, and `knn` with `--test`), half of them are for that and \
 the other half for the curves, so no method is judged on rows it has used.
+
+Of more than 10 000 rows, a random 10 000 are tried. Curves of large logistic models have fewer points and fewer \
+random orders, down to 20 and 3. At the end, a verdict says which method to use, whether acting on it helps, and how \
+sure that is.
 
 The output has one row for each point of each curve: experiment, method, order, n_rows (added, removed or \
 inspected), utility, relative (to the utility of all rows) and found (the share of wrong rows). A one-line summary \

@@ -16,7 +16,7 @@ use std::path::PathBuf;
 /// the table are kept. Apart from times, results depend only on the seed and the
 /// data.
 ///
-/// fig1: time against m; table1: time on twelve datasets; fig2: point addition on
+/// fig1: time against m; table1: time on twelve datasets; table2: these datasets; fig2: point addition on
 /// these datasets; fig3: synergy; fig4: value against distance; fig5, fig6: point
 /// addition by bounds, for regression and for classification.
 #[derive(Debug, ClapArgs)]
@@ -51,9 +51,12 @@ pub(crate) struct ExperimentArgs {
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=10_000))]
     pub(crate) repetitions: Option<u16>,
     /// Repetitions that include D-SHAPLEY, such as 10 or 50,mnist=2; 0 leaves it out. Default: all in fig2,
-    /// one in fig1 and table1; with `--quick` only where least squares are updated rather than fitted.
+    /// fig5 and fig6, one in fig1 and table1; with `--quick` only where least squares are updated rather than fitted.
     #[arg(long, value_name = "N", value_delimiter = ',', value_parser = parse_share)]
     pub(crate) d_shapley: Vec<(Option<String>, u16)>,
+    /// The constant that fig4 shows: `gain`, the drop in squared error, or that of Theorem 2.
+    #[arg(long, value_name = "WHICH", default_value = "gain")]
+    pub(crate) constant: ConstantArg,
     /// Seed of everything that is drawn.
     #[arg(long, value_name = "N", default_value_t = 0)]
     pub(crate) seed: u64,
@@ -69,11 +72,18 @@ pub(crate) struct ExperimentArgs {
 pub(crate) enum ExperimentArg {
     Fig1,
     Table1,
+    Table2,
     Fig2,
     Fig3,
     Fig4,
     Fig5,
     Fig6,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum ConstantArg {
+    Gain,
+    Theorem,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]

@@ -3,7 +3,7 @@
 use super::flags::words;
 use clap::{Args as ClapArgs, Subcommand};
 use dshap_catalogue::Value;
-use dshap_catalogue::options::{FORMAT, KERNEL, M};
+use dshap_catalogue::options::{FORMAT, KERNEL, Q};
 use std::path::PathBuf;
 
 #[derive(Debug, Subcommand)]
@@ -15,7 +15,10 @@ printed, off by one); a form that does not exist for these sizes is empty.
 
 Examples:
   dshap formula regression --p 10 --q 50 --m 1000 --d2 12 --e2 2 --sigma2 1
-  dshap formula regression --cases cases.csv     columns p,q,m,d2,e2,sigma2; C_lin and semivalue if wanted")]
+  dshap formula regression --p 10 --q 50 --m 1000 --d2 12 --e2 2 --sigma2 1 --b 20 --tau 14 --c -0.3
+  dshap formula regression --p 10 --q 50 --m 1000 --d2 12 --e2 2 --sigma2 1 --intercept refitted
+  dshap formula regression --cases cases.csv     columns p,q,m,d2,e2,sigma2; if wanted C_lin,
+                           semivalue, b, tau, c and intercept, where an empty cell is the plain form")]
     Regression(RegressionFormulaArgs),
     /// Corollary 4: the value of a labelled row from its distance and its probability.
     #[command(after_help = "\
@@ -173,8 +176,11 @@ pub(crate) struct ClassificationFormulaArgs {
 
 #[derive(Debug, ClapArgs)]
 pub(crate) struct RegressionFormulaArgs {
-    /// A table of cases with columns p, q, m, d2, e2, sigma2 and optionally C_lin and semivalue.
-    #[arg(long, value_name = "FILE", conflicts_with_all = ["p", "q", "m", "d2", "e2", "sigma2", "c_lin", "semivalue"])]
+    /// A table of cases with columns p, q, m, d2, e2, sigma2 and optionally C_lin, semivalue, b, tau,
+    /// c and intercept.
+    #[arg(long, value_name = "FILE", conflicts_with_all = [
+        "p", "q", "m", "d2", "e2", "sigma2", "c_lin", "semivalue", "b", "tau", "c", "intercept",
+    ])]
     pub(crate) cases: Option<String>,
     #[command(flatten)]
     pub(crate) sizes: CaseSizes,
@@ -194,6 +200,21 @@ pub(crate) struct RegressionFormulaArgs {
     /// forms are left empty unless it is shapley.
     #[arg(long, value_name = "WHICH")]
     pub(crate) semivalue: Option<String>,
+    /// For test rows: xᵀΣ⁻¹Σ_tΣ⁻¹x, how much they vary along the row. It changes gain; the other
+    /// forms are left empty. Default: d2.
+    #[arg(long, allow_negative_numbers = true)]
+    pub(crate) b: Option<f64>,
+    /// For test rows: the trace of Σ⁻¹Σ_t. Default: p.
+    #[arg(long, allow_negative_numbers = true)]
+    pub(crate) tau: Option<f64>,
+    /// For test rows: the row's residual times r_tᵀΣ⁻¹x, where r_t is the mean of x_t times the
+    /// residual of a test row. Default: 0.
+    #[arg(long, allow_negative_numbers = true)]
+    pub(crate) c: Option<f64>,
+    /// Whether the model's intercept is known, or refitted on each set (exactly; p counts features
+    /// only). It changes gain; the other forms are left empty if it is refitted.
+    #[arg(long, value_name = "WHICH", value_parser = ["known", "refitted"])]
+    pub(crate) intercept: Option<String>,
     #[command(flatten)]
     pub(crate) to: DestinationArgs,
 }
@@ -212,8 +233,8 @@ pub(crate) struct DestinationArgs {
 
 /// A set size.
 fn parse_size(text: &str) -> Result<usize, String> {
-    match M.parse(text)? {
+    match Q.parse(text)? {
         Value::Count(size) => Ok(size as usize),
-        _ => Err(format!("expected {}", M.takes.expected())),
+        _ => Err(format!("expected {}", Q.takes.expected())),
     }
 }

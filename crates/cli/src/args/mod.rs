@@ -8,31 +8,41 @@
 //! | `flags.rs` | an option of the catalogue as a flag, and flags as options given |
 //! | `help.rs` | the help text of an option |
 //! | `verb.rs` | which command has which options, and flags beside them |
-//! | `catalogued.rs` | `value`, `report`, `fit`, `update`, `merge`, `evaluate`, `compare` |
+//! | `clean.rs` | `clean` |
+//! | `catalogued.rs` | `look`, `value`, `explain`, `report`, `teach`, `fit`, `update`, `merge`, `evaluate`, `compare` |
+//! | `tips.rs` | what was probably meant by a line that is none |
 //! | `owners.rs` | `owners`, `payout`, `verify` |
 //! | `experiment.rs`, `formula.rs`, `other.rs` | the other commands |
 
 mod catalogued;
+mod clean;
 mod experiment;
 mod flags;
 mod formula;
 mod help;
 mod other;
 mod owners;
+mod tips;
 mod verb;
 
-pub(crate) use catalogued::{FitArgs, MergeArgs, TrialArgs, UpdateArgs, ValueArgs};
-pub(crate) use experiment::{DatasetArgs, ExperimentArgs};
+pub(crate) use catalogued::{
+    ExplainArgs, FitArgs, LookArgs, MergeArgs, TeachArgs, TrialArgs, UpdateArgs, ValueArgs,
+};
+pub(crate) use clean::CleanArgs;
 #[cfg(feature = "experiments")]
-pub(crate) use experiment::{ExperimentArg, HandlingArg};
+pub(crate) use experiment::{ConstantArg, ExperimentArg, HandlingArg};
+pub(crate) use experiment::{DatasetArgs, ExperimentArgs};
 pub(crate) use flags::long_name;
 pub(crate) use formula::{
     BoundFormulaArgs, ClassificationFormulaArgs, DensityFormulaArgs, DestinationArgs, FormulaCommand,
     RegressionFormulaArgs, SynergyFormulaArgs,
 };
 pub(crate) use help::{default, only_tasks, spelled};
+#[cfg(feature = "serve")]
+pub(crate) use other::ServeArgs;
 pub(crate) use other::{InspectArgs, MethodsArgs, Other};
 pub(crate) use owners::{OwnersArgs, PayoutArgs, VerifyArgs};
+pub(crate) use tips::with_tip;
 
 use clap::{ArgMatches, Args as _, Command, FromArgMatches as _, Subcommand as _};
 use dshap_catalogue::options::MEMORY;
@@ -48,14 +58,18 @@ pub(crate) fn command() -> Command {
         )
         .max_term_width(100)
         .after_help(EXAMPLES)
+        .subcommand(catalogued::look())
         .subcommand(catalogued::value())
+        .subcommand(catalogued::explain())
         .subcommand(catalogued::report())
+        .subcommand(catalogued::teach())
         .subcommand(catalogued::fit())
         .subcommand(catalogued::update())
         .subcommand(catalogued::merge())
         .subcommand(InspectArgs::augment_args(Command::new("inspect")))
         .subcommand(catalogued::evaluate())
         .subcommand(catalogued::compare())
+        .subcommand(clean::clean())
         .subcommand(owners::owners())
         .subcommand(owners::payout())
         .subcommand(VerifyArgs::augment_args(Command::new("verify")))
@@ -66,13 +80,17 @@ pub(crate) fn command() -> Command {
 const EXAMPLES: &str = "\
 Examples:
   dshap                                           a demonstration
+  dshap look wine.csv --target quality            columns, types, roles and every problem
   dshap value wine.csv --target quality           value each row against the others
+  dshap explain wine.csv --target quality --row 17        why is this row worth so little?
   dshap value new.csv --reference old.csv --target price -o values.csv
   dshap fit old.csv --target price -o price.dshap         fit once ...
   dshap value new.csv --valuer price.dshap                ... value anything later
   dshap evaluate wine.csv --target quality        do high values help, do low ones reveal mistakes?
+  dshap clean wine.csv --target quality           which rows to drop or relabel, tested
   dshap owners rows.csv --by vendor --target y    what each vendor's rows bring, given the others
   dshap report wine.csv --target quality -o wine.html     a page to look at and to send
+  dshap serve --data tables                       explore tables in a browser
   dshap methods                                   the methods and their options
   dshap formula regression --p 10 --q 50 --m 1000 --d2 12 --e2 2 --sigma2 1";
 
@@ -82,13 +100,17 @@ pub(crate) enum Typed {
     /// Nothing: the demonstration.
     Demo,
     Value(ValueArgs),
+    Explain(ExplainArgs),
+    Look(LookArgs),
     Report(ValueArgs),
+    Teach(TeachArgs),
     Fit(FitArgs),
     Update(UpdateArgs),
     Merge(MergeArgs),
     Inspect(InspectArgs),
     Evaluate(TrialArgs),
     Compare(TrialArgs),
+    Clean(CleanArgs),
     Owners(OwnersArgs),
     Payout(PayoutArgs),
     Verify(VerifyArgs),
@@ -102,12 +124,16 @@ impl Typed {
         let Some((name, own)) = matches.subcommand() else { return Ok(Typed::Demo) };
         Ok(match name {
             "value" => Typed::Value(ValueArgs::of(own)),
+            "look" => Typed::Look(LookArgs::of(own)),
+            "explain" => Typed::Explain(ExplainArgs::of(own)),
             "report" => Typed::Report(ValueArgs::of(own)),
+            "teach" => Typed::Teach(TeachArgs::of(own)),
             "fit" => Typed::Fit(FitArgs::of(own)),
             "update" => Typed::Update(UpdateArgs::of(own)),
             "merge" => Typed::Merge(MergeArgs::of(own)),
             "evaluate" => Typed::Evaluate(TrialArgs::of(own)),
             "compare" => Typed::Compare(TrialArgs::of(own)),
+            "clean" => Typed::Clean(CleanArgs::of(own)),
             "owners" => Typed::Owners(OwnersArgs::of(own)),
             "payout" => Typed::Payout(PayoutArgs::of(own)),
             "verify" => Typed::Verify(VerifyArgs::from_arg_matches(own)?),
@@ -117,14 +143,23 @@ impl Typed {
         })
     }
 
+    /// Whether the command ends in order by itself when it is told to end.
+    pub(crate) fn handles_signals(&self) -> bool {
+        matches!(self, Typed::Other(Other::Serve(_)))
+    }
+
     /// The limit on memory, if there is one.
     pub(crate) fn memory(&self) -> Option<u64> {
         let given = match self {
             Typed::Value(args) | Typed::Report(args) => &args.given,
+            Typed::Teach(args) => &args.value.given,
+            Typed::Explain(args) => &args.value.given,
             Typed::Fit(args) => &args.given,
             Typed::Update(args) => &args.given,
             Typed::Owners(args) => &args.given,
+            Typed::Clean(args) => &args.given,
             Typed::Evaluate(args) | Typed::Compare(args) => &args.given,
+            Typed::Other(Other::Serve(args)) => return Some(args.memory),
             _ => return None,
         };
         given.count(&MEMORY)

@@ -96,7 +96,7 @@ Up to 16 owners, all coalitions are tried. With more, owners join in random orde
 `--stop` (0.05) of the spread of the owners' values.
 
 The output has one row per owner: owner, rows, row_sum and row_mean (values of its rows; copies add up), below_zero (share \
-of its rows), joint (regression: the value of all its rows together; copies do not add up), shapley, stderr, given_own (with `--own`), duplicates (rows that other owners have too), near (with \
+of its rows), joint (regression: the value of all its rows together; copies do not add up), shapley, stderr, given_own and given_own_stderr (with `--own`), duplicates (rows that other owners have too), near (with \
 `--near`: rows nearly the same as those of others) and repeated (rows it has more than once). As JSON it is an object that also has the interactions of owners.";
 
 pub(super) fn payout() -> Command {

@@ -1,12 +1,13 @@
 //! Which command has which options of the catalogue.
 
 use super::flags::flag;
-use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
+use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser, ValueParser};
 use clap::{Arg, ArgAction, ValueHint, value_parser};
 use dshap_catalogue::options::{
-    BANDWIDTH, BOTTOM, BY, CHECKPOINT, CHECKPOINT_EVERY, CSV_SAFE, DECIMAL, FIGURE, FORMAT, ID, K, KEEP,
-    KERNEL, M, MANIFEST, MEMORY, METRIC, NO_HEADER, Q, REFERENCE, RIDGE, SAMPLES, SCALE, SEED, SETS, STDERR,
-    STOP, SUMMARY, SYNERGY, TASK, TEST, TOP, UTILITY, WEIGHT,
+    BANDWIDTH, BOTTOM, BY, CHECKPOINT, CHECKPOINT_EVERY, CSV_SAFE, DECIMAL, DEPENDENT, FIGURE, FORMAT, ID, K,
+    KEEP, KERNEL, LISTS, M, MANIFEST, MARK, MEMORY, METRIC, NO_HEADER, PCA, POPULATION, POSITIVE, Q,
+    REFERENCE, REPEATS, RIDGE, SAMPLES, SCALE, SEED, SETS, SORT, STDERR, STOP, SUMMARY, SYNERGY, TASK, TEST,
+    TOP, UNSEEN, UTILITY, WEIGHT,
 };
 use dshap_catalogue::{Group, OptionEntry, options};
 use dshap_models::{Method, methods};
@@ -16,12 +17,16 @@ use std::path::PathBuf;
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Verb {
     Value,
+    Explain,
+    Look,
     Report,
+    Teach,
     Fit,
     Update,
     Merge,
     Evaluate,
     Compare,
+    Clean,
     Owners,
     Payout,
 }
@@ -32,6 +37,10 @@ impl Verb {
         let is = |options: &[&OptionEntry]| options.iter().any(|other| other.name == option.name);
         let is_checkpoint = is(&[&CHECKPOINT, &CHECKPOINT_EVERY]);
         let reads = is(&[&NO_HEADER, &DECIMAL]);
+        if is(&[&LISTS]) {
+            // They stand in the file of a valuer.
+            return self == Verb::Fit;
+        }
         match (self, option.group) {
             (Verb::Owners, Group::Rows) => is(&[&TEST]) || reads,
             (Verb::Owners, Group::Columns) => !is(&[&ID, &WEIGHT]),
@@ -47,9 +56,28 @@ impl Verb {
             (Verb::Payout, _) => is(&[&BY, &SEED, &MANIFEST, &FORMAT, &CSV_SAFE]),
             (_, Group::Owners | Group::Payout) => false,
 
-            (Verb::Value | Verb::Report, Group::Trial) => false,
+            (Verb::Clean, Group::Rows) => reads,
+            (Verb::Clean, Group::Columns) => !is(&[&ID, &BY, &WEIGHT]),
+            (Verb::Clean, Group::Output) => is(&[&MARK, &FORMAT, &CSV_SAFE]),
+            (Verb::Clean, Group::Run) => !is_checkpoint,
+            (Verb::Clean, _) => is(&[&TASK, &POSITIVE, &SEED, &REPEATS]),
+            // Marks are for suspicious rows.
+            _ if is(&[&MARK]) => false,
+
+            (Verb::Look, Group::Rows) => reads,
+            (Verb::Look, Group::Columns) => !is(&[&POSITIVE, &PCA, &UNSEEN, &DEPENDENT]),
+            (Verb::Look, _) => is(&[&TASK]),
+            (Verb::Value | Verb::Explain | Verb::Report, Group::Trial) => false,
+            (Verb::Explain, Group::Output) => is(&[&STDERR]),
+            (Verb::Explain, _) => !is_checkpoint && !is(&[&SETS, &SYNERGY, &BY, &ID]),
             // A page shows rows and has its own order.
             (Verb::Report, Group::Output) => is(&[&KEEP, &STDERR]),
+            (Verb::Teach, Group::Trial | Group::Density | Group::Neighbours | Group::SecondOrder) => false,
+            (Verb::Teach, Group::Rows) => is(&[&REFERENCE]) || reads,
+            (Verb::Teach, Group::Output) => {
+                is(&[&FORMAT, &CSV_SAFE, &KEEP, &TOP, &BOTTOM, &SORT, &STDERR, &BY, &ID])
+            }
+            (Verb::Teach, _) => !is_checkpoint,
             (Verb::Report, _) => !is_checkpoint && !is(&[&FIGURE, &SETS, &SYNERGY]),
             (Verb::Value, _) => !is(&[&FIGURE]),
 
@@ -61,6 +89,7 @@ impl Verb {
             (Verb::Update | Verb::Merge, _) => is(&[&M, &Q]),
 
             // Rows of the reference are arguments.
+            (Verb::Fit, Group::Rows) => is(&[&TEST, &POPULATION]) || reads,
             (_, Group::Rows) => is(&[&TEST]) || reads,
             (_, Group::Density) => !is(&[&SETS, &SYNERGY]),
             (Verb::Fit, Group::Trial | Group::Output) => false,
@@ -79,6 +108,7 @@ impl Verb {
         match self {
             Verb::Update | Verb::Merge | Verb::Payout => true,
             Verb::Owners if [BY.name, RIDGE.name, TEST.name].contains(&option.name) => true,
+            Verb::Clean if option.name == MARK.name => true,
             Verb::Evaluate if option.group == Group::Trial || option.name == FIGURE.name => true,
             _ => option.daily,
         }
@@ -106,6 +136,9 @@ impl Verb {
             flags.extend(self.own_flag_before(option));
             let mut flag =
                 flag(option).hide_short_help(!self.lists(option)).conflicts_with_all(self.excludes(option));
+            if option.name == M.name && !matches!(self, Verb::Value | Verb::Owners) {
+                flag = flag.value_parser(ValueParser::from(|text: &str| Q.parse(text)));
+            }
             if let Some(other) = Self::requires(option) {
                 flag = flag.requires(other);
             }
@@ -117,13 +150,17 @@ impl Verb {
     /// The flag that the catalogue has no entry for and that stands before an option.
     fn own_flag_before(self, option: &OptionEntry) -> Option<Arg> {
         match self {
-            Verb::Value | Verb::Report if option.name == TEST.name => Some(valuer()),
-            Verb::Value | Verb::Report | Verb::Fit | Verb::Owners if option.name == TASK.name => {
+            Verb::Value | Verb::Explain | Verb::Report if option.name == TEST.name => Some(valuer()),
+            Verb::Value | Verb::Explain | Verb::Report | Verb::Teach | Verb::Fit | Verb::Owners
+                if option.name == TASK.name =>
+            {
                 Some(method())
             }
             Verb::Evaluate | Verb::Compare if option.name == TASK.name => Some(several_methods()),
-            Verb::Value | Verb::Compare if option.name == KEEP.name => Some(output()),
-            Verb::Evaluate | Verb::Owners | Verb::Payout if option.name == FORMAT.name => Some(output()),
+            Verb::Value | Verb::Teach | Verb::Compare if option.name == KEEP.name => Some(output()),
+            Verb::Evaluate | Verb::Clean | Verb::Owners | Verb::Payout if option.name == FORMAT.name => {
+                Some(output())
+            }
             _ => None,
         }
     }
@@ -171,7 +208,7 @@ fn several_methods() -> Arg {
         .long_help(format!(
             "The methods, separated by commas; `dshap methods NAME` describes a method and its options\n\n\
              Each method gets the options that it takes.\n\n{}\n\n\
-             Default: gaussian,loo; closed,loo with --task density",
+             Default: gaussian,knn; closed,monte-carlo with --task density",
             summaries()
         ))
         .help_heading(Group::Method.heading())

@@ -6,7 +6,8 @@ use super::plan;
 use crate::args::TrialArgs;
 use crate::failure::Failure;
 use crate::speech::CommandLine;
-use crate::table::{aligned, counted, grouped, in_seconds};
+use crate::table::{aligned, counted, grouped, in_seconds, wrapped};
+use dshap_catalogue::Given;
 use dshap_catalogue::options::TOP;
 use dshap_run::{Arrange, Warning};
 use dshap_trials::{Compared, Comparison};
@@ -32,7 +33,7 @@ impl Ran for Comparison {
         &self.warnings
     }
 
-    fn describe(&self) -> String {
+    fn describe(&self, _: &Given) -> String {
         describe(self)
     }
 }
@@ -59,6 +60,9 @@ fn describe(found: &Comparison) -> String {
             [one, other, share(pair.spearman), share(pair.kendall), share(pair.top_overlap)]
         });
         text += &aligned(&std::iter::once(header).chain(pairs).collect::<Vec<_>>());
+    }
+    if let Some(verdict) = dshap_words::comparison_verdict(found) {
+        text += &wrapped(&format!("verdict: {verdict}"), 0, 80);
     }
     text
 }

@@ -30,8 +30,8 @@ pub(crate) struct Delivery<'a> {
 pub(crate) trait Ran: Serialize {
     /// What is doubtful.
     fn warnings(&self) -> &[Warning];
-    /// A few lines for people.
-    fn describe(&self) -> String;
+    /// A few lines for people, who gave these options.
+    fn describe(&self, given: &Given) -> String;
 }
 
 impl Delivery<'_> {
@@ -58,7 +58,7 @@ impl Delivery<'_> {
                 let recorded = Recorded::new(&ran, ran.warnings(), *speech);
                 conclude(&recorded, record, run, doing, || {
                     written.finish().map_err(failed)?;
-                    Ok(ran.describe())
+                    Ok(ran.describe(given))
                 })
             }
             Target::Terminal => {
@@ -67,7 +67,7 @@ impl Delivery<'_> {
                 let recorded = Recorded::new(&ran, ran.warnings(), *speech);
                 conclude(&recorded, record, run, doing, || {
                     crate::print(&terminal_table(&collected, *arrange).map_err(failed)?)?;
-                    Ok(ran.describe())
+                    Ok(ran.describe(given))
                 })
             }
         })

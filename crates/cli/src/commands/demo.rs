@@ -1,17 +1,18 @@
 //! `dshap` without a command: a demonstration on data that it makes.
 
-use super::value::describe;
 use crate::failure::Failure;
 use crate::progress::Progress;
 use crate::speech::CommandLine;
 use crate::table::render;
 use arrow_array::RecordBatch;
 use arrow_array::cast::AsArray;
-use arrow_array::types::Float64Type;
+use arrow_array::types::{Float64Type, UInt64Type};
 use dshap_catalogue::options::{EXCLUDE, KEEP, TARGET};
 use dshap_catalogue::{Given, Value};
 use dshap_io::AtomicFile;
 use dshap_run::{Arrange, Collected, Resources, ValueRequest};
+use dshap_words::in_shell;
+use dshap_words::run_words::describe;
 use rand_chacha::ChaCha8Rng;
 use rand_chacha::rand_core::SeedableRng;
 use rand_distr::{Distribution, StandardNormal};
@@ -21,6 +22,9 @@ use std::path::{Path, PathBuf};
 
 const N_ROWS: usize = 1000;
 const N_FEATURES: usize = 10;
+/// Rows that are not part of the reference, in a file of their own.
+const N_NEW: usize = 200;
+const NEW_FILE: &str = "new.csv";
 /// Every twentieth row is corrupted: 5 %.
 const CORRUPTED_EVERY: usize = 20;
 /// How far the target of a corrupted row is moved, in standard deviations of the noise.
@@ -72,24 +76,20 @@ pub(crate) fn run() -> Result<(), Failure> {
     text += &histogram(&lowest);
     // The command that Python installs runs inside an interpreter.
     let program = std::env::args().next().filter(|name| name.ends_with("dshap"));
-    let program = shell_word(&program.unwrap_or_else(|| "dshap".into()));
-    let file = shell_word(&file);
+    let program = in_shell(&program.unwrap_or_else(|| "dshap".into()));
+    let (file, new) = (in_shell(&file), in_shell(&path.with_file_name(NEW_FILE).display().to_string()));
+    let worst = lowest.column(0).as_primitive::<UInt64Type>().value(0);
     let _ = write!(
         text,
         "\nTry next:\n\
+         \x20 {program} explain {file} --target y --exclude corrupted --row {worst}        why is this row so low?\n\
          \x20 {program} value {file} --target y --exclude corrupted --bottom 20\n\
          \x20 {program} value {file} --target y --exclude corrupted --stderr -o values.csv\n\
          \x20 {program} fit {file} --target y --exclude corrupted -o y.dshap\n\
-         \x20 {program} value {file} --valuer y.dshap --top 5        fit once, value any row later\n\
+         \x20 {program} value {new} --valuer y.dshap --top 5        fit once, value any row later\n\
          \x20 {program} value --help        your own table: `{program} value TABLE.csv --target COLUMN`\n"
     );
     crate::print(&text)
-}
-
-/// The word quoted for a shell.
-fn shell_word(word: &str) -> String {
-    let is_plain = |c: char| c.is_ascii_alphanumeric() || "/._-+".contains(c);
-    if word.chars().all(is_plain) { word.into() } else { format!("'{}'", word.replace('\'', r"'\''")) }
 }
 
 /// Gaussian-R: `β`, `x` and noise standard normal; some targets moved.
@@ -98,8 +98,10 @@ fn write_data() -> Result<PathBuf, Failure> {
     let mut normal = || -> f64 { StandardNormal.sample(&mut rng) };
     let beta: Vec<f64> = (0..N_FEATURES).map(|_| normal()).collect();
     let names: Vec<String> = (1..=N_FEATURES).map(|j| format!("x{j}")).collect();
-    let mut csv = format!("{},y,corrupted\n", names.join(","));
-    for row in 0..N_ROWS {
+    let header = format!("{},y,corrupted\n", names.join(","));
+    let (mut csv, mut new) = (header.clone(), header);
+    for row in 0..N_ROWS + N_NEW {
+        let csv = if row < N_ROWS { &mut csv } else { &mut new };
         let x: Vec<f64> = (0..N_FEATURES).map(|_| normal()).collect();
         let mut y: f64 = x.iter().zip(&beta).map(|(x, b)| x * b).sum::<f64>() + normal();
         let corrupted = row % CORRUPTED_EVERY == CORRUPTED_EVERY / 2;
@@ -118,6 +120,7 @@ fn write_data() -> Result<PathBuf, Failure> {
     builder.permissions(std::os::unix::fs::PermissionsExt::from_mode(0o700));
     let folder = builder.prefix("dshap-demo-").tempdir().map_err(not_written)?.keep();
     let path = folder.join("demo.csv");
+    write_file(&folder.join(NEW_FILE), &new)?;
     write_file(&path, &csv).map(|()| path)
 }
 

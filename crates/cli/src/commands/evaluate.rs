@@ -1,17 +1,17 @@
 //! `dshap evaluate`.
 
-use super::describe::measure;
 use super::finish::{Recorded, RunOptions, conclude, in_pool};
 use super::plan::{self, Target};
 use crate::args::TrialArgs;
 use crate::failure::Failure;
 use crate::progress::Progress;
 use crate::speech::CommandLine;
-use crate::table::{aligned, counted, grouped, in_seconds, significant};
+use crate::table::{aligned, counted, grouped, in_seconds, significant, wrapped};
 use dshap_catalogue::options::{FIGURE, NOISE, REPEATS};
 use dshap_io::AtomicFile;
 use dshap_run::{Arrange, Collected, Receiver, Written};
 use dshap_trials::{Evaluation, Trial, figure};
+use dshap_words::run_words::measure;
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
 
@@ -60,26 +60,14 @@ pub(crate) fn run(args: &TrialArgs) -> Result<(), Failure> {
     })
 }
 
-/// One line for each method.
+/// Two tables with one line for each method: curves, and wrong targets found. Each fits 80 columns.
 fn table(found: &Evaluation) -> String {
     let share = |share: f64, spread: Option<f64>| match (share.is_finite(), spread) {
         (false, _) => String::new(),
         (true, None) => format!("{share:.3}"),
         (true, Some(spread)) => format!("{share:.3} ± {spread:.3}"),
     };
-    let optional =
-        |number: Option<f64>, spread| number.map(|number| share(number, spread)).unwrap_or_default();
-    let header = [
-        "method",
-        "add high",
-        "add low",
-        "remove high",
-        "remove low",
-        "AUC",
-        "F1",
-        "AUC by penalty",
-        "seconds",
-    ];
+    let header = ["method", "add high", "add low", "remove high", "remove low"].map(String::from);
     let lines = found.methods.iter().map(|method| {
         [
             method.method.to_string(),
@@ -87,14 +75,22 @@ fn table(found: &Evaluation) -> String {
             share(method.addition_low, method.addition_low_std_dev),
             share(method.removal_high, method.removal_high_std_dev),
             share(method.removal_low, method.removal_low_std_dev),
+        ]
+    });
+    let curves = aligned(&std::iter::once(header).chain(lines).collect::<Vec<_>>());
+    let optional =
+        |number: Option<f64>, spread| number.map(|number| share(number, spread)).unwrap_or_default();
+    let header = ["method", "AUC", "F1", "AUC by penalty", "seconds"].map(String::from);
+    let lines = found.methods.iter().map(|method| {
+        [
+            method.method.to_string(),
             optional(method.auc, method.auc_std_dev),
             optional(method.f1, method.f1_std_dev),
             optional(method.penalty_auc, method.penalty_auc_std_dev),
             in_seconds(method.seconds),
         ]
     });
-    let rows: Vec<[String; 9]> = std::iter::once(header.map(String::from)).chain(lines).collect();
-    aligned(&rows)
+    format!("{curves}\n{}", aligned(&std::iter::once(header).chain(lines).collect::<Vec<_>>()))
 }
 
 /// What ran, in a few lines.
@@ -122,6 +118,14 @@ fn describe(found: &Evaluation) -> String {
             grouped(found.n_valuing as u64)
         );
     }
+    let n_used = found.n_rows + if found.test_from == "points" { found.n_test + found.n_valuing } else { 0 };
+    if n_used < found.n_table_rows {
+        text += &format!(
+            "the trial is on {} of {}, drawn at random\n",
+            grouped(n_used as u64),
+            counted(found.n_table_rows as u64, "row")
+        );
+    }
     if let Some(n_wrong) = found.n_wrong {
         let were = if n_wrong == 1 { "was" } else { "were" };
         text += &format!(
@@ -140,9 +144,11 @@ fn describe(found: &Evaluation) -> String {
     if found.least_rows > 1 {
         text += &format!("curves begin with sets of {}\n", counted(found.least_rows as u64, "row"));
     }
-    text + "addition and removal: mean utility along the curve, as a share of that of all rows; a good method is \
+    text += "addition and removal: mean utility along the curve, as a share of that of all rows; a good method is \
             high for `add high` and `remove low`, low for the other two\n\
-            standard deviations are between single runs: repeats, random orders, orders of rows with equal values\n"
+            standard deviations are between single runs: repeats, random orders, orders of rows with equal values\n";
+    let verdict = dshap_words::evaluation_verdict(found);
+    verdict.iter().fold(text, |text, sentence| text + &wrapped(&format!("verdict: {sentence}"), 0, 80))
 }
 
 /// What a figure is written as.

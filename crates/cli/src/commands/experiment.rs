@@ -1,16 +1,17 @@
 //! `dshap experiment`.
 
 use super::finish::in_pool;
-use crate::args::{ExperimentArg, ExperimentArgs, HandlingArg};
+use crate::args::{ConstantArg, ExperimentArg, ExperimentArgs, HandlingArg};
 use crate::failure::Failure;
 use crate::unit_bar::UnitBar;
 use dshap_experiments::dataset::{Library, user_cache};
-use dshap_experiments::{Experiment, Handling, Settings};
+use dshap_experiments::{Experiment, Handling, Settings, ShownConstant};
 
 pub(crate) fn run(args: &ExperimentArgs) -> Result<(), Failure> {
     let experiment = match args.name {
         ExperimentArg::Fig1 => Experiment::Fig1,
         ExperimentArg::Table1 => Experiment::Table1,
+        ExperimentArg::Table2 => Experiment::Table2,
         ExperimentArg::Fig2 => Experiment::Fig2,
         ExperimentArg::Fig3 => Experiment::Fig3,
         ExperimentArg::Fig4 => Experiment::Fig4,
@@ -32,6 +33,10 @@ pub(crate) fn run(args: &ExperimentArgs) -> Result<(), Failure> {
             .filter_map(|(panel, n)| Some((panel.clone()?, usize::from(*n))))
             .collect(),
         only: args.only.clone(),
+        constant: match args.constant {
+            ConstantArg::Gain => ShownConstant::Gain,
+            ConstantArg::Theorem => ShownConstant::Theorem,
+        },
         handling,
         library: Library { folders: args.data.clone(), cache: user_cache() },
     };

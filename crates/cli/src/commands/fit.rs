@@ -1,6 +1,5 @@
 //! `dshap fit`, `dshap update` and `dshap merge`: valuers that are saved.
 
-use super::describe::{labels, neighbours, of_target, reduced, refitted, sizes, smoothed, weights};
 use super::finish::{Recorded, RunOptions, conclude, in_pool};
 use super::plan;
 use crate::args::{FitArgs, MergeArgs, UpdateArgs};
@@ -12,6 +11,7 @@ use dshap_catalogue::Given;
 use dshap_catalogue::options::{CHECKPOINT, M, Q};
 use dshap_io::{AtomicFile, Guard};
 use dshap_run::{FitSummary, Fitted, MergeRequest, Resources, SizeChoice, UpdateRequest};
+use dshap_words::run_words::{labels, neighbours, of_target, reduced, refitted, sizes, smoothed, weights};
 use std::path::{Path, PathBuf};
 
 pub(crate) fn fit(args: &FitArgs) -> Result<(), Failure> {

@@ -171,6 +171,8 @@ fn regression_case(args: &RegressionFormulaArgs) -> Result<RecordBatch, Failure>
         args.c_lin,
     )
     .and_then(|case| case.with_semivalue(args.semivalue.as_deref().unwrap_or("shapley")))
+    .and_then(|case| case.with_tests(args.b, args.tau, args.c))
+    .and_then(|case| case.with_intercept(args.intercept.as_deref().unwrap_or("known")))
     .map_err(Failure::usage)?;
     let forms = case.evaluate();
     let mut columns = vec![
@@ -184,8 +186,12 @@ fn regression_case(args: &RegressionFormulaArgs) -> Result<RecordBatch, Failure>
     if args.c_lin.is_some() {
         columns.push(("C_lin", number(args.c_lin)));
     }
-    if let Some(semivalue) = &args.semivalue {
-        columns.push(("semivalue", Arc::new(StringArray::from(vec![semivalue.as_str()]))));
+    for (name, value) in [("b", args.b), ("tau", args.tau), ("c", args.c)] {
+        columns.extend(value.map(|value| (name, number(Some(value)))));
+    }
+    for (name, word) in [("semivalue", &args.semivalue), ("intercept", &args.intercept)] {
+        let word = word.as_ref().map(|word| Arc::new(StringArray::from(vec![word.as_str()])) as ArrayRef);
+        columns.extend(word.map(|word| (name, word)));
     }
     columns.extend([
         ("gain", number(forms.gain)),

@@ -1,6 +1,5 @@
 //! `dshap inspect`.
 
-use super::describe::{components, of_target, refitted, ridge};
 use super::finish::Recorded;
 use crate::args::InspectArgs;
 use crate::failure::Failure;
@@ -11,7 +10,8 @@ use dshap_models::Action;
 use dshap_models::density::DensityFacts;
 use dshap_models::logistic::ClassFacts;
 use dshap_models::neighbours::NeighbourFacts;
-use dshap_run::Inspection;
+use dshap_run::{Inspection, OwnersHeld};
+use dshap_words::run_words::{components, of_target, refitted, ridge};
 use std::fmt::Write;
 use std::sync::Arc;
 
@@ -49,7 +49,8 @@ fn describe(found: &Inspection) -> String {
         _ => String::new(),
     };
     let law = facts.semivalue.as_ref().map(|word| format!(", semivalue {word}")).unwrap_or_default();
-    line("method", format!("{}{ridge}{bound}{constant}{law}{convention}{seed}", facts.method));
+    let targets = facts.targets.as_ref().map(|word| format!(", {word} targets")).unwrap_or_default();
+    line("method", format!("{}{ridge}{targets}{bound}{constant}{law}{convention}{seed}", facts.method));
     if facts.second_order.is_some() {
         line("values", refitted(facts).trim_end().into());
     }
@@ -64,6 +65,9 @@ fn describe(found: &Inspection) -> String {
         let cells = found.rows_held as u64 * (found.columns.len() as u64 + 1);
         let bytes = facts.density.as_ref().map_or(8 * cells, |density| density.row_bytes as u64);
         line("carries", format!("{} ({})", counted(found.rows_held as u64, "row"), size(bytes)));
+    }
+    if let Some(owners) = &found.owners {
+        line("owners", owners_held(owners));
     }
     line("p", format!("{} design columns of {} features", facts.p, facts.features.len()));
     if let Some(pca) = &facts.pca {
@@ -82,6 +86,11 @@ fn describe(found: &Inspection) -> String {
     }
     if let Some(found) = &facts.neighbours {
         neighbours(found, &mut line);
+    }
+    if let Some(tests) = facts.tests {
+        let kind = if tests.targets { "test row" } else { "row" };
+        let without = if tests.targets { "" } else { " without targets" };
+        line("values for", format!("{}{without}", counted(tests.rows as u64, kind)));
     }
     if let (Some(r_squared), Some(noise_var)) = (facts.r_squared, facts.noise_var) {
         line("noise variance", significant(noise_var));
@@ -136,6 +145,21 @@ fn describe(found: &Inspection) -> String {
     text
 }
 
+/// The owners whose moments are kept, so that `dshap owners` needs no rows.
+fn owners_held(owners: &OwnersHeld) -> String {
+    let pairs = owners.rows.iter().take(SHOWN_LEVELS);
+    let shown: Vec<String> =
+        pairs.map(|(name, rows)| format!("{} ({})", name.escape_debug(), grouped(*rows as u64))).collect();
+    let more = owners.rows.len().saturating_sub(SHOWN_LEVELS);
+    let more = if more > 0 { format!(" and {more} more") } else { String::new() };
+    format!(
+        "moments of {} in `{}`: {}{more}",
+        counted(owners.rows.len() as u64, "owner"),
+        owners.by,
+        shown.join(", ")
+    )
+}
+
 /// How a reference is smoothed, and what was tried.
 fn smoothing(density: &DensityFacts, line: &mut impl FnMut(&str, String)) {
     line("kernel", density.kernel.into());
@@ -178,6 +202,9 @@ fn neighbours(found: &NeighbourFacts, line: &mut impl FnMut(&str, String)) {
                 file.bytes.map(grouped).unwrap_or_default()
             ),
         );
+    }
+    if let Some(bytes) = found.list_bytes {
+        line("lists", format!("in order of distance from each test row ({})", size(bytes)));
     }
 }
 

@@ -18,10 +18,10 @@ const INDENT: usize = 18;
 
 pub(crate) fn run(args: &MethodsArgs) -> Result<(), Failure> {
     let text = match (args.name, args.json) {
-        (Some(method), true) => json(&in_json(&method.entry)),
+        (Some(method), true) => json(&methods::as_json(&method.entry)),
         (Some(method), false) => described(&method.entry),
         (None, true) => json(&Catalogue {
-            methods: methods::entries().into_iter().map(in_json).collect(),
+            methods: methods::entries().into_iter().map(methods::as_json).collect(),
             options: options::all().collect(),
             commands: root().get_subcommands().map(CommandEntry::of).collect(),
         }),
@@ -94,16 +94,6 @@ impl ArgumentEntry {
                 || argument.get_num_args().is_some_and(|count| count.max_values() > 1),
         }
     }
-}
-
-/// A method, with the options that it takes for tasks it has.
-fn in_json(entry: &MethodEntry) -> Json {
-    let mut object = serde_json::to_value(entry).expect("entries have nothing JSON cannot hold");
-    for (option, takes) in object["options"].as_array_mut().into_iter().flatten().zip(entry.options) {
-        let tasks = takes.tasks.iter().filter(|task| entry.is_for(**task));
-        option["tasks"] = tasks.map(|task| task.name()).collect();
-    }
-    object
 }
 
 fn json(entries: &impl Serialize) -> String {

@@ -1,24 +1,30 @@
 //! One file per command: makes a request from what was typed and carries it out.
 
+mod clean;
 mod compare;
 #[cfg(feature = "experiments")]
 mod dataset;
 mod deliver;
 mod demo;
-mod describe;
 mod evaluate;
 #[cfg(feature = "experiments")]
 mod experiment;
+mod explain;
 mod finish;
 mod fit;
 mod formula;
 mod inspect;
+mod look;
 mod methods;
 mod owners;
 mod pages;
 mod payout;
 mod plan;
 mod report;
+#[cfg(feature = "serve")]
+mod serve;
+mod shell;
+mod teach;
 mod value;
 
 use crate::args::{FormulaCommand, Other, Typed};
@@ -28,13 +34,17 @@ pub(crate) fn run(typed: Typed) -> Result<(), Failure> {
     match typed {
         Typed::Demo => demo::run(),
         Typed::Value(args) => value::run(&args),
+        Typed::Look(args) => look::run(&args),
+        Typed::Explain(args) => explain::run(&args),
         Typed::Report(args) => report::run(&args),
+        Typed::Teach(args) => teach::run(&args),
         Typed::Fit(args) => fit::fit(&args),
         Typed::Update(args) => fit::update(&args),
         Typed::Merge(args) => fit::merge(&args),
         Typed::Inspect(args) => inspect::run(&args),
         Typed::Evaluate(args) => evaluate::run(&args),
         Typed::Compare(args) => compare::run(&args),
+        Typed::Clean(args) => clean::run(&args),
         Typed::Owners(args) => owners::run(&args),
         Typed::Payout(args) => payout::payout(&args),
         Typed::Verify(args) => payout::verify(&args),
@@ -48,6 +58,15 @@ pub(crate) fn run(typed: Typed) -> Result<(), Failure> {
             message: "this build of dshap has no experiments and no datasets".into(),
             hint: Some(
                 "build it with `cargo run --release --features full -- experiment`, or install the Python package".into(),
+            ),
+        }),
+        #[cfg(feature = "serve")]
+        Typed::Other(Other::Serve(args)) => serve::run(&args),
+        #[cfg(not(feature = "serve"))]
+        Typed::Other(Other::Serve(_)) => Err(Failure::Usage {
+            message: "this build of dshap has no web application".into(),
+            hint: Some(
+                "build it with `cargo run --release --features full -- serve`, or install the Python package".into(),
             ),
         }),
         Typed::Other(Other::Formula(FormulaCommand::Regression(args))) => formula::regression(&args),

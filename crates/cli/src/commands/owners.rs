@@ -6,16 +6,20 @@ use crate::args::OwnersArgs;
 use crate::failure::Failure;
 use crate::progress::Progress;
 use crate::speech::CommandLine;
-use crate::table::{aligned, counted, grouped, render, significant};
+use crate::table::{aligned, counted, grouped, render, significant, visible};
 use dshap_catalogue::options::{EXPLAIN_TEST, MANIFEST, OWN, TEST};
 use dshap_io::{AtomicFile, Destination, Format};
 use dshap_owners::{Measured, OwnersRequest, Report, Solving};
 use dshap_run::{Arrange, Error, Receiver, Resources, Written};
+use std::collections::HashSet;
 use std::io::Write as _;
 use std::path::PathBuf;
 
 /// Pairs of owners that are listed.
 const SHOWN_PAIRS: usize = 5;
+
+/// The longest name in a list of pairs.
+const LONGEST_NAME: usize = 30;
 
 pub(crate) fn run(args: &OwnersArgs) -> Result<(), Failure> {
     let OwnersArgs { rows, method, output, given } = args;
@@ -23,6 +27,7 @@ pub(crate) fn run(args: &OwnersArgs) -> Result<(), Failure> {
     let [explain, manifest] = [&EXPLAIN_TEST, &MANIFEST].map(|option| given.word(option).map(PathBuf::from));
     let inputs = [rows.as_slice(), given.list(&TEST), given.list(&OWN)].concat();
     plan::refuse_second_standard_input(&inputs)?;
+    plan::refuse_receipt_of_pipe(manifest.as_ref(), &inputs)?;
     let named = [
         ("output", output.as_ref()),
         ("table of test rows", explain.as_ref()),
@@ -131,21 +136,20 @@ fn describe(report: &Report) -> String {
         }
     };
     let mut text = String::new();
-    if let Some(pairs) = report.interactions.as_deref().filter(|pairs| !pairs.is_empty()) {
-        text += "strongest substitutes (interaction below 0: the two bring less together than apart)\n";
-        let lines: Vec<[String; 3]> = pairs
-            .iter()
-            .take(SHOWN_PAIRS)
-            .map(|pair| [format!("  {}", pair.a), pair.b.clone(), significant(pair.value)])
-            .collect();
-        text += &aligned(&lines);
-    }
+    text += &substitutes(report);
     if let Some(pairs) = &report.near {
         let n_near: u64 = report.owners.iter().filter_map(|line| line.near).sum();
         text += &format!("{} near a row of another owner", agreed(n_near));
         text += &pairs.first().map_or_else(
             || "\n".into(),
-            |most| format!("; most of them: {} of `{}` near `{}`\n", grouped(most.rows), most.a, most.b),
+            |most| {
+                format!(
+                    "; most of them: {} of `{}` near `{}`\n",
+                    grouped(most.rows),
+                    short_name(&most.a),
+                    short_name(&most.b)
+                )
+            },
         );
     }
     let sum: f64 = report.owners.iter().map(|line| line.shapley).sum();
@@ -153,7 +157,8 @@ fn describe(report: &Report) -> String {
         "the values add up to {}: utility {} of all less {} of {}\n",
         significant(sum),
         significant(report.all),
-        significant(report.none),
+        // Minus nothing is nothing.
+        significant(report.none + 0.0),
         if report.owners.iter().any(|line| line.given_own.is_some()) { "your own rows" } else { "no rows" }
     );
     let ridge = report.ridge.map_or(String::new(), |ridge| {
@@ -182,6 +187,43 @@ fn describe(report: &Report) -> String {
         ),
     };
     text
+}
+
+/// The pairs that bring least together.
+fn substitutes(report: &Report) -> String {
+    if report.interactions.is_empty() {
+        return String::new();
+    }
+    let n_owners = report.owners.len();
+    let n_looked_at: HashSet<&str> =
+        report.interactions.iter().flat_map(|pair| [pair.a.as_str(), pair.b.as_str()]).collect();
+    let among = match n_looked_at.len() {
+        n if n < n_owners => format!(", among {} of {}", n, counted(n_owners as u64, "owner")),
+        _ => String::new(),
+    };
+    let error = |error: f64| format!("± {}", significant(error));
+    let lines: Vec<[String; 4]> = report
+        .interactions
+        .iter()
+        .take(SHOWN_PAIRS)
+        .map(|pair| {
+            let error = pair.stderr.map(error).unwrap_or_default();
+            [format!("  {}", short_name(&pair.a)), short_name(&pair.b), significant(pair.value), error]
+        })
+        .collect();
+    format!(
+        "strongest substitutes{among} (interaction below 0: the two bring less together than apart)\n{}",
+        aligned(&lines)
+    )
+}
+
+/// The name of an owner in a line: long ones are cut, and nothing steers the terminal.
+fn short_name(name: &str) -> String {
+    let name = visible(name);
+    match name.chars().count() > LONGEST_NAME {
+        true => name.chars().take(LONGEST_NAME - 1).chain(['…']).collect(),
+        false => name,
+    }
 }
 
 fn agreed(n_rows: u64) -> String {

@@ -9,7 +9,8 @@ use crate::speech::CommandLine;
 use crate::table::{aligned, counted, grouped, significant, visible};
 use dshap_catalogue::options::MANIFEST;
 use dshap_io::AtomicFile;
-use dshap_owners::{Manifest, Payout, PayoutRequest};
+use dshap_models::Difference;
+use dshap_owners::{MOST_DIFFERENCES, Manifest, Payout, PayoutRequest};
 use dshap_run::{Arrange, Error, Receiver, Written};
 use std::io::Write as _;
 use std::path::PathBuf;
@@ -19,6 +20,7 @@ pub(crate) fn payout(args: &PayoutArgs) -> Result<(), Failure> {
     let run = RunOptions::of(given);
     let manifest = given.word(&MANIFEST).map(PathBuf::from);
     plan::refuse_same(&[("output", output.as_ref()), ("manifest", manifest.as_ref())])?;
+    plan::refuse_receipt_of_pipe(manifest.as_ref(), table)?;
     let target = plan::given_target(output.as_deref(), given)?;
     let doing = format!("cannot divide the budget by `{}`", table.join("`, `"));
     let failed = |error: Error| Failure::run(doing.clone(), &error, CommandLine::default());
@@ -72,13 +74,21 @@ fn shown(found: &Payout) -> String {
 }
 
 fn describe(found: &Payout) -> String {
-    let n_paid = found.owners.iter().filter(|line| line.units != 0).count();
+    let count = |is_counted: fn(i64) -> bool| {
+        found.owners.iter().filter(|line| is_counted(line.units)).count() as u64
+    };
+    let (n_paid, n_paying) = (count(|units| units > 0), count(|units| units < 0));
+    let paying = match n_paying {
+        0 => String::new(),
+        1 => ", 1 pays".into(),
+        n => format!(", {} pay", grouped(n)),
+    };
     let mut text = format!(
-        "{} divided by `{}`, in units of {}: {} of {} receive a payout, and the payouts add up to {}; seed {}\n",
+        "{} divided by `{}`, in units of {}: {} of {} receive a payout{paying}, and the payouts add up to {}; seed {}\n",
         found.budget,
         found.basis,
         found.unit,
-        grouped(n_paid as u64),
+        grouped(n_paid),
         counted(found.owners.len() as u64, "owner"),
         found.total,
         found.seed
@@ -113,14 +123,22 @@ pub(crate) fn verify(args: &VerifyArgs) -> Result<(), Failure> {
         crate::print(&text)?;
         Err(Failure::Input {
             doing: format!("`{}` is not right: {} found", file.display(), grouped_differences(faults.len())),
+            hint: faults
+                .iter()
+                .any(|fault| matches!(fault, Difference::MissingFile { .. }))
+                .then(|| "verify it in the folder in which it was written".into()),
             causes: faults.into_iter().map(dshap_words::difference).collect(),
-            hint: None,
         })
     })
 }
 
 fn grouped_differences(n: usize) -> String {
-    if n == 1 { "1 difference".into() } else { format!("{} differences", grouped(n as u64)) }
+    match n {
+        1 => "1 difference".into(),
+        // The list ends there.
+        n if n >= MOST_DIFFERENCES => format!("{} differences or more", grouped(n as u64)),
+        n => format!("{} differences", grouped(n as u64)),
+    }
 }
 
 fn of(kind: &str) -> &'static str {

@@ -6,8 +6,8 @@ use crate::args::{FitArgs, TrialArgs, ValueArgs};
 use crate::failure::Failure;
 use crate::speech::CommandLine;
 use dshap_catalogue::options::{
-    BOTTOM, CHECKPOINT, CHECKPOINT_EVERY, CSV_SAFE, FIGURE, FORMAT, MANIFEST, REFERENCE, SORT, TASK, TEST,
-    TOP,
+    BOTTOM, CHECKPOINT, CHECKPOINT_EVERY, CSV_SAFE, EXPLAIN, FIGURE, FORMAT, MANIFEST, POPULATION, REFERENCE,
+    SORT, TARGET, TASK, TEST, TOP,
 };
 use dshap_catalogue::{Given, Group, OptionEntry, Task, spelled};
 use dshap_io::{Destination, Format};
@@ -25,8 +25,12 @@ const CHECKPOINT_SECONDS: f64 = 30.0;
 /// The request behind `dshap value`.
 pub(crate) fn value_request(args: &ValueArgs, run: &RunOptions) -> Result<ValueRequest, Failure> {
     let ValueArgs { points, valuer, method, output, given } = args;
-    let inputs = [points.as_slice(), given.list(&REFERENCE), given.list(&TEST)].concat();
+    let inputs =
+        [points.as_slice(), given.list(&REFERENCE), given.list(&TEST), given.list(&POPULATION)].concat();
     refuse_second_standard_input(&inputs)?;
+    if valuer.is_none() && !given.has(&TARGET) {
+        refuse_column_as_file(points)?;
+    }
     if let (Some(_), Some(method)) = (valuer, method) {
         refuse_method_without_valuer(method)?;
     }
@@ -40,6 +44,19 @@ pub(crate) fn value_request(args: &ValueArgs, run: &RunOptions) -> Result<ValueR
         outputs: outputs([output.as_ref(), run.summary.as_ref(), checkpoint.as_ref()]),
         resources: resources(given, run, &inputs)?,
     })
+}
+
+/// A column that was named without `--target` looks like one more file.
+fn refuse_column_as_file(points: &[String]) -> Result<(), Failure> {
+    let [_, .., last] = points else { return Ok(()) };
+    let is_name = !last.is_empty() && last.chars().all(|c| c.is_alphanumeric() || c == '_');
+    match is_name && !Path::new(last).exists() {
+        false => Ok(()),
+        true => Err(Failure::Usage {
+            message: format!("there is no file `{last}`"),
+            hint: Some(format!("to predict the column `{last}`, write `--target {last}`")),
+        }),
+    }
 }
 
 /// A valuer cannot value rows by a method that has none.
@@ -56,7 +73,7 @@ fn refuse_method_without_valuer(method: &Method) -> Result<(), Failure> {
 /// The request behind `dshap fit`.
 pub(crate) fn fit_request(args: &FitArgs, run: &RunOptions) -> Result<FitRequest, Failure> {
     let FitArgs { reference, method, output, given } = args;
-    let inputs = [reference.as_slice(), given.list(&TEST)].concat();
+    let inputs = [reference.as_slice(), given.list(&TEST), given.list(&POPULATION)].concat();
     refuse_second_standard_input(&inputs)?;
     let checkpoint = given.word(&CHECKPOINT).map(PathBuf::from);
     Ok(FitRequest {
@@ -86,10 +103,11 @@ pub(crate) fn bench_request(args: &TrialArgs, run: &RunOptions) -> Result<BenchR
     })
 }
 
-/// The methods that are tried if none is named.
+/// The methods that are tried if none is named: the usual one, and one that assumes other things.
 fn usual_methods(given: &Given) -> Vec<&'static Method> {
     let task = given.word(&TASK).and_then(Task::parse);
-    [Some(methods::default_for(task)), methods::find("loo")].into_iter().flatten().collect()
+    let other = if task == Some(Task::Density) { "monte-carlo" } else { "knn" };
+    [Some(methods::default_for(task)), methods::find(other)].into_iter().flatten().collect()
 }
 
 /// Whether an option is for the engine. The others say what becomes of its result, or how a run goes; whether a
@@ -97,7 +115,7 @@ fn usual_methods(given: &Given) -> Vec<&'static Method> {
 fn is_of_engine(option: &'static OptionEntry) -> bool {
     let is = |options: &[&OptionEntry]| options.iter().any(|other| other.name == option.name);
     match option.group {
-        Group::Output => !is(&[&SORT, &TOP, &BOTTOM, &FORMAT, &CSV_SAFE, &FIGURE]),
+        Group::Output => !is(&[&SORT, &TOP, &BOTTOM, &FORMAT, &CSV_SAFE, &FIGURE, &EXPLAIN]),
         Group::Run => is(&[&CHECKPOINT]),
         Group::Trial => false,
         _ => true,
@@ -112,6 +130,19 @@ pub(crate) fn is_of_owners(option: &'static OptionEntry) -> bool {
 /// Files that will be written.
 pub(crate) fn outputs<const N: usize>(paths: [Option<&PathBuf>; N]) -> Vec<PathBuf> {
     paths.into_iter().flatten().cloned().collect()
+}
+
+/// A receipt of what is gone once it was read could never be verified.
+pub(crate) fn refuse_receipt_of_pipe(manifest: Option<&PathBuf>, inputs: &[String]) -> Result<(), Failure> {
+    match manifest.is_some() && inputs.iter().any(|file| file == "-") {
+        true => Err(Failure::Usage {
+            message:
+                "`--manifest` needs files that `dshap verify` can read again, and standard input is not one"
+                    .into(),
+            hint: Some("write the rows to a file first".into()),
+        }),
+        false => Ok(()),
+    }
 }
 
 /// No two of these can be the same file.

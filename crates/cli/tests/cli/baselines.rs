@@ -160,7 +160,7 @@ fn what_does_not_go_together_is_refused_in_words() {
             "`--valuer` does not go with `--method loo`",
         ),
         ("fit t.csv --target y --method d-shapley -o v.dshap", "`--method d-shapley` has no valuer to save"),
-        ("value t.csv --target y --test t.csv", "`--test` goes with"),
+        ("value t.csv --target y --method lower --test t.csv", "`--test` goes with"),
         ("value t.csv --target y --utility accuracy", "`--utility` goes with"),
         ("value t.csv --target y --method loo --utility accuracy", "`--utility` is for classification"),
         (

@@ -27,14 +27,14 @@ fn a_density_is_valued_row_by_row() {
     exit 0
     --- stdout
     row,shop,value,stderr,log_density,relative,note
-    6,s0,-0.00867634,2.65199e-5,-5.85259,-3.95745e-5,
-    16,s1,-0.00866795,3.95978e-5,-6.02133,-3.11918e-5,
+    1,s1,-0.0392155,0.000129124,-5.87387,-0.000415915,
+    75,s0,-0.0390736,0.000155224,-4.15974,-0.000274041,
     --- stderr
     density, method closed: 120 rows, each valued against the others
-    gaussian kernel, bandwidth 0.31623 (best of 7 by cross-validation), columns divided by their standard deviations
+    gaussian kernel, bandwidth 0.21721 (best of 13 by cross-validation), columns divided by their standard deviations
     4 columns, m = 120
     the table was read 3 times: an extra pass for text columns and means
-    values from -0.0086763 to 0.0037023, half of them between -0.0067223 and -0.0027401
+    values from -0.039215 to -0.0064752, half of them between -0.036456 and -0.026257
     ");
     assert_snapshot!(folder().run("dshap value t.csv --task density --exclude shop,city --kernel uniform --bandwidth 1.5 --scale none --m 10 --top 1"), @"
     $ dshap value t.csv --task density --exclude shop,city --kernel uniform --bandwidth 1.5 --scale none --m 10 --top 1
@@ -71,15 +71,15 @@ fn a_density_valuer_is_saved_shown_and_merged() {
     exit 0
     --- stderr
     density, method closed: a reference of 120 rows
-    gaussian kernel, bandwidth 0.31623 (best of 7 by cross-validation), columns divided by their standard deviations
+    gaussian kernel, bandwidth 0.21721 (best of 13 by cross-validation), columns divided by their standard deviations
     4 columns, m = 120
-    saved to `v.dshap` (5.8 kB)
+    saved to `v.dshap` (6.0 kB)
     ");
     assert_snapshot!(folder.run("dshap inspect v.dshap"), @"
     $ dshap inspect v.dshap
     exit 0
     --- stdout
-    valuer          v.dshap (5.8 kB)
+    valuer          v.dshap (6.0 kB)
     format          version 3, written by dshap 0.1.0
     task            density
     method          closed
@@ -88,11 +88,17 @@ fn a_density_valuer_is_saved_shown_and_merged() {
     p               4 design columns of 3 features
     m               120 (by default)
     kernel          gaussian
-    bandwidth       0.31623 (cross-validated)
+    bandwidth       0.21721 (cross-validated)
                       0.01   scores -654.52
                       0.031623   scores -60.881
                       0.10000    scores -5.4717
-                      0.31623    scores -3.1114  chosen
+                      0.15523    scores -3.1076
+                      0.18363    scores -2.8564
+                      0.20371    scores -2.8044
+                      0.21721    scores -2.8028  chosen
+                      0.22600    scores -2.8118
+                      0.24097    scores -2.8405
+                      0.31623    scores -3.1114
                       1.0000     scores -5.4659
                       3.1623     scores -8.6458
                       10.000     scores -12.926
@@ -100,11 +106,11 @@ fn a_density_valuer_is_saved_shown_and_merged() {
     missing cells   error
     unseen levels   error
 
-    column          mean  std_dev
-    length       0.80401   1.5995
-    width      -0.013758   10.911
-    city=Bonn    0.50000  0.50000
-    city=Oslo    0.50000  0.50000
+    column          mean   std_dev
+    length      0.80401    1.5995
+    width      -0.013758  10.911
+    city=Bonn   0.50000    0.50000
+    city=Oslo   0.50000    0.50000
 
     levels of `city`: Bonn, Oslo
 
@@ -121,10 +127,10 @@ fn a_density_valuer_is_saved_shown_and_merged() {
     exit 0
     --- stderr
     density, method closed: a reference of 210 rows
-    gaussian kernel, bandwidth 0.31623 (best of 7 by cross-validation), columns divided by their standard deviations
+    gaussian kernel, bandwidth 0.20371 (best of 13 by cross-validation), columns divided by their standard deviations
     4 columns, m = 210
     m follows the number of rows: 210
-    saved to `all.dshap` (8.8 kB)
+    saved to `all.dshap` (9.1 kB)
     ");
     assert_snapshot!(folder.run("dshap update v.dshap more.csv -o new.dshap"), @"
     $ dshap update v.dshap more.csv -o new.dshap
@@ -171,7 +177,7 @@ fn flags_that_do_not_fit_a_density_are_wrong_usage() {
         ),
         (format!("{density} --per-class"), "`--per-class` does not go with `--method closed`"),
         (format!("{density} --checkpoint c.state"), "`--checkpoint` does not go with `--method closed`"),
-        (format!("{density} --bandwidth 0"), "expected auto, scott, silverman or a number"),
+        (format!("{density} --bandwidth 0"), "expected auto, grid, scott, silverman or a number"),
         (format!("{density} --sort penalty"), "`--sort penalty` needs values with a penalty"),
         (
             "value t.csv --target width --kernel uniform".into(),

@@ -283,7 +283,10 @@ fn what_makes_no_sense_is_refused_in_words() {
         ("evaluate t.csv --task density --noise 0.2", "`--noise` does not go with densities"),
         ("evaluate t.csv --target y --figure f.jpg", "neither SVG nor PNG by its name"),
         ("evaluate t.csv --target y --positive 1", "`--positive` is for classification"),
-        ("compare t.csv --target y --top 49", "`--top 49` is more than the number of rows to be valued, 48"),
+        (
+            "compare t.csv --target y --methods gaussian,loo --top 49",
+            "`--top 49` is more than the number of rows to be valued, 48",
+        ),
         ("compare t.csv --target y --methods loo --constant gain", "`--constant` goes with `gaussian` only"),
         ("compare t.csv --target y --methods closed", "`--methods closed` is for densities"),
         ("compare t.csv --target y --methods loo --utility accuracy", "`--utility` is for classification"),
@@ -452,14 +455,17 @@ fn what_no_method_takes_is_refused() {
     let folder = Folder::with("t.csv", goods(12, 60)).and("test.csv", goods(13, 30));
     let numbers = "t.csv --target price --exclude kind";
     for (line, words) in [
-        ("compare NUMBERS --k 3", "`--k` goes with `knn` and `knn-shapley` only"),
-        ("evaluate NUMBERS --metric cosine", "`--metric` goes with `knn` and `knn-shapley` only"),
+        ("compare NUMBERS --methods gaussian,loo --k 3", "`--k` goes with `knn` and `knn-shapley` only"),
+        (
+            "evaluate NUMBERS --methods gaussian,random --metric cosine",
+            "`--metric` goes with `knn` and `knn-shapley` only",
+        ),
         (
             "evaluate NUMBERS --methods knn --stop-draws 0.1",
             "`--stop-draws` is for regression (`--task regression`) and goes with `algorithm-3` only",
         ),
         ("compare NUMBERS --methods gaussian,random --ridge 1", "`--ridge` goes with "),
-        ("compare NUMBERS --methods gaussian,random --test test.csv", "`--test` goes with"),
+        ("compare NUMBERS --methods lower,random --test test.csv", "`--test` goes with"),
         ("compare NUMBERS --methods knn-shapley,loo --m 9", "`--m` goes with "),
         (
             "compare NUMBERS --methods knn --samples 9 --test test.csv",
@@ -467,7 +473,10 @@ fn what_no_method_takes_is_refused() {
         ),
         ("evaluate NUMBERS --methods random --q 9", "`--q` goes with "),
         ("evaluate NUMBERS --kernel gaussian", "`--kernel` is for densities (`--task density`)"),
-        ("compare NUMBERS --scale none", "`--scale` goes with `knn` and `knn-shapley` only"),
+        (
+            "compare NUMBERS --methods gaussian,loo --scale none",
+            "`--scale` goes with `knn` and `knn-shapley` only",
+        ),
         (
             "compare NUMBERS --methods gaussian,knn --convention printed --constant gain",
             "`--constant gain` and `--convention printed` do not go together",
@@ -521,7 +530,9 @@ fn hints_about_few_rows_work_when_followed() {
         }
     }
     let folder = Folder::with("six.csv", many_rows(6)).and("ten.csv", many_rows(10));
-    let of = |file: &str| folder.run(&format!("dshap evaluate {file} --target y -o o.csv"));
+    let of = |file: &str| {
+        folder.run(&format!("dshap evaluate {file} --target y --methods gaussian,loo,random -o o.csv"))
+    };
     let said = of("six.csv");
     assert!(said.contains("exit 1") && said.contains("give at least 10 rows, better hundreds, or"), "{said}");
     assert!(said.contains("`--test FILE`") && of("ten.csv").contains("exit 0"), "{said}");

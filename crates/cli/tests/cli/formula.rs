@@ -1,7 +1,7 @@
 //! `dshap formula`: the closed forms for given numbers.
 
 use crate::common::{Csv, Folder};
-use dshap_testkit::cases;
+use dshap_testkit::{cases, cases_under};
 use insta::assert_snapshot;
 use std::fmt::Write as _;
 
@@ -43,6 +43,40 @@ fn the_closed_forms_agree_with_the_reference_table() {
         }
         assert!(n_compared > 0, "no case has {name}");
     }
+}
+
+/// Test rows, semivalues and refitted intercepts in one table; empty cells are the plain form.
+#[test]
+fn forms_beyond_the_paper_agree_with_the_reference_table() {
+    let mut csv = String::from("p,q,m,d2,e2,sigma2,semivalue,b,tau,c,intercept\n");
+    let (target, refitted) = (
+        cases_under("reference/extensions.json", "target"),
+        cases_under("reference/extensions.json", "refit_intercept"),
+    );
+    // Cells with commas are left to the tests of the arithmetic.
+    let target: Vec<_> = target.into_iter().filter(|case| !case.text("semivalue").contains(',')).collect();
+    for case in &target {
+        let numbers = ["p", "q", "m", "a"].map(|name| case.number(name).to_string()).join(",");
+        let rest = ["b", "tau", "c"].map(|name| case.number(name).to_string()).join(",");
+        let (e, sigma2) = (case.number("e"), case.number("sigma2"));
+        let _ = writeln!(csv, "{numbers},{},{sigma2},{},{rest},", e * e, case.text("semivalue"));
+    }
+    for case in &refitted {
+        let numbers = ["p", "q", "m", "a", "e2", "sigma2"].map(|name| case.number(name).to_string());
+        let _ = writeln!(csv, "{},,,,,refitted", numbers.join(","));
+    }
+    let folder = Folder::with("cases.csv", csv);
+    let out = Csv::parse(&folder.stdout("dshap formula regression --cases cases.csv"));
+    for (case, found) in target.iter().chain(&refitted).zip(out.numbers("gain")) {
+        let exact = case.number("value");
+        assert!((found - exact).abs() <= 1e-11 * (exact.abs() + 0.1), "{found} in {case:?}");
+    }
+    let command =
+        "dshap formula regression --p 2 --q 11 --m 23 --d2 5.8 --e2 3.67 --sigma2 0.98 --intercept refitted";
+    let found = Csv::parse(&folder.stdout(command)).numbers("gain")[0];
+    assert!((found / -0.011_087_888_923_683_887 - 1.0).abs() < 1e-10, "{found}");
+    let refused = folder.run(&format!("{command} --tau 3"));
+    assert!(refused.contains("exit 2") && refused.contains("no closed form"), "{refused}");
 }
 
 #[test]

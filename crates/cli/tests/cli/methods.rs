@@ -27,9 +27,9 @@ fn a_bound_chooses_the_first_finite_size() {
     $ dshap value t.csv --target y --method lower --top 2
     exit 0
     --- stdout
-    row,value,dist_sq,resid_sq,note
-    363,0.000292475,10.0803,0.0656963,
-    226,0.000242664,8.2362,0.0678091,
+    row,value,dist_sq,resid_sq,predicted,residual,note
+    363,0.000292475,10.0803,0.0656963,-5.87441,-0.256313,
+    226,0.000242664,8.2362,0.0678091,5.24382,0.260402,
     --- stderr
     regression (guessed) of `y`, method lower: 400 rows, each valued against the others
     p = 1, q = 21, m = 400, noise variance 1.0287, R² 0.771 on rows left out
@@ -39,8 +39,8 @@ fn a_bound_chooses_the_first_finite_size() {
     $ dshap value t.csv --target y --method upper --q 10 --top 1
     exit 0
     --- stdout
-    row,value,dist_sq,resid_sq,note
-    0,inf,0.280877,0.332181,
+    row,value,dist_sq,resid_sq,predicted,residual,note
+    0,inf,0.280877,0.332181,0.943697,0.576352,
     --- stderr
     regression (guessed) of `y`, method upper: 400 rows, each valued against the others
     p = 1, q = 10, m = 400, noise variance 1.0287, R² 0.771 on rows left out
@@ -77,8 +77,8 @@ fn a_ridge_goes_with_bounds_only() {
     $ dshap value t.csv --target y --method upper --ridge 3 --top 1
     exit 0
     --- stdout
-    row,value,dist_sq,resid_sq,note
-    363,0.0216481,10.0803,0.0656963,
+    row,value,dist_sq,resid_sq,predicted,residual,note
+    363,0.0216481,10.0803,0.0656963,-5.87441,-0.256313,
     --- stderr
     regression (guessed) of `y`, method upper: 400 rows, each valued against the others
     p = 1, q = 21, m = 400, noise variance 1.0287, R² 0.771 on rows left out
@@ -133,16 +133,18 @@ fn bounds_are_saved_with_their_constants() {
 #[test]
 fn a_refitted_intercept_counts_as_a_column() {
     let folder = folder();
-    assert_snapshot!(folder.run("dshap value t.csv --target y --refit-intercept --stderr --top 1"), @"
+    assert_snapshot!(folder.run("dshap value t.csv --target y --refit-intercept --stderr --top 1"), @r"
     $ dshap value t.csv --target y --refit-intercept --stderr --top 1
     exit 0
     --- stdout
-    row,value,stderr,potential,penalty,dist_sq,resid_sq,note
-    363,0.00389172,0.000341257,0.00398823,9.65088e-5,10.0803,0.0656963,
+    row,value,stderr,potential,penalty,dist_sq,resid_sq,predicted,residual,note
+    363,0.0038076,0.000332973,0.00390246,9.48572e-5,10.0803,0.0656963,-5.87441,-0.256313,
     --- stderr
     regression (guessed) of `y`, method gaussian: 400 rows, each valued against the others
     p = 2, q = 12, m = 400, noise variance 1.0287, R² 0.771 on rows left out
-    values from -0.0037359 to 0.0038917, half of them between 0.00038733 and 0.00097164
+    values from -0.0034094 to 0.0038076, half of them between 0.00029542 and 0.00083902
+    17 rows lie far below the others, by more than two standard errors
+    next: `dshap clean t.csv --target y` tests whether fewer or corrected rows make a better model
     ");
     folder.stdout("dshap fit t.csv --target y --refit-intercept -o v.dshap");
     let direct = folder.stdout("dshap value t.csv --reference t.csv --target y --refit-intercept");
@@ -186,14 +188,16 @@ fn calibrated_values_take_one_pass_more() {
     $ dshap value t.csv --target y --method calibrated --stderr --top 2
     exit 0
     --- stdout
-    row,value,stderr,potential,penalty,dist_sq,resid_sq,note
-    227,0.00201294,0.00022449,0.00201729,4.35341e-6,3.63786,0.00446154,
-    62,0.00200423,0.000225175,0.00201723,1.30022e-5,3.63786,0.0133252,
+    row,value,stderr,potential,penalty,dist_sq,resid_sq,predicted,residual,note
+    227,0.00201294,0.000215953,0.00201729,4.35341e-6,3.63786,0.00446154,-2.95889,-0.0667947,
+    62,0.00200423,0.000212981,0.00201723,1.30022e-5,3.63786,0.0133252,-2.96168,0.115435,
     --- stderr
     regression (guessed) of `y`, method calibrated: 300 rows, each valued against the others
     p = 3, q = 13, m = 300, noise variance 0.91724, R² 0.740 on rows left out
     the table was read 3 times: an extra pass for calibration
     values from -0.0053403 to 0.0020129, half of them between 0.0008269 and 0.0016321
+    21 rows lie far below the others, by more than two standard errors
+    next: `dshap clean t.csv --target y` tests whether fewer or corrected rows make a better model
     ");
 }
 
@@ -224,9 +228,9 @@ fn general_values_come_with_rounds_and_errors() {
     $ dshap value t.csv --target y --m 100 --method general --stderr --top 2 --seed 4
     exit 0
     --- stdout
-    row,value,stderr,dist_sq,resid_sq,note
-    226,0.0115062,0.000159204,7.82518,0.0371083,
-    299,0.0112416,0.000158032,7.29979,0.00281065,
+    row,value,stderr,dist_sq,resid_sq,predicted,residual,note
+    226,0.0115062,0.000159204,7.82518,0.0371083,5.31159,0.192635,
+    299,0.0112416,0.000158032,7.29979,0.00281065,5.14136,0.0530155,
     --- stderr
     regression (guessed) of `y`, method general: 300 rows, each valued against the others
     p = 1, q = 11, m = 100, noise variance 1.0609, R² 0.772 on rows left out

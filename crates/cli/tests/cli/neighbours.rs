@@ -175,11 +175,11 @@ fn a_valuer_carries_its_rows_and_gives_the_same_bits() {
     missing cells   error
     unseen levels   error
 
-    column        mean  std_dev
-    leaf        4.0572   3.3960
-    trunk       13.137   91.313
-    soil=clay  0.56667  0.49554
-    soil=sand  0.43333  0.49554
+    column         mean   std_dev
+    leaf        4.0572    3.3960
+    trunk      13.137    91.313
+    soil=clay   0.56667   0.49554
+    soil=sand   0.43333   0.49554
 
     levels of `soil`: clay, sand
 
@@ -228,6 +228,45 @@ fn a_valuer_carries_its_rows_and_gives_the_same_bits() {
       caused by: the reference of a nearest-neighbour valuer cannot change: its scaling and its test rows depend on all its rows
 
     hint: fit the whole reference again: that reads it once
+    ");
+}
+
+/// Lists that are saved change no bit, whatever sizes are asked for, and older programs
+/// refuse such a file by its version.
+#[test]
+fn lists_may_be_saved_with_a_valuer() {
+    let folder = folder();
+    let line = "--test test.csv --target kind --exclude id --method knn --k 3";
+    folder.stdout(&format!("dshap fit t.csv {line} -o plain.dshap"));
+    folder.stdout(&format!("dshap fit t.csv {line} --lists -o lists.dshap"));
+    folder.stdout("dshap fit t.csv --target kind --exclude id --method knn --q 30 --lists -o own.dshap");
+    folder.stdout("dshap fit t.csv --target kind --exclude id --method knn --q 30 -o plain-own.dshap");
+    let inspected = folder.stdout("dshap inspect lists.dshap");
+    assert!(inspected.contains("format          version 7,"), "{inspected}");
+    // 60 rows for each of 30 test rows.
+    assert!(
+        inspected.contains("lists           in order of distance from each test row (14 kB)"),
+        "{inspected}"
+    );
+    for (plain, lists) in [("plain", "lists"), ("plain-own", "own")] {
+        for more in ["--stderr", "--k 7 --m 40", "--q 8", "--m 50,40", "--semivalue banzhaf", "--threads 1"] {
+            let values =
+                |valuer: &str| folder.stdout(&format!("dshap value new.csv --valuer {valuer}.dshap {more}"));
+            assert_eq!(values(lists), values(plain), "{lists} {more}");
+        }
+    }
+    let refused = folder.run(&format!("dshap value new.csv --reference t.csv {line} --lists"));
+    assert!(refused.contains("exit 2") && refused.contains("unexpected argument '--lists'"), "{refused}");
+    let folder = Folder::with("large.csv", trees(8, 2000));
+    let fit = "dshap fit large.csv --target kind --exclude id --method knn --lists -o v.dshap";
+    assert_snapshot!(folder.run(&format!("{fit} --memory 70MB")), @"
+    $ dshap fit large.csv --target kind --exclude id --method knn --lists -o v.dshap --memory 70MB
+    exit 1
+    --- stderr
+    error: cannot fit `large.csv`
+      caused by: the lists of neighbours take 49 MB of memory, and `--memory` leaves 44 MB for them
+
+    hint: allow more with `--memory`, or do without `--lists`
     ");
 }
 
@@ -413,11 +452,11 @@ fn what_neighbours_cannot_do_is_refused_with_advice() {
 
     For more information, try '--help'.
     ");
-    assert_snapshot!(folder.run("dshap value goods.csv --target price --test goods.csv"), @"
-    $ dshap value goods.csv --target price --test goods.csv
+    assert_snapshot!(folder.run("dshap value goods.csv --target price --method lower --test goods.csv"), @"
+    $ dshap value goods.csv --target price --method lower --test goods.csv
     exit 2
     --- stderr
-    error: `--test` goes with `knn`, `d-shapley`, `tmc-shapley`, `exact-shapley`, `knn-shapley` and `loo` only
+    error: `--test` goes with `gaussian`, `calibrated`, `knn`, `d-shapley`, `tmc-shapley`, `exact-shapley`, `knn-shapley` and `loo` only
 
     For more information, try '--help'.
     ");
@@ -622,7 +661,7 @@ fn what_a_valuer_fixes_cannot_be_given_again() {
 #[test]
 fn test_rows_that_are_reference_rows_get_a_warning() {
     let said = folder().run("dshap value t.csv --test t.csv --target kind --exclude id --method knn --top 1");
-    assert!(said.contains("each test row is its own nearest neighbour"), "{said}");
+    assert!(said.contains("each row is also valued for predicting itself"), "{said}");
     let said = folder().run("dshap value new.csv --reference t.csv --test new.csv --target kind --exclude id --method knn --top 1");
     assert!(said.contains("the value of a row includes its use to itself"), "{said}");
 }

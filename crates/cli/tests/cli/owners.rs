@@ -48,12 +48,17 @@ fn json(folder: &Folder, file: &str) -> serde_json::Value {
     serde_json::from_str(&folder.read(file)).expect("JSON")
 }
 
-/// Ridge regression with an unpenalised intercept by elimination, sharing no code with dshap.
+/// Minus the mean of [`losses`].
 fn refit(train: &[[f64; 3]], test: &[[f64; 3]], ridge: f64) -> f64 {
-    let n_test = test.len() as f64;
+    -losses(train, test, ridge).iter().sum::<f64>() / test.len() as f64
+}
+
+/// Squared errors at the test rows of ridge regression with an unpenalised intercept by elimination, sharing no
+/// code with dshap.
+fn losses(train: &[[f64; 3]], test: &[[f64; 3]], ridge: f64) -> Vec<f64> {
     if train.is_empty() {
-        let mean = test.iter().map(|row| row[2]).sum::<f64>() / n_test;
-        return -test.iter().map(|row| (row[2] - mean).powi(2)).sum::<f64>() / n_test;
+        let mean = test.iter().map(|row| row[2]).sum::<f64>() / test.len() as f64;
+        return test.iter().map(|row| (row[2] - mean).powi(2)).collect();
     }
     let x = |row: &[f64; 3]| [1.0, row[0], row[1]];
     let mut system = [[0.0; 4]; 3];
@@ -72,7 +77,7 @@ fn refit(train: &[[f64; 3]], test: &[[f64; 3]], ridge: f64) -> f64 {
     }
     let coef: Vec<f64> = (0..3).map(|i| system[i][3] / system[i][i]).collect();
     let error = |row: &[f64; 3]| (row[2] - x(row).iter().zip(&coef).map(|(x, b)| x * b).sum::<f64>()).powi(2);
-    -test.iter().map(error).sum::<f64>() / n_test
+    test.iter().map(error).collect()
 }
 
 fn parsed(lines: &[String]) -> Vec<[f64; 3]> {
@@ -114,6 +119,18 @@ fn values_are_those_of_real_refits() {
             assert_close(value, expected, 1e-9);
             if has_own {
                 assert_close(found.numbers("given_own")[g], gain(0), 1e-9);
+                // The spread over test rows.
+                let (mine, test) = (parsed(&own), parsed(&test));
+                let both: Vec<[f64; 3]> = mine.iter().chain(&parsed(&owners[g])).copied().collect();
+                let gains: Vec<f64> = losses(&mine, &test, 0.7)
+                    .iter()
+                    .zip(losses(&both, &test, 0.7))
+                    .map(|(a, b)| a - b)
+                    .collect();
+                let n = gains.len() as f64;
+                let mean = gains.iter().sum::<f64>() / n;
+                let sum = gains.iter().map(|gain| (gain - mean).powi(2)).sum::<f64>();
+                assert_close(found.numbers("given_own_stderr")[g], (sum / (n * (n - 1.0))).sqrt(), 1e-9);
             }
         }
     }
@@ -432,6 +449,10 @@ fn a_valuer_remembers_the_moments_of_owners() {
 
 #[test]
 fn what_makes_no_sense_is_refused_in_words() {
+    let pipe = market();
+    let said = pipe.run("dshap owners - --by vendor --target y --manifest m.json");
+    assert!(said.contains("exit 2") && said.contains("standard input is not one"), "{said}");
+    assert!(!pipe.path("m.json").exists());
     let folder = market().and("none.csv", "a,b,y,vendor\n1,2,3,\n2,3,4,\n");
     folder.stdout("dshap owners rows.csv --by vendor --target y --test test.csv --game-only -o owners.csv");
     for (line, exit, words) in [
@@ -484,4 +505,77 @@ fn joint_values_of_owners_see_copies() {
         let game = folder.stdout(&format!("dshap owners {table} --test test.csv --game-only"));
         assert!(game.starts_with("owner,rows,shapley,"), "{game}");
     }
+}
+
+#[test]
+fn a_name_with_blanks_around_it_has_the_sums_of_its_rows() {
+    let plain = [("north", lines(1, 20, 1.0)), ("1", lines(2, 20, 1.0)), ("west", lines(3, 20, 1.0))];
+    let padded = [("north ", lines(1, 20, 1.0)), (" 1.0", lines(2, 20, 1.0)), ("west", lines(3, 20, 1.0))];
+    let folder = Folder::with("plain.csv", table(&plain)).and("padded.csv", table(&padded));
+    let sums = |file: &str| {
+        let found = csv(&folder, &format!("dshap owners {file} --by vendor --target y"));
+        (found.column("owner").join(","), found.numbers("row_sum"), found.numbers("row_mean"))
+    };
+    let expected = sums("plain.csv");
+    assert_eq!(expected.0, "1,north,west");
+    assert!(expected.1.iter().all(|sum| *sum > 0.0), "{expected:?}");
+    assert_eq!(sums("padded.csv"), expected);
+}
+
+#[test]
+fn errors_of_random_orders_reach_payouts() {
+    let names: Vec<String> = (0..18).map(|i| format!("v{i:02}")).collect();
+    let owners: Vec<(&str, Vec<String>)> =
+        names.iter().enumerate().map(|(i, name)| (name.as_str(), lines(i as u64, 6, 1.0))).collect();
+    let folder = Folder::with("rows.csv", table(&owners)).and("test.csv", without_owner(&lines(99, 60, 1.0)));
+    folder.stdout(
+        "dshap owners rows.csv --by vendor --target y --test test.csv --stop 0.5 -o o.json --game-only",
+    );
+    let found = json(&folder, "o.json");
+    for owner in 0..18 {
+        let error = found["owners"][owner]["stderr"].as_f64().expect("an error");
+        let variance = found["covariance"][owner][owner].as_f64().expect("a variance");
+        assert_close(variance, error * error, 1e-12);
+    }
+}
+
+#[test]
+fn payouts_for_what_an_owner_adds_to_yours_have_errors() {
+    let folder = market();
+    folder.stdout("dshap owners rows.csv --by vendor --target y --test test.csv --own mine.csv -o o.json");
+    folder.stdout("dshap owners rows.csv --by vendor --target y --test test.csv --own mine.csv -o o.csv");
+    for (file, errors) in [("o.json", "joint"), ("o.csv", "independent")] {
+        let line = format!("dshap payout {file} --budget 100 --basis given-own --negative clip");
+        let said = folder.run(&line);
+        assert!(said.contains("exit 0") && said.contains(&format!("({errors} errors)")), "{said}");
+        let found = csv(&folder, &line);
+        assert!(found.numbers("payout_stderr").iter().any(|error| *error > 0.0), "{said}");
+    }
+}
+
+#[test]
+fn too_few_rows_for_row_values_leave_the_game() {
+    let mut wide = String::from("a,b,c,d,e,f,g,h,y,vendor\n");
+    let mut draws = Draws::new(5);
+    for i in 0..9 {
+        let cells: Vec<String> = (0..9).map(|_| format!("{:.4}", draws.normal())).collect();
+        let _ = writeln!(wide, "{},v{}", cells.join(","), i % 3);
+    }
+    let folder = Folder::with("wide.csv", wide);
+    let line = "dshap owners wide.csv --by vendor --target y";
+    let said = folder.run(line);
+    assert!(
+        said.contains("exit 0") && said.contains("9 rows are too few for values of single rows"),
+        "{said}"
+    );
+    let found = csv(&folder, line);
+    assert!(found.numbers("shapley").iter().all(|value| value.is_finite()));
+    assert!(!folder.stdout(line).contains("row_sum"));
+}
+
+#[test]
+fn owners_who_pay_are_counted_apart() {
+    let folder = Folder::with("o.csv", "owner,rows,shapley\na,1,3\nb,1,-1\nc,1,2\n");
+    let said = folder.run("dshap payout o.csv --budget 100 --negative keep");
+    assert!(said.contains("2 of 3 owners receive a payout, 1 pays, and"), "{said}");
 }

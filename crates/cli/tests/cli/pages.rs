@@ -86,7 +86,7 @@ fn the_commands_the_demonstration_suggests_run() {
         assert!(output.status.success(), "{line}: {}", String::from_utf8_lossy(&output.stderr));
         n_run += 1;
     }
-    assert_eq!(n_run, 5, "{suggested}");
+    assert_eq!(n_run, 6, "{suggested}");
     let values = Csv::parse(&folder.read("values.csv"));
     assert_eq!(values.len(), 1000);
     assert!(values.header().contains(&"stderr"));

@@ -49,3 +49,34 @@ fn a_page_appears_whole_or_not_at_all() {
     let said = folder.run("dshap report goods.csv --target price -o nowhere/goods.html");
     assert!(said.contains("exit 1") && said.contains("nowhere"), "{said}");
 }
+
+#[test]
+fn a_page_is_made_from_owners_that_were_valued_before() {
+    let folder = Folder::with("goods.csv", goods());
+    folder.stdout("dshap owners goods.csv --target price --by vendor -o o.json");
+    folder.stdout("dshap owners goods.csv --target price --by vendor -o o.csv");
+    let found: serde_json::Value = serde_json::from_str(&folder.read("o.json")).expect("JSON");
+    let value = found["owners"][1]["shapley"].as_f64().expect("a value");
+    for file in ["o.json", "o.csv"] {
+        let said = folder.run(&format!("dshap report {file} -o page.html"));
+        assert!(said.contains("exit 0") && said.contains("wrote `page.html`, "), "{said}");
+        let page = folder.read("page.html");
+        assert!(page.contains("<td>v1</td>") && page.contains(&format!("data-number=\"{value}\"")), "{file}");
+        // Pairs are in the object only.
+        assert_eq!(page.contains("Pairs of owners"), file == "o.json");
+        assert!(page.contains(&format!("dshap report {file} -o page.html")));
+    }
+}
+
+#[test]
+fn value_against_m_is_left_out_where_values_depend_on_more() {
+    let folder = Folder::with("goods.csv", goods()).and("test.csv", goods());
+    let parts = |options: &str| {
+        folder.stdout(&format!("dshap report goods.csv --target price --exclude vendor {options} -o p.html"));
+        folder.read("p.html").contains("id=\"sizes\"")
+    };
+    assert!(parts(""));
+    // Values for test rows are not those of a row at this distance and with this residual.
+    assert!(!parts("--test test.csv"));
+    assert!(!parts("--semivalue banzhaf"));
+}

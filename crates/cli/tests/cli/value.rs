@@ -13,37 +13,39 @@ fn folder() -> Folder {
 
 #[test]
 fn values_are_csv_in_a_pipe() {
-    assert_snapshot!(folder().run("dshap value goods.csv --target price"), @"
+    assert_snapshot!(folder().run("dshap value goods.csv --target price"), @r"
         $ dshap value goods.csv --target price
         exit 0
         --- stdout
-        row,value,potential,penalty,dist_sq,resid_sq,note
-        0,0.780839,0.798142,0.0173032,3.09104,2.28765,
-        1,0.0685847,0.588413,0.519828,2.23183,81.7897,
-        2,0.823683,1.08651,0.262825,5.63654,27.6428,
-        3,0.29793,1.12838,0.830448,6.86586,83.4323,
-        4,0.301194,0.311785,0.0105914,0.874986,3.1942,
-        5,-3.07698,0.388037,3.46502,2.91559,471.513,
-        6,0.210739,0.287406,0.0766667,0.818379,24.3845,
-        7,0.00447657,0.572826,0.568349,2.18087,90.6412,
-        8,0.656091,0.667841,0.0117494,2.35113,1.79413,
-        9,0.47989,0.548138,0.0682476,1.80784,12.2126,
-        10,0.449462,0.544814,0.0953521,1.80627,17.0723,
-        11,0.218684,0.235463,0.0167785,0.634505,6.57448,
-        12,0.187557,0.263809,0.0762521,0.742471,26.2376,
-        13,0.554425,0.563859,0.00943389,1.84929,1.66401,
-        14,0.454423,0.645259,0.190836,2.33643,29.2446,
-        15,0.141451,0.141703,0.00025184,0.35871,0.162201,
-        16,0.157963,0.171707,0.0137443,0.446276,7.28791,
-        17,0.289916,0.294329,0.00441287,0.81547,1.40756,
-        18,0.234453,0.53255,0.298096,1.85086,52.5519,
-        19,-0.465683,1.00083,1.46651,6.17156,150.741,
-        20,0.340333,1.22647,0.886141,8.39627,86.3416,
-        21,0.244504,0.24915,0.00464582,0.672452,1.73433,
+        row,value,potential,penalty,dist_sq,resid_sq,predicted,residual,note
+        0,0.780839,0.798142,0.0173032,3.09104,2.28765,78.8875,1.5125,
+        1,0.0685847,0.588413,0.519828,2.23183,81.7897,81.7438,-9.04376,
+        2,0.823683,1.08651,0.262825,5.63654,27.6428,115.042,5.25765,
+        3,0.29793,1.12838,0.830448,6.86586,83.4323,119.566,9.13413,
+        4,0.301194,0.311785,0.0105914,0.874986,3.1942,13.8872,-1.78723,
+        5,-3.07698,0.388037,3.46502,2.91559,471.513,-4.91434,21.7143,
+        6,0.210739,0.287406,0.0766667,0.818379,24.3845,72.2381,-4.93806,
+        7,0.00447657,0.572826,0.568349,2.18087,90.6412,21.9206,-9.52057,
+        8,0.656091,0.667841,0.0117494,2.35113,1.79413,-4.26055,-1.33945,
+        9,0.47989,0.548138,0.0682476,1.80784,12.2126,37.3947,-3.49466,
+        10,0.449462,0.544814,0.0953521,1.80627,17.0723,0.931862,-4.13186,
+        11,0.218684,0.235463,0.0167785,0.634505,6.57448,30.8359,2.56407,
+        12,0.187557,0.263809,0.0762521,0.742471,26.2376,45.2223,-5.12227,
+        13,0.554425,0.563859,0.00943389,1.84929,1.66401,88.91,1.28997,
+        14,0.454423,0.645259,0.190836,2.33643,29.2446,70.0922,5.40783,
+        15,0.141451,0.141703,0.00025184,0.35871,0.162201,48.3973,0.402741,
+        16,0.157963,0.171707,0.0137443,0.446276,7.28791,37.6996,-2.69961,
+        17,0.289916,0.294329,0.00441287,0.81547,1.40756,17.3136,1.18641,
+        18,0.234453,0.53255,0.298096,1.85086,52.5519,21.5493,-7.24927,
+        19,-0.465683,1.00083,1.46651,6.17156,150.741,-0.47766,12.2777,
+        20,0.340333,1.22647,0.886141,8.39627,86.3416,50.192,-9.29202,
+        21,0.244504,0.24915,0.00464582,0.672452,1.73433,72.6831,1.31694,
         --- stderr
         regression (guessed) of `price`, method gaussian: 22 rows, each valued against the others
         p = 2, q = 12, m = 22, noise variance 42.102, R² 0.964 on rows left out
         values from -3.0770 to 0.82368, half of them between 0.15796 and 0.45442
+        1 row lies far below the others, by more than two standard errors
+        next: `dshap clean goods.csv --target price` tests whether fewer or corrected rows make a better model
         ");
 }
 
@@ -54,40 +56,42 @@ fn values_are_json_if_asked_for() {
         exit 0
         --- stdout
         [
-        {"row":2,"value":0.823683,"potential":1.08651,"penalty":0.262825,"dist_sq":5.63654,"resid_sq":27.6428,"note":null},
-        {"row":0,"value":0.780839,"potential":0.798142,"penalty":0.0173032,"dist_sq":3.09104,"resid_sq":2.28765,"note":null}
+        {"row":2,"value":0.823683,"potential":1.08651,"penalty":0.262825,"dist_sq":5.63654,"resid_sq":27.6428,"predicted":115.042,"residual":5.25765,"note":null},
+        {"row":0,"value":0.780839,"potential":0.798142,"penalty":0.0173032,"dist_sq":3.09104,"resid_sq":2.28765,"predicted":78.8875,"residual":1.5125,"note":null}
         ]
         --- stderr
         regression (guessed) of `price`, method gaussian: 22 rows, each valued against the others
         p = 2, q = 12, m = 22, noise variance 42.102, R² 0.964 on rows left out
         values from -3.0770 to 0.82368, half of them between 0.15796 and 0.45442
+        1 row lies far below the others, by more than two standard errors
+        next: `dshap clean goods.csv --target price` tests whether fewer or corrected rows make a better model
         "#);
 }
 
 #[test]
 fn top_begins_with_the_highest_value() {
-    assert_snapshot!(folder().run("dshap value goods.csv --target price --top 3 --quiet"), @"
+    assert_snapshot!(folder().run("dshap value goods.csv --target price --top 3 --quiet"), @r"
         $ dshap value goods.csv --target price --top 3 --quiet
         exit 0
         --- stdout
-        row,value,potential,penalty,dist_sq,resid_sq,note
-        2,0.823683,1.08651,0.262825,5.63654,27.6428,
-        0,0.780839,0.798142,0.0173032,3.09104,2.28765,
-        8,0.656091,0.667841,0.0117494,2.35113,1.79413,
+        row,value,potential,penalty,dist_sq,resid_sq,predicted,residual,note
+        2,0.823683,1.08651,0.262825,5.63654,27.6428,115.042,5.25765,
+        0,0.780839,0.798142,0.0173032,3.09104,2.28765,78.8875,1.5125,
+        8,0.656091,0.667841,0.0117494,2.35113,1.79413,-4.26055,-1.33945,
         ");
 }
 
 #[test]
 fn bottom_begins_with_the_lowest_value() {
     assert_snapshot!(folder().run("dshap value goods.csv --target price --bottom 3 --quiet"), @"
-        $ dshap value goods.csv --target price --bottom 3 --quiet
-        exit 0
-        --- stdout
-        row,value,potential,penalty,dist_sq,resid_sq,note
-        5,-3.07698,0.388037,3.46502,2.91559,471.513,
-        19,-0.465683,1.00083,1.46651,6.17156,150.741,
-        7,0.00447657,0.572826,0.568349,2.18087,90.6412,
-        ");
+    $ dshap value goods.csv --target price --bottom 3 --quiet
+    exit 0
+    --- stdout
+    row,value,potential,penalty,dist_sq,resid_sq,predicted,residual,note
+    5,-3.07698,0.388037,3.46502,2.91559,471.513,-4.91434,21.7143,
+    19,-0.465683,1.00083,1.46651,6.17156,150.741,-0.47766,12.2777,
+    7,0.00447657,0.572826,0.568349,2.18087,90.6412,21.9206,-9.52057,
+    ");
 }
 
 #[test]
@@ -121,13 +125,13 @@ fn id_group_and_kept_columns_are_carried_through() {
     assert_snapshot!(
         folder.run("dshap value goods.csv --target price --id sku --by owner --keep age,price --top 2 --quiet"),
         @"
-        $ dshap value goods.csv --target price --id sku --by owner --keep age,price --top 2 --quiet
-        exit 0
-        --- stdout
-        row,sku,owner,age,price,value,potential,penalty,dist_sq,resid_sq,note
-        2,g-2,Cid,13,120.3,0.823683,1.08651,0.262825,5.63654,27.6428,
-        0,g-0,Ann,36,80.4,0.780839,0.798142,0.0173032,3.09104,2.28765,
-        "
+    $ dshap value goods.csv --target price --id sku --by owner --keep age,price --top 2 --quiet
+    exit 0
+    --- stdout
+    row,sku,owner,age,price,value,potential,penalty,dist_sq,resid_sq,predicted,residual,note
+    2,g-2,Cid,13,120.3,0.823683,1.08651,0.262825,5.63654,27.6428,115.042,5.25765,
+    0,g-0,Ann,36,80.4,0.780839,0.798142,0.0173032,3.09104,2.28765,78.8875,1.5125,
+    "
     );
 }
 
@@ -141,73 +145,77 @@ fn carried_columns_with_the_name_of_an_output_column_are_renamed() {
             "dshap value goods.csv --target price --features size,age --id row --by value --keep value_input,note --top 2 --quiet"
         ),
         @"
-        $ dshap value goods.csv --target price --features size,age --id row --by value --keep value_input,note --top 2 --quiet
-        exit 0
-        --- stdout
-        row,row_input,value_input_input,value_input,note_input,value,potential,penalty,dist_sq,resid_sq,note
-        2,102,2,x,n2,0.823683,1.08651,0.262825,5.63654,27.6428,
-        0,100,0,x,n0,0.780839,0.798142,0.0173032,3.09104,2.28765,
-        "
+    $ dshap value goods.csv --target price --features size,age --id row --by value --keep value_input,note --top 2 --quiet
+    exit 0
+    --- stdout
+    row,row_input,value_input_input,value_input,note_input,value,potential,penalty,dist_sq,resid_sq,predicted,residual,note
+    2,102,2,x,n2,0.823683,1.08651,0.262825,5.63654,27.6428,115.042,5.25765,
+    0,100,0,x,n0,0.780839,0.798142,0.0173032,3.09104,2.28765,78.8875,1.5125,
+    "
     );
 }
 
 #[test]
 fn standard_errors_come_after_the_value() {
     assert_snapshot!(folder().run("dshap value goods.csv --target price --stderr --top 2 --quiet"), @"
-        $ dshap value goods.csv --target price --stderr --top 2 --quiet
-        exit 0
-        --- stdout
-        row,value,stderr,potential,penalty,dist_sq,resid_sq,note
-        2,0.823683,0.542394,1.08651,0.262825,5.63654,27.6428,
-        0,0.780839,0.335952,0.798142,0.0173032,3.09104,2.28765,
-        ");
+    $ dshap value goods.csv --target price --stderr --top 2 --quiet
+    exit 0
+    --- stdout
+    row,value,stderr,potential,penalty,dist_sq,resid_sq,predicted,residual,note
+    2,0.823683,0.439919,1.08651,0.262825,5.63654,27.6428,115.042,5.25765,
+    0,0.780839,0.408555,0.798142,0.0173032,3.09104,2.28765,78.8875,1.5125,
+    ");
 }
 
 #[test]
 fn the_constant_of_the_theorem_is_available() {
     assert_snapshot!(folder().run("dshap value goods.csv --target price --constant theorem --top 2"), @"
-        $ dshap value goods.csv --target price --constant theorem --top 2
-        exit 0
-        --- stdout
-        row,value,potential,penalty,dist_sq,resid_sq,note
-        2,-1.09342,-0.830592,0.262825,5.63654,27.6428,
-        0,-1.18325,-1.16594,0.0173032,3.09104,2.28765,
-        --- stderr
-        regression (guessed) of `price`, method gaussian: 22 rows, each valued against the others
-        p = 2, q = 12, m = 22, noise variance 42.102, R² 0.964 on rows left out
-        values from -4.0677 to -1.0934, half of them between -1.7351 and -1.4624
-        ");
+    $ dshap value goods.csv --target price --constant theorem --top 2
+    exit 0
+    --- stdout
+    row,value,potential,penalty,dist_sq,resid_sq,predicted,residual,note
+    2,-1.09342,-0.830592,0.262825,5.63654,27.6428,115.042,5.25765,
+    0,-1.18325,-1.16594,0.0173032,3.09104,2.28765,78.8875,1.5125,
+    --- stderr
+    regression (guessed) of `price`, method gaussian: 22 rows, each valued against the others
+    p = 2, q = 12, m = 22, noise variance 42.102, R² 0.964 on rows left out
+    values from -4.0677 to -1.0934, half of them between -1.7351 and -1.4624
+    1 row lies far below the others, by more than two standard errors
+    next: `dshap clean goods.csv --target price` tests whether fewer or corrected rows make a better model
+    ");
 }
 
 #[test]
 fn the_full_value_is_available() {
-    assert_snapshot!(folder().run("dshap value goods.csv --target price --constant full:2 --top 2"), @"
+    assert_snapshot!(folder().run("dshap value goods.csv --target price --constant full:2 --top 2"), @r"
         $ dshap value goods.csv --target price --constant full:2 --top 2
         exit 0
         --- stdout
-        row,value,potential,penalty,dist_sq,resid_sq,note
-        2,-1.54419,-1.28136,0.262825,5.63654,27.6428,
-        0,-1.64729,-1.62999,0.0173032,3.09104,2.28765,
+        row,value,potential,penalty,dist_sq,resid_sq,predicted,residual,note
+        2,-1.54419,-1.28136,0.262825,5.63654,27.6428,115.042,5.25765,
+        0,-1.64729,-1.62999,0.0173032,3.09104,2.28765,78.8875,1.5125,
         --- stderr
         regression (guessed) of `price`, method gaussian: 22 rows, each valued against the others
         p = 2, q = 12, m = 22, noise variance 42.102, R² 0.964 on rows left out
         values from -4.2567 to -1.5442, half of them between -2.1846 and -1.9055
+        no value lies far below the others, by more than two standard errors
         ");
 }
 
 #[test]
 fn the_printed_theorem_is_available() {
-    assert_snapshot!(folder().run("dshap value goods.csv --target price --convention printed --top 2"), @"
+    assert_snapshot!(folder().run("dshap value goods.csv --target price --convention printed --top 2"), @r"
         $ dshap value goods.csv --target price --convention printed --top 2
         exit 0
         --- stdout
-        row,value,potential,penalty,dist_sq,resid_sq,note
-        2,-1.04047,-0.805583,0.234889,5.63654,27.6428,
-        0,-1.12668,-1.11158,0.0150966,3.09104,2.28765,
+        row,value,potential,penalty,dist_sq,resid_sq,predicted,residual,note
+        2,-1.04047,-0.805583,0.234889,5.63654,27.6428,115.042,5.25765,
+        0,-1.12668,-1.11158,0.0150966,3.09104,2.28765,78.8875,1.5125,
         --- stderr
         regression (guessed) of `price`, method gaussian: 22 rows, each valued against the others
         p = 2, q = 12, m = 22, noise variance 42.102, R² 0.964 on rows left out
         values from -3.5901 to -1.0405, half of them between -1.6052 and -1.3708
+        no value lies far below the others, by more than two standard errors
         ");
 }
 
@@ -216,63 +224,67 @@ fn algorithm_3_says_how_much_it_left_out() {
     assert_snapshot!(
         folder().run("dshap value goods.csv --target price --method algorithm-3 --m 500 --seed 7 --top 2"),
         @"
-        $ dshap value goods.csv --target price --method algorithm-3 --m 500 --seed 7 --top 2
-        exit 0
-        --- stdout
-        row,value,dist_sq,resid_sq,note
-        2,-0.163434,5.63654,27.6428,
-        0,-0.167954,3.09104,2.28765,
-        --- stderr
-        regression (guessed) of `price`, method algorithm-3: 22 rows, each valued against the others
-        p = 2, q = 12, m = 500, noise variance 42.102, R² 0.964 on rows left out
-        values from -0.27239 to -0.16343, half of them between -0.19710 and -0.18200
-        warning: the algorithm stopped after 78 of 489 set sizes (median over rows) and kept 55 % of the sum (54 to 57 % for nine rows in ten); `--method gaussian` is exact
-        "
+    $ dshap value goods.csv --target price --method algorithm-3 --m 500 --seed 7 --top 2
+    exit 0
+    --- stdout
+    row,value,dist_sq,resid_sq,predicted,residual,note
+    2,-0.163434,5.63654,27.6428,115.042,5.25765,
+    0,-0.167954,3.09104,2.28765,78.8875,1.5125,
+    --- stderr
+    regression (guessed) of `price`, method algorithm-3: 22 rows, each valued against the others
+    p = 2, q = 12, m = 500, noise variance 42.102, R² 0.964 on rows left out
+    values from -0.27239 to -0.16343, half of them between -0.19710 and -0.18200
+    warning: the algorithm stopped after 78 of 489 set sizes (median over rows) and kept 55 % of the sum (54 to 57 % for nine rows in ten); `--method gaussian` is exact
+    "
     );
 }
 
 #[test]
 fn nothing_is_centred_without_an_intercept() {
     assert_snapshot!(folder().run("dshap value goods.csv --target price --no-intercept --top 2"), @"
-        $ dshap value goods.csv --target price --no-intercept --top 2
-        exit 0
-        --- stdout
-        row,value,potential,penalty,dist_sq,resid_sq,note
-        2,0.9567,1.18451,0.22781,6.56095,23.0985,
-        8,0.749985,0.788177,0.0381919,2.99374,5.12898,
-        --- stderr
-        regression (guessed) of `price`, method gaussian: 22 rows, each valued against the others
-        p = 2, q = 12, m = 22, noise variance 42.660, R² 0.986 on rows left out
-        values from -3.4647 to 0.95670, half of them between 0.18940 and 0.49078
-        ");
+    $ dshap value goods.csv --target price --no-intercept --top 2
+    exit 0
+    --- stdout
+    row,value,potential,penalty,dist_sq,resid_sq,predicted,residual,note
+    2,0.9567,1.18451,0.22781,6.56095,23.0985,115.494,4.80609,
+    8,0.749985,0.788177,0.0381919,2.99374,5.12898,-3.33527,-2.26473,
+    --- stderr
+    regression (guessed) of `price`, method gaussian: 22 rows, each valued against the others
+    p = 2, q = 12, m = 22, noise variance 42.660, R² 0.986 on rows left out
+    values from -3.4647 to 0.95670, half of them between 0.18940 and 0.49078
+    1 row lies far below the others, by more than two standard errors
+    next: `dshap clean goods.csv --target price` tests whether fewer or corrected rows make a better model
+    ");
 }
 
 #[test]
 fn set_sizes_can_be_given() {
     assert_snapshot!(folder().run("dshap value goods.csv --target price --q 6 --m 400 --bottom 1"), @"
-        $ dshap value goods.csv --target price --q 6 --m 400 --bottom 1
-        exit 0
-        --- stdout
-        row,value,potential,penalty,dist_sq,resid_sq,note
-        5,-0.705606,0.11843,0.824036,2.91559,471.513,
-        --- stderr
-        regression (guessed) of `price`, method gaussian: 22 rows, each valued against the others
-        p = 2, q = 6, m = 400, noise variance 42.102, R² 0.964 on rows left out
-        values from -0.70561 to 0.23932, half of them between 0.08113 and 0.16063
-        ");
+    $ dshap value goods.csv --target price --q 6 --m 400 --bottom 1
+    exit 0
+    --- stdout
+    row,value,potential,penalty,dist_sq,resid_sq,predicted,residual,note
+    5,-0.705606,0.11843,0.824036,2.91559,471.513,-4.91434,21.7143,
+    --- stderr
+    regression (guessed) of `price`, method gaussian: 22 rows, each valued against the others
+    p = 2, q = 6, m = 400, noise variance 42.102, R² 0.964 on rows left out
+    values from -0.70561 to 0.23932, half of them between 0.08113 and 0.16063
+    1 row lies far below the others, by more than two standard errors
+    next: `dshap clean goods.csv --target price` tests whether fewer or corrected rows make a better model
+    ");
 }
 
 #[test]
 fn unseen_points_are_valued_against_a_reference() {
     let folder = folder().and("new.csv", "age,price,size\n20,52.5,22\n20,152.5,22\n3,300,99.5\n");
-    assert_snapshot!(folder.run("dshap value new.csv --reference goods.csv --target price"), @"
+    assert_snapshot!(folder.run("dshap value new.csv --reference goods.csv --target price"), @r"
         $ dshap value new.csv --reference goods.csv --target price
         exit 0
         --- stdout
-        row,value,potential,penalty,dist_sq,resid_sq,note
-        0,0.161956,0.165402,0.00344694,0.450268,1.81349,
-        1,-19.3572,0.165402,19.5226,0.450268,10271.1,
-        2,1.44515,1.77873,0.333584,45.9488,48.5695,
+        row,value,potential,penalty,dist_sq,resid_sq,predicted,residual,note
+        0,0.161956,0.165402,0.00344694,0.450268,1.81349,51.1533,1.34666,
+        1,-19.3572,0.165402,19.5226,0.450268,10271.1,51.1533,101.347,
+        2,1.44515,1.77873,0.333584,45.9488,48.5695,293.031,6.96919,
         --- stderr
         regression (guessed) of `price`, method gaussian: 3 rows valued against a reference of 22
         p = 2, q = 12, m = 22, noise variance 42.102
@@ -305,8 +317,8 @@ fn points_that_are_the_reference_are_pointed_out() {
     $ dshap value goods.csv --reference goods.csv --target price --top 1
     exit 0
     --- stdout
-    row,value,potential,penalty,dist_sq,resid_sq,note
-    2,0.778805,0.917692,0.138887,4.283,15.9608,
+    row,value,potential,penalty,dist_sq,resid_sq,predicted,residual,note
+    2,0.778805,0.917692,0.138887,4.283,15.9608,116.305,3.99509,
     --- stderr
     regression (guessed) of `price`, method gaussian: 22 rows valued against a reference of 22
     p = 2, q = 12, m = 22, noise variance 42.102
@@ -321,19 +333,21 @@ fn text_and_booleans_become_columns_of_their_own() {
         goods_with("shade,new,", |row| format!("{},{},", ["red", "blue", "grey"][row % 3], row % 4 == 1));
     let folder = Folder::with("goods.csv", table);
     assert_snapshot!(folder.run("dshap value goods.csv --target price --bottom 2 --summary s.json"), @"
-        $ dshap value goods.csv --target price --bottom 2 --summary s.json
-        exit 0
-        --- stdout
-        row,value,potential,penalty,dist_sq,resid_sq,note
-        5,-3.68695,0.838197,4.52515,10.2324,433.296,
-        19,-2.19218,0.996174,3.18835,9.66009,305.243,
-        --- stderr
-        regression (guessed) of `price`, method gaussian: 22 rows, each valued against the others
-        p = 5, q = 15, m = 22, noise variance 41.362, R² 0.955 on rows left out
-        the table was read 3 times: an extra pass for text columns and means
-        values from -3.6870 to 1.5446, half of them between 0.62247 and 1.0172
-        warning: values average over only 8 set sizes; give more rows, a larger `--m` or a smaller `--q`
-        ");
+    $ dshap value goods.csv --target price --bottom 2 --summary s.json
+    exit 0
+    --- stdout
+    row,value,potential,penalty,dist_sq,resid_sq,predicted,residual,note
+    5,-3.68695,0.838197,4.52515,10.2324,433.296,-4.01576,20.8158,
+    19,-2.19218,0.996174,3.18835,9.66009,305.243,-5.6712,17.4712,
+    --- stderr
+    regression (guessed) of `price`, method gaussian: 22 rows, each valued against the others
+    p = 5, q = 15, m = 22, noise variance 41.362, R² 0.955 on rows left out
+    the table was read 3 times: an extra pass for text columns and means
+    values from -3.6870 to 1.5446, half of them between 0.62247 and 1.0172
+    1 row lies far below the others, by more than two standard errors
+    next: `dshap clean goods.csv --target price` tests whether fewer or corrected rows make a better model
+    warning: values average over only 8 set sizes; give more rows, a larger `--m` or a smaller `--q`
+    ");
     let summary = summary(&folder, "s.json");
     assert_eq!(summary["features"], serde_json::json!(["shade", "new", "size", "age"]));
     assert_eq!((summary["p"].as_u64(), summary["reference_passes"].as_u64()), (Some(5), Some(2)));
@@ -362,38 +376,40 @@ fn rows_with_a_missing_cell_keep_their_place_without_a_value() {
     assert_snapshot!(
         folder.run("dshap value goods.csv --target price --missing drop --keep age --q 12 --m 30"),
         @"
-        $ dshap value goods.csv --target price --missing drop --keep age --q 12 --m 30
-        exit 0
-        --- stdout
-        row,age,value,potential,penalty,dist_sq,resid_sq,note
-        0,36,0.719078,0.747725,0.0286474,3.12766,4.09067,
-        1,33,0.129793,0.572896,0.443103,2.37939,73.8837,
-        2,,,,,,,missing cell
-        3,12,-0.393031,1.2084,1.60144,10.1787,155.128,
-        4,29,0.25452,0.265186,0.0106653,0.814806,3.85955,
-        5,39,-2.81724,0.38136,3.1986,3.09841,459.017,
-        6,29,0.240564,0.304998,0.0644334,0.981436,20.0687,
-        7,40,-0.0373708,0.515494,0.552865,2.1439,98.3179,
-        8,34,0.613907,0.635729,0.0218218,2.45965,3.56688,
-        9,39,0.413918,0.476661,0.062743,1.68744,13.0682,
-        10,30,0.394093,0.496867,0.102773,1.80172,20.4722,
-        11,34,0.178026,0.19053,0.0125043,0.562261,6.19072,
-        12,19,0.196863,0.259307,0.0624446,0.814796,22.5976,
-        13,18,0.637306,0.673614,0.0363073,2.68269,5.6413,
-        14,36,0.388779,0.587784,0.199005,2.3099,33.7862,
-        15,21,0.153634,0.154694,0.00105993,0.443923,0.646037,
-        16,33,0.122038,0.132228,0.0101895,0.377793,7.17961,
-        17,26,0.23952,0.242692,0.00317244,0.733349,1.25261,
-        18,19,0.216629,0.464827,0.248198,1.73003,50.8196,
-        19,14,-0.458204,0.924387,1.38259,5.83033,151.163,
-        20,4,0.487464,1.23311,0.745646,8.93587,73.5045,
-        21,27,0.276648,0.287435,0.010787,0.894512,3.61822,
-        --- stderr
-        regression (guessed) of `price`, method gaussian: 21 of 22 rows, each valued against the others
-        p = 2, q = 12, m = 30, noise variance 43.275, R² 0.955 on rows left out
-        values from -2.8172 to 0.71908, half of them between 0.12979 and 0.39409
-        warning: 1 reference row has a missing cell and has no part in the fit
-        "
+    $ dshap value goods.csv --target price --missing drop --keep age --q 12 --m 30
+    exit 0
+    --- stdout
+    row,age,value,potential,penalty,dist_sq,resid_sq,predicted,residual,note
+    0,36,0.719078,0.747725,0.0286474,3.12766,4.09067,78.3775,2.02254,
+    1,33,0.129793,0.572896,0.443103,2.37939,73.8837,81.2956,-8.59556,
+    2,,,,,,,,,missing cell
+    3,12,-0.393031,1.2084,1.60144,10.1787,155.128,116.245,12.455,
+    4,29,0.25452,0.265186,0.0106653,0.814806,3.85955,14.0646,-1.96457,
+    5,39,-2.81724,0.38136,3.1986,3.09841,459.017,-4.62467,21.4247,
+    6,29,0.240564,0.304998,0.0644334,0.981436,20.0687,71.7798,-4.47982,
+    7,40,-0.0373708,0.515494,0.552865,2.1439,98.3179,22.3155,-9.91554,
+    8,34,0.613907,0.635729,0.0218218,2.45965,3.56688,-3.71138,-1.88862,
+    9,39,0.413918,0.476661,0.062743,1.68744,13.0682,37.515,-3.61499,
+    10,30,0.394093,0.496867,0.102773,1.80172,20.4722,1.32462,-4.52462,
+    11,34,0.178026,0.19053,0.0125043,0.562261,6.19072,30.9119,2.48812,
+    12,19,0.196863,0.259307,0.0624446,0.814796,22.5976,44.8537,-4.75369,
+    13,18,0.637306,0.673614,0.0363073,2.68269,5.6413,87.8249,2.37514,
+    14,36,0.388779,0.587784,0.199005,2.3099,33.7862,69.6874,5.81259,
+    15,21,0.153634,0.154694,0.00105993,0.443923,0.646037,47.9962,0.803765,
+    16,33,0.122038,0.132228,0.0101895,0.377793,7.17961,37.6795,-2.67948,
+    17,26,0.23952,0.242692,0.00317244,0.733349,1.25261,17.3808,1.1192,
+    18,19,0.216629,0.464827,0.248198,1.73003,50.8196,21.4288,-7.12879,
+    19,14,-0.458204,0.924387,1.38259,5.83033,151.163,-0.494836,12.2948,
+    20,4,0.487464,1.23311,0.745646,8.93587,73.5045,49.4735,-8.57348,
+    21,27,0.276648,0.287435,0.010787,0.894512,3.61822,72.0978,1.90216,
+    --- stderr
+    regression (guessed) of `price`, method gaussian: 21 of 22 rows, each valued against the others
+    p = 2, q = 12, m = 30, noise variance 43.275, R² 0.955 on rows left out
+    values from -2.8172 to 0.71908, half of them between 0.12979 and 0.39409
+    1 row lies far below the others, by more than two standard errors
+    next: `dshap clean goods.csv --target price --missing drop` tests whether fewer or corrected rows make a better model
+    warning: 1 reference row has a missing cell and has no part in the fit
+    "
     );
     let whole = Csv::parse(&folder.stdout("dshap value whole.csv --target price --q 12 --m 30"));
     let dropped =
@@ -463,20 +479,22 @@ fn dependent_and_constant_columns_are_dropped_by_name() {
     let table = goods_with("one,shade,half,", |row| format!("1,red,{},", GOODS[row].0 / 2.0));
     let folder = Folder::with("goods.csv", table).and("plain.csv", goods());
     assert_snapshot!(folder.run("dshap value goods.csv --target price --bottom 2"), @"
-        $ dshap value goods.csv --target price --bottom 2
-        exit 0
-        --- stdout
-        row,value,potential,penalty,dist_sq,resid_sq,note
-        5,-3.07698,0.388037,3.46502,2.91559,471.513,
-        19,-0.465683,1.00083,1.46651,6.17156,150.741,
-        --- stderr
-        regression (guessed) of `price`, method gaussian: 22 rows, each valued against the others
-        p = 2, q = 12, m = 22, noise variance 42.102, R² 0.964 on rows left out
-        the table was read 3 times: an extra pass for text columns and means
-        values from -3.0770 to 0.82368, half of them between 0.15796 and 0.45442
-        warning: `shade` was dropped: only one level
-        warning: 2 columns were dropped, which are constant or linear functions of columns before them: `one`, `size`
-        ");
+    $ dshap value goods.csv --target price --bottom 2
+    exit 0
+    --- stdout
+    row,value,potential,penalty,dist_sq,resid_sq,predicted,residual,note
+    5,-3.07698,0.388037,3.46502,2.91559,471.513,-4.91434,21.7143,
+    19,-0.465683,1.00083,1.46651,6.17156,150.741,-0.47766,12.2777,
+    --- stderr
+    regression (guessed) of `price`, method gaussian: 22 rows, each valued against the others
+    p = 2, q = 12, m = 22, noise variance 42.102, R² 0.964 on rows left out
+    the table was read 3 times: an extra pass for text columns and means
+    values from -3.0770 to 0.82368, half of them between 0.15796 and 0.45442
+    1 row lies far below the others, by more than two standard errors
+    next: `dshap clean goods.csv --target price` tests whether fewer or corrected rows make a better model
+    warning: `shade` was dropped: only one level
+    warning: 2 columns were dropped, which are constant or linear functions of columns before them: `one`, `size`
+    ");
     let plain = Csv::parse(&folder.stdout("dshap value plain.csv --target price"));
     let with = Csv::parse(&folder.stdout("dshap value goods.csv --target price"));
     for (found, exact) in with.numbers("value").iter().zip(plain.numbers("value")) {
@@ -493,33 +511,35 @@ fn a_row_that_alone_determines_a_coefficient_has_no_value() {
     $ dshap value goods.csv --target price
     exit 0
     --- stdout
-    row,value,potential,penalty,dist_sq,resid_sq,note
-    0,0.851673,0.869214,0.0175413,3.09184,2.25589,
-    1,0.104683,0.641764,0.537081,2.23239,81.9529,
-    2,0.903524,1.18043,0.276908,5.67346,28.4785,
-    3,0.355799,1.22312,0.867326,6.92445,85.4369,
-    4,,,,,,leverage 1
-    5,-3.30449,0.450703,3.7552,3.21805,473.984,
-    6,0.235898,0.316964,0.081066,0.824833,24.6958,
-    7,0.0159253,0.651701,0.635776,2.33321,94.6117,
-    8,0.77422,0.79203,0.0178098,2.67054,2.46362,
-    9,0.539968,0.617377,0.0774091,1.88848,13.0522,
-    10,0.537197,0.657965,0.120768,2.08541,19.1747,
-    11,0.274787,0.292815,0.0180278,0.732669,6.04109,
-    12,0.222108,0.310564,0.0884557,0.808292,27.3853,
-    13,0.606098,0.615865,0.00976751,1.84931,1.66855,
-    14,0.510411,0.705313,0.194902,2.34286,28.9369,
-    15,0.176067,0.176252,0.000184729,0.410718,0.101353,
-    16,0.198956,0.216693,0.0177369,0.521353,7.90286,
-    17,0.373512,0.377596,0.00408362,0.98391,1.08417,
-    18,0.273956,0.618693,0.344737,2.02757,55.6611,
-    19,-0.381206,1.11941,1.50062,6.58329,149.22,
-    20,0.393964,1.3288,0.934832,8.52258,89.5617,
-    21,0.270733,0.275384,0.00465087,0.678454,1.65981,
+    row,value,potential,penalty,dist_sq,resid_sq,predicted,residual,note
+    0,0.851673,0.869214,0.0175413,3.09184,2.25589,78.898,1.50196,
+    1,0.104683,0.641764,0.537081,2.23239,81.9529,81.7528,-9.05278,
+    2,0.903524,1.18043,0.276908,5.67346,28.4785,114.963,5.33652,
+    3,0.355799,1.22312,0.867326,6.92445,85.4369,119.457,9.24321,
+    4,,,,,,,,leverage 1
+    5,-3.30449,0.450703,3.7552,3.21805,473.984,-4.97118,21.7712,
+    6,0.235898,0.316964,0.081066,0.824833,24.6958,72.2695,-4.96949,
+    7,0.0159253,0.651701,0.635776,2.33321,94.6117,22.1269,-9.72685,
+    8,0.77422,0.79203,0.0178098,2.67054,2.46362,-4.03041,-1.56959,
+    9,0.539968,0.617377,0.0774091,1.88848,13.0522,37.5128,-3.61279,
+    10,0.537197,0.657965,0.120768,2.08541,19.1747,1.17889,-4.37889,
+    11,0.274787,0.292815,0.0180278,0.732669,6.04109,30.9421,2.45786,
+    12,0.222108,0.310564,0.0884557,0.808292,27.3853,45.3331,-5.2331,
+    13,0.606098,0.615865,0.00976751,1.84931,1.66855,88.9083,1.29172,
+    14,0.510411,0.705313,0.194902,2.34286,28.9369,70.1207,5.3793,
+    15,0.176067,0.176252,0.000184729,0.410718,0.101353,48.4816,0.31836,
+    16,0.198956,0.216693,0.0177369,0.521353,7.90286,37.8112,-2.8112,
+    17,0.373512,0.377596,0.00408362,0.98391,1.08417,17.4588,1.04124,
+    18,0.273956,0.618693,0.344737,2.02757,55.6611,21.7606,-7.46064,
+    19,-0.381206,1.11941,1.50062,6.58329,149.22,-0.415577,12.2156,
+    20,0.393964,1.3288,0.934832,8.52258,89.5617,50.3637,-9.46371,
+    21,0.270733,0.275384,0.00465087,0.678454,1.65981,72.7117,1.28834,
     --- stderr
     regression (guessed) of `price`, method gaussian: 21 of 22 rows, each valued against the others
     p = 3, q = 13, m = 22, noise variance 44.279, R² 0.962 on rows left out
     values from -3.3045 to 0.90352, half of them between 0.19896 and 0.53720
+    1 row lies far below the others, by more than two standard errors
+    next: `dshap clean goods.csv --target price` tests whether fewer or corrected rows make a better model
     warning: 1 row has no value: it alone determines a coefficient, up to rounding (leverage 1)
     ");
     let bottom = Csv::parse(&folder.stdout("dshap value goods.csv --target price --bottom 22"));
@@ -617,14 +637,14 @@ fn digests_in_the_summary_are_those_of_the_files() {
 fn quiet_keeps_warnings_and_drops_the_rest() {
     let folder = folder();
     assert_snapshot!(folder.run("dshap value goods.csv --target price --quiet --top 1 --q 20"), @"
-        $ dshap value goods.csv --target price --quiet --top 1 --q 20
-        exit 0
-        --- stdout
-        row,value,potential,penalty,dist_sq,resid_sq,note
-        2,0.123254,0.167976,0.0447222,5.63654,27.6428,
-        --- stderr
-        warning: values average over only 3 set sizes; give more rows, a larger `--m` or a smaller `--q`
-        ");
+    $ dshap value goods.csv --target price --quiet --top 1 --q 20
+    exit 0
+    --- stdout
+    row,value,potential,penalty,dist_sq,resid_sq,predicted,residual,note
+    2,0.123254,0.167976,0.0447222,5.63654,27.6428,115.042,5.25765,
+    --- stderr
+    warning: values average over only 3 set sizes; give more rows, a larger `--m` or a smaller `--q`
+    ");
 }
 
 #[test]

@@ -43,13 +43,13 @@ fn a_fit_is_saved_and_described() {
 
 #[test]
 fn a_saved_valuer_values_rows_never_seen() {
-    assert_snapshot!(masked(&fitted().run("dshap value new.csv --valuer goods.dshap")), @"
+    assert_snapshot!(masked(&fitted().run("dshap value new.csv --valuer goods.dshap")), @r"
     $ dshap value new.csv --valuer goods.dshap
     exit 0
     --- stdout
-    row,value,potential,penalty,dist_sq,resid_sq,note
-    0,0.972496,0.997399,0.0249025,4.96313,2.62856,
-    1,-5.13344,0.698585,5.83203,2.66201,793.238,
+    row,value,potential,penalty,dist_sq,resid_sq,predicted,residual,note
+    0,0.972496,0.997399,0.0249025,4.96313,2.62856,48.3787,1.62128,
+    1,-5.13344,0.698585,5.83203,2.66201,793.238,8.16448,-28.1645,
     --- stderr
     regression of `price`, method gaussian: 2 rows valued by `goods.dshap`, fitted to 22
     p = 4, q = 14, m = 22, noise variance 40.414
@@ -70,13 +70,13 @@ fn a_valuer_gives_the_bits_of_its_reference() {
 fn sizes_and_constants_can_be_overridden() {
     let folder = fitted();
     let line = "dshap value new.csv --valuer goods.dshap --m 100 --q 30 --constant theorem";
-    assert_snapshot!(masked(&folder.run(line)), @"
+    assert_snapshot!(masked(&folder.run(line)), @r"
     $ dshap value new.csv --valuer goods.dshap --m 100 --q 30 --constant theorem
     exit 0
     --- stdout
-    row,value,potential,penalty,dist_sq,resid_sq,note
-    0,-0.484519,-0.480902,0.00361719,4.96313,2.62856,
-    1,-1.18971,-0.530275,0.659433,2.66201,793.238,
+    row,value,potential,penalty,dist_sq,resid_sq,predicted,residual,note
+    0,-0.484519,-0.480902,0.00361719,4.96313,2.62856,48.3787,1.62128,
+    1,-1.18971,-0.530275,0.659433,2.66201,793.238,8.16448,-28.1645,
     --- stderr
     regression of `price`, method gaussian: 2 rows valued by `goods.dshap`, fitted to 22
     p = 4, q = 30, m = 100, noise variance 40.414
@@ -88,7 +88,7 @@ fn sizes_and_constants_can_be_overridden() {
 
 #[test]
 fn inspect_shows_what_a_valuer_holds() {
-    assert_snapshot!(masked(&fitted().run("dshap inspect goods.dshap")), @"
+    assert_snapshot!(masked(&fitted().run("dshap inspect goods.dshap")), @r"
     $ dshap inspect goods.dshap
     exit 0
     --- stdout
@@ -107,11 +107,11 @@ fn inspect_shows_what_a_valuer_holds() {
     missing cells   error
     unseen levels   error
 
-    column       coefficient     mean  std_dev
-    shade=green       5.2004  0.31818  0.46577
-    shade=red        0.64596  0.36364  0.48105
-    size              3.0385   21.409   11.631
-    age             -0.45914   26.591   9.9254
+    column       coefficient      mean   std_dev
+    shade=green      5.2004    0.31818   0.46577
+    shade=red        0.64596   0.36364   0.48105
+    size             3.0385   21.409    11.631
+    age             -0.45914  26.591     9.9254
 
     levels of `shade`: blue, green, red
 
@@ -276,7 +276,7 @@ fn rewritten(change: impl Fn(&mut dshap_io::Container)) -> Vec<u8> {
 
 #[test]
 fn a_valuer_of_a_newer_format_is_called_so() {
-    assert_snapshot!(bad_valuer(&rewritten(|c| c.version = 6)), @"  caused by: `bad.dshap` has format version 6; this dshap reads versions up to 5");
+    assert_snapshot!(bad_valuer(&rewritten(|c| c.version = 8)), @"  caused by: `bad.dshap` has format version 8; this dshap reads versions up to 7");
 }
 
 #[test]
@@ -352,7 +352,7 @@ fn text_where_the_valuer_has_numbers_is_refused() {
 fn what_the_valuer_fixes_cannot_be_given_again() {
     let folder = fitted();
     for flag in [
-        "--target price",
+        "--target size",
         "--features size",
         "--exclude age",
         "--weight age",
@@ -446,17 +446,19 @@ fn weights_are_described_and_checked() {
     let folder = Folder::with("goods.csv", weighted)
         .and("bad.csv", "w,size,price\n1,2,3\n-1,3,4\n1,2,2\n1,5,3\n1,7,7\n")
         .and("text.csv", "w,size,price\nheavy,2,3\nlight,3,4\n");
-    assert_snapshot!(masked(&folder.run("dshap value goods.csv --target price --weight w --top 1")), @"
+    assert_snapshot!(masked(&folder.run("dshap value goods.csv --target price --weight w --top 1")), @r"
     $ dshap value goods.csv --target price --weight w --top 1
     exit 0
     --- stdout
-    row,value,potential,penalty,dist_sq,resid_sq,note
-    0,0.930611,0.93088,0.000269088,3.07072,0.0356901,
+    row,value,potential,penalty,dist_sq,resid_sq,predicted,residual,note
+    0,0.930611,0.93088,0.000269088,3.07072,0.0356901,80.2111,0.188918,
     --- stderr
     regression (guessed) of `price`, method gaussian: 22 rows, each valued against the others
     p = 2, q = 12, m = 22, noise variance 50.350
     weighted by `w`: as informative as 19 rows of equal weight
     values from -2.4332 to 0.93061, half of them between 0.14900 and 0.58856
+    1 row lies far below the others, by more than two standard errors
+    next: `dshap clean goods.csv --target price --exclude w` tests whether fewer or corrected rows make a better model
     ");
     assert_snapshot!(refused(&folder, "dshap value bad.csv --target price --weight w"), @"
     $ dshap value bad.csv --target price --weight w
@@ -497,6 +499,40 @@ fn a_valuer_keeps_its_semivalue() {
     assert_ne!(saved, plain);
     assert_eq!(plain, values("dshap value new.csv --valuer beta.dshap --semivalue shapley"));
     assert!(folder.stdout("dshap inspect beta.dshap").contains("semivalue beta:1,4"));
+}
+
+/// A saved valuer draws sets with the targets that it was fitted to draw, and these can be overridden.
+#[test]
+fn a_valuer_keeps_its_targets() {
+    let folder = folder();
+    let drawn = "--method general --q 8 --samples 64";
+    folder.stdout(&format!("dshap fit goods.csv --target price {drawn} --targets observed -o seen.dshap"));
+    folder.stdout(&format!("dshap fit goods.csv --target price {drawn} -o plain.dshap"));
+    let values = |command: &str| Csv::parse(&folder.stdout(command)).numbers("value");
+    let fresh = |targets: &str| {
+        values(&format!(
+            "dshap value new.csv --reference goods.csv --target price {drawn} --targets {targets}"
+        ))
+    };
+    let saved = values("dshap value new.csv --valuer seen.dshap");
+    assert_eq!(saved, fresh("observed"));
+    assert_ne!(saved, fresh("expected"));
+    assert_eq!(fresh("expected"), values("dshap value new.csv --valuer seen.dshap --targets expected"));
+    assert_eq!(saved, values("dshap value new.csv --valuer plain.dshap --targets observed"));
+    let (seen, plain) =
+        (folder.stdout("dshap inspect seen.dshap"), folder.stdout("dshap inspect plain.dshap"));
+    assert!(seen.contains("observed targets") && seen.contains("version 7"), "{seen}");
+    // Older versions of dshap read what they know.
+    assert!(!plain.contains("targets") && plain.contains("version 2"), "{plain}");
+}
+
+#[test]
+fn only_drawn_sets_of_a_regression_have_targets() {
+    let folder = folder();
+    let block = refused(&folder, "dshap value goods.csv --target price --targets observed");
+    assert!(block.contains("`--targets`") && block.contains("`general`"), "{block}");
+    let block = refused(&folder, "dshap value goods.csv --target shade --method general --targets observed");
+    assert!(block.contains("`--targets`") && block.contains("regression"), "{block}");
 }
 
 /// Every closed form takes a semivalue; Beta(1, 1) is Shapley's, summed by another rule.

@@ -38,6 +38,9 @@ pub fn misuse(misuse: &Misuse, speech: &dyn Speech) -> String {
             speech.method(method),
             if words.is_empty() { "a number".into() } else { names(words, "or") }
         ),
+        Misuse::Several { setting } => {
+            format!("{} has several numbers, but there is room for one", spelled(setting, speech))
+        }
         Misuse::Conflict { settings, why } => conflict(settings, &catalogue_text(why, speech), speech),
         other => format!("{other:?}"),
     }

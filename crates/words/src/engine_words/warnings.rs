@@ -35,8 +35,8 @@ pub(crate) fn warning(warning: &Warning, speech: &dyn Speech) -> String {
             option("test")
         ),
         Warning::TestsAreReference { file } => format!(
-            "`{file}` is both test rows and reference, so each test row is its own nearest neighbour; leave out {} to \
-             test each reference row with the others",
+            "`{file}` is both test rows and reference, so each row is also valued for predicting itself; leave out {} \
+             to value rows for others only",
             option("test")
         ),
         Warning::RowsLeftOut { role, n_rows } => rows_left_out(*role, *n_rows),
@@ -57,6 +57,13 @@ pub(crate) fn warning(warning: &Warning, speech: &dyn Speech) -> String {
              little"
         ),
 
+        Warning::WeakLabels { log_loss, constant } => format!(
+            "the features tell next to nothing about the label (log-loss {log_loss:.3} on rows left out; always \
+             predicting the shares of the labels has {constant:.3}), so values mean little"
+        ),
+
+        Warning::SetAside { index, identifiers } => set_aside(index.as_deref(), identifiers, speech),
+
         Warning::AllLevelsRare { columns } => format!(
             "{} {} dropped: every category is rarer than {} allows, so only one is left",
             quoted(columns),
@@ -68,12 +75,21 @@ pub(crate) fn warning(warning: &Warning, speech: &dyn Speech) -> String {
             "only {} the label `{label}`, so values of such rows depend on few others; check its spelling",
             agreed(*n_rows as u64, "reference row", "has", "have")
         ),
-        Warning::SureFit { size, amounts_to, dim, enough } => format!(
-            "the fit is nearly certain of most rows: sets of {size} rows amount to {amounts_to:.1} rows for {dim} \
-             columns, too few for the closed form; {} leaves such sets out, {} draws them",
-            set("q", *enough),
-            speech.method("general")
-        ),
+        Warning::SureFit { size, amounts_to, dim, enough, most } => {
+            let cure = match enough < most {
+                true => format!("{} leaves such sets out", set("q", *enough)),
+                // No set of this table is large enough.
+                false => format!(
+                    "use {}, fewer columns ({}) or more rows",
+                    speech.method("knn"),
+                    speech.set("pca", "16")
+                ),
+            };
+            format!(
+                "the fit is nearly certain of most rows: sets of {size} rows amount to {amounts_to:.1} rows for \
+                 {dim} columns, too few for the closed form; {cure}"
+            )
+        }
         Warning::AccuracyOfMany => format!(
             "with more than two labels, accuracy here means telling each label from all others, summed; it is not how \
              often the most probable label is right, which can rank rows differently (use {} for that)",
@@ -117,6 +133,11 @@ pub(crate) fn warning(warning: &Warning, speech: &dyn Speech) -> String {
             100.0 * share
         ),
 
+        Warning::AssumedNoise => {
+            "this valuer does not store how residuals vary, so standard errors assume Gaussian \
+             noise of constant variance; fit the reference again for standard errors without that assumption"
+                .into()
+        }
         Warning::RepeatedFile { file } => {
             format!("`{file}` is in the reference more than once, so its rows count again")
         }
@@ -277,4 +298,18 @@ fn rows_left_out(role: RowRole, n_rows: u64) -> String {
         1 => format!("1 {rows} row has a missing cell and {consequence}"),
         n => format!("{n} {rows} rows have a missing cell; each {consequence}"),
     }
+}
+
+/// Columns that only name rows.
+fn set_aside(index: Option<&str>, identifiers: &[String], speech: &dyn Speech) -> String {
+    let index = index.map(|name| format!("`{name}` (it counts the rows)"));
+    let padded = identifiers.iter().map(|name| format!("`{name}` (numbers padded with zeros)"));
+    let columns: Vec<String> = index.into_iter().chain(padded).collect();
+    let is = if columns.len() == 1 { "is no feature" } else { "are no features" };
+    format!(
+        "{} {is}, since it names rows; {} decides otherwise",
+        columns.join(", "),
+        speech.option("features")
+    )
+    .replace("no features, since it names", "no features, since they name")
 }

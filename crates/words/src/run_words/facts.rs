@@ -1,6 +1,6 @@
 //! What is known about a reference and a method, in lines for people.
 
-use crate::table::{counted, grouped, significant};
+use crate::{counted, grouped, significant};
 use dshap_models::second_order::OneVsRestReason;
 use dshap_models::{ComponentFacts, ExtraPass, Facts};
 use dshap_run::Summary;
@@ -9,12 +9,12 @@ use dshap_run::Summary;
 const SHOWN_LABELS: usize = 12;
 
 /// What is predicted, if something is.
-pub(super) fn of_target(facts: &Facts) -> String {
+pub fn of_target(facts: &Facts) -> String {
     facts.target.as_ref().map(|target| format!(" of `{target}`")).unwrap_or_default()
 }
 
 /// The columns and the set sizes. For a density and for a finite dataset all sizes count.
-pub(super) fn sizes(facts: &Facts) -> String {
+pub fn sizes(facts: &Facts) -> String {
     match &facts.density {
         _ if facts.method == "knn-shapley" => format!("p = {}, sets of every size", facts.p),
         Some(_) if facts.baseline.is_none() => {
@@ -35,7 +35,7 @@ fn why_larger(facts: &Facts) -> &'static str {
 }
 
 /// The noise variance of a regression.
-pub(super) fn noise(facts: &Facts) -> String {
+pub fn noise(facts: &Facts) -> String {
     match (facts.noise_var, &facts.classification) {
         (Some(noise_var), None) => format!(", noise variance {}", significant(noise_var)),
         _ => String::new(),
@@ -43,10 +43,12 @@ pub(super) fn noise(facts: &Facts) -> String {
 }
 
 /// How a reference was smoothed, if it was.
-pub(super) fn smoothed(facts: &Facts) -> String {
+pub fn smoothed(facts: &Facts) -> String {
     let Some(density) = &facts.density else { return String::new() };
     let from = match density.bandwidth_from {
-        "cross-validated" => format!("best of {} by cross-validation", density.bandwidths_tried.len()),
+        "cross-validated" | "grid" => {
+            format!("best of {} by cross-validation", density.bandwidths_tried.len())
+        }
         "scott" => "by Scott's rule".into(),
         "silverman" => "by Silverman's rule".into(),
         _ => "as given".into(),
@@ -72,7 +74,7 @@ fn scaled(scale: &str) -> &'static str {
 }
 
 /// How neighbours are found and which rows they predict, if they predict any.
-pub(super) fn neighbours(facts: &Facts) -> String {
+pub fn neighbours(facts: &Facts) -> String {
     let Some(found) = &facts.neighbours else { return String::new() };
     let rows = found.test_rows.map(|rows| grouped(rows as u64)).unwrap_or_default();
     let files: Vec<String> = found.test_files.iter().map(|file| format!("`{}`", file.name)).collect();
@@ -96,7 +98,7 @@ pub(super) fn neighbours(facts: &Facts) -> String {
 }
 
 /// What a model that is refitted on each set is judged by, if there is one.
-pub(super) fn refitted(facts: &Facts) -> String {
+pub fn refitted(facts: &Facts) -> String {
     let Some(second_order) = &facts.second_order else { return String::new() };
     let small = match second_order.small_ridge {
         0.0 => String::new(),
@@ -119,7 +121,7 @@ pub(super) fn refitted(facts: &Facts) -> String {
 }
 
 /// What sets of rows are measured on by a baseline, if it is one.
-pub(super) fn baseline(facts: &Facts) -> String {
+pub fn baseline(facts: &Facts) -> String {
     let Some(baseline) = &facts.baseline else { return String::new() };
     let n_test = baseline.n_test as u64;
     let tests = match baseline.test_from {
@@ -131,14 +133,14 @@ pub(super) fn baseline(facts: &Facts) -> String {
 }
 
 /// The ridge, if there is one.
-pub(super) fn ridge(facts: &Facts) -> Option<String> {
+pub fn ridge(facts: &Facts) -> Option<String> {
     let ridge = facts.ridge.filter(|ridge| *ridge > 0.0)?;
     let units = if facts.ridge_standardised { " for standardised columns (automatic)" } else { "" };
     Some(format!("ridge {ridge}{units}"))
 }
 
 /// What sets are worth, in words.
-pub(super) fn measure(utility: &str) -> &str {
+pub fn measure(utility: &str) -> &str {
     match utility {
         "squared-error" => "squared error",
         "integrated-squared-error" => "integrated squared error",
@@ -147,7 +149,7 @@ pub(super) fn measure(utility: &str) -> &str {
 }
 
 /// Why a table was read more often than once, if it was.
-pub(super) fn passes(summary: &Summary) -> String {
+pub fn passes(summary: &Summary) -> String {
     if summary.reference_passes <= 1 {
         return String::new();
     }
@@ -187,7 +189,7 @@ fn listed(words: &[&str]) -> String {
 }
 
 /// The labels that were told apart, if there are any.
-pub(super) fn labels(facts: &Facts) -> String {
+pub fn labels(facts: &Facts) -> String {
     let Some(found) = &facts.classification else { return String::new() };
     let how = match &found.positive {
         Some(positive) => format!("; `prob` is the probability of `{positive}`"),
@@ -212,12 +214,12 @@ fn shown_labels(labels: &[String], rows: &[usize]) -> String {
 }
 
 /// What columns were reduced to, if they were.
-pub(super) fn reduced(facts: &Facts) -> String {
+pub fn reduced(facts: &Facts) -> String {
     facts.pca.as_ref().map(|pca| format!("{}\n", components(pca))).unwrap_or_default()
 }
 
 /// What columns were reduced to.
-pub(super) fn components(pca: &ComponentFacts) -> String {
+pub fn components(pca: &ComponentFacts) -> String {
     let ComponentFacts { components, columns, explained } = pca;
     format!(
         "{components} principal components of {columns} columns, {:.1} % of their variance",
@@ -226,7 +228,7 @@ pub(super) fn components(pca: &ComponentFacts) -> String {
 }
 
 /// What weights do to the reference, if there are any.
-pub(super) fn weights(facts: &Facts) -> String {
+pub fn weights(facts: &Facts) -> String {
     match &facts.weight {
         None => String::new(),
         Some(column) => format!(
