@@ -19,7 +19,12 @@ evaluates for any row, seen or unseen.
 `ClassificationValuer`  the same for logistic regression: rows with labels
 `DensityValuer`         the same for density estimates: rows without a target
 `Values`, `Groups`      results of `explain`: values with their parts, values by owner
+`Explanation`           why a row is worth what it is worth, from `Values.explain_row`
+`from_pipeline`         values rows for a fitted scikit-learn model, tree ensembles included
+`suspects`, `clean`     rows whose targets look wrong, and whether dropping them helps
+`find_label_issues`     wrong labels in the form that users of cleanlab know
 `owners`, `payout`      what owners of rows are worth, and what they are paid; `verify` checks receipts
+`report`                values or owners as one page of HTML; also `to_html()` of both
 `dshap.baselines`       values by fitting models to sets of rows, for comparison
 `dshap.evaluate`        how good values are, whoever made them
 `dshap.formula`         the closed forms for given numbers
@@ -30,19 +35,26 @@ evaluates for any row, seen or unseen.
 
 from dshap import baselines, datasets, evaluate, formula
 from dshap._classification import ClassificationValuer
+from dshap._cleaning import Cleaning, Suspects, clean, suspects
 from dshap._density import DensityValuer
 from dshap._dshap import __version__
 from dshap._errors import DshapError, DshapWarning, FileError, InputError, InputTypeError, NotFittedError
+from dshap._explanation import Explanation
 from dshap._groups import Groups
+from dshap._label_issues import find_label_issues
 from dshap._owners import Owners, Payout, owners, payout, verify
+from dshap._pipeline import PipelineValuer, from_pipeline
 from dshap._regression import RegressionValuer
+from dshap._report import report
 from dshap._values import Values
 
 __all__ = [
     "ClassificationValuer",
+    "Cleaning",
     "DensityValuer",
     "DshapError",
     "DshapWarning",
+    "Explanation",
     "FileError",
     "Groups",
     "InputError",
@@ -50,14 +62,21 @@ __all__ = [
     "NotFittedError",
     "Owners",
     "Payout",
+    "PipelineValuer",
     "RegressionValuer",
+    "Suspects",
     "Values",
     "__version__",
     "baselines",
+    "clean",
     "datasets",
     "evaluate",
+    "find_label_issues",
     "formula",
+    "from_pipeline",
     "owners",
     "payout",
+    "report",
+    "suspects",
     "verify",
 ]

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import copy
 import os
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from contextlib import nullcontext
 from typing import Any, ClassVar, Self
 
@@ -14,11 +15,12 @@ from sklearn.base import BaseEstimator
 from dshap import _checks, _inputs
 from dshap._dshap import Table, Valuer
 from dshap._errors import DshapError, DshapWarning, InputError, InputTypeError, NotFittedError
+from dshap._explanation import Explanation
 from dshap._frames import frame_like
 from dshap._inputs import Target
 from dshap._kinds import is_frame, is_pandas, shape_of
 from dshap._names import Names, check_names, named_columns, names_of
-from dshap._pairs import beside
+from dshap._pairs import beside, beside_without_target
 from dshap._progress import Bar
 from dshap._values import Values
 from dshap._warn import warn
@@ -118,6 +120,11 @@ class BaseValuer(BaseEstimator):
                 f"{_checks.path(path)!r} holds a valuer for {fitted.task}; load it with "
                 f"{fitted.task.capitalize()}Valuer.load"
             )
+        return cls._of_fitted(fitted)
+
+    @classmethod
+    def _of_fitted(cls, fitted: Valuer) -> Self:
+        """The estimator that would fit such a valuer, fitted."""
         known = cls._get_param_names()
         valuer = cls(**{name: value for name, value in fitted.params().items() if name in known})
         facts = fitted.facts()
@@ -125,14 +132,22 @@ class BaseValuer(BaseEstimator):
         valuer._fitted_params = valuer.get_params(deep=False)
         return valuer
 
-    def _fit(self, X: Any, y: Any = None, sample_weight: Any = None, test: Any = None) -> Self:
+    def _fit(
+        self, X: Any, y: Any = None, sample_weight: Any = None, test: Any = None, population: Any = None
+    ) -> Self:
         table, names, target = _inputs.table(X, y, sample_weight, target_of=self._target_of)
+        if test is not None and population is not None:
+            raise InputError("values are for the rows of `test` or of `population`, not of both")
         tests = None if test is None else self._tests(test, table, names)
+        if population is not None:
+            tests = beside_without_target(population, "population", table, names, type(self).__name__)
         has_names = names is not None and not names.are_numbers
         is_kept = _checks.flag("keep_training", self.keep_training)
         categorical = named_columns(self.categorical, table.names, names)
         with self._bar() as bar:
-            fitted = Valuer.fit(table, self, categorical, has_names, is_kept, self._threads(), bar, tests)
+            fitted = Valuer.fit(
+                table, self, categorical, has_names, is_kept, self._threads(), bar, tests, population is not None
+            )
         self._adopt(fitted, names, target)
         self._fitted_params = self.get_params(deep=False)
         if is_kept:
@@ -148,13 +163,13 @@ class BaseValuer(BaseEstimator):
         self, X: Any, y: Any = None, *, m: int | None, q: int | None = None, as_frame: bool
     ) -> NDArray[np.float64] | Any:
         as_frame = _checks.flag("as_frame", as_frame, "; the frame is of the kind of X")
-        found = self._explain(X, y, m=m, q=q, parts=as_frame)
+        found = self._explain(X, y, m=_checks.size("m", m), q=q, parts=as_frame)
         return frame_like(found, X) if as_frame else found.value
 
     def _standard_errors(
         self, X: Any, y: Any = None, *, m: int | None, q: int | None = None
     ) -> NDArray[np.float64]:
-        errors = self._explain(X, y, m=m, q=q, std_error=True, parts=False).stderr
+        errors = self._explain(X, y, m=_checks.size("m", m), q=q, std_error=True, parts=False).stderr
         assert errors is not None, "the engine refuses methods without standard errors"
         return errors
 
@@ -163,14 +178,23 @@ class BaseValuer(BaseEstimator):
         X: Any,
         y: Any = None,
         *,
-        m: int | None = None,
+        m: int | Sequence[int] | None = None,
         q: int | None = None,
         std_error: bool = False,
         parts: bool = True,
     ) -> Values:
         self._check()
-        m, q = _checks.size("m", m), _checks.size("q", q)
-        return self._valued(self._table(X, y), _index_of(X), m, q, False, std_error, parts)
+        sizes, q = _checks.sizes("m", m), _checks.size("q", q)
+        expects = y is None and self._expects_targets() and not std_error
+        table, index = self._table(X, y, expects=expects), _index_of(X)
+        each = [self._valued(table, index, one, q, False, std_error, parts) for one in sizes]
+        if len(each) > 1:
+            each[0]._add_sizes({one: values for one, values in zip(sizes, each) if one is not None})
+        return each[0]
+
+    def _expects_targets(self) -> bool:
+        """Whether rows without targets have values."""
+        return False
 
     def _explain_training(self, *, std_error: bool = False, parts: bool = True) -> Values:
         self._check()
@@ -189,10 +213,21 @@ class BaseValuer(BaseEstimator):
         with self._bar() as bar:
             found = self._fitted.value_table(table, m, q, leave_one_out, std_error, parts, self._threads(), bar)
         self._warn(found.pop("warnings"))
-        return Values._of(found, index=index)
+        # The fit as it is now: fitting again does not change what these values are of.
+        fitted, threads = self._fitted, self._threads()
 
-    def _table(self, X: Any, y: Any, weights: Any = None) -> Table:
-        """A table with the column names of the reference."""
+        def explain(row: int) -> Explanation:
+            return Explanation(*fitted.explain_row(table, row, m, q, leave_one_out, threads))
+
+        values = Values._of(found, index=index, explain=explain)
+        if std_error:
+            values._sum_errors = lambda group, n_groups: fitted.sum_errors(
+                table, group, n_groups, m, q, leave_one_out, threads
+            )
+        return values
+
+    def _table(self, X: Any, y: Any, weights: Any = None, expects: bool = False) -> Table:
+        """A table with the column names of the reference; without a target, if it is only expected."""
         _inputs.refuse_unusable(X)
         given = names_of(X)
         # An object that only hands out Arrow data has its names known once it is read.
@@ -207,9 +242,12 @@ class BaseValuer(BaseEstimator):
                 f"X has {shape[1]} features, but {type(self).__name__} is expecting "
                 f"{self.n_features_in_} features as input"
             )
-        table, names, _ = _inputs.table(
-            X, y, weights, target_of=self._target_of, names=list(self._features), called=self._target
-        )
+        if expects:
+            table, names, _ = _inputs.table(X, None, target_of=lambda _: None, names=list(self._features))
+        else:
+            table, names, _ = _inputs.table(
+                X, y, weights, target_of=self._target_of, names=list(self._features), called=self._target
+            )
         if named_later:
             self._check_names(names)
         return table
@@ -285,6 +323,14 @@ class BaseValuer(BaseEstimator):
         tags.input_tags.allow_nan = self.missing != "error"
         tags.input_tags.string = False
         return tags
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> Self:
+        # Unlike a pickle, a copy keeps the fitted rows, which neither of the two changes.
+        twin = type(self).__new__(type(self))
+        memo[id(self)] = twin
+        for name, value in self.__dict__.items():
+            twin.__dict__[name] = value if name in ("_fitted", "_training") else copy.deepcopy(value, memo)
+        return twin
 
     def __getstate__(self) -> dict[str, Any]:
         state = dict(super().__getstate__())

@@ -33,6 +33,16 @@ def size(name: str, number: Any) -> int | None:
     return None if number is None else whole(name, number, 1, LARGEST_SIZE, ", or None")
 
 
+def sizes(name: str, numbers: Any) -> list[int | None]:
+    """Several different set sizes, or one, or None."""
+    if not isinstance(numbers, (list, tuple, np.ndarray)) or np.ndim(numbers) != 1:
+        return [size(name, numbers)]
+    found = [whole(name, number, 1, LARGEST_SIZE) for number in numbers]
+    if not found or len(set(found)) < len(found):
+        raise InputError(f"`{name}` is {numbers!r}; expected different whole numbers, at least one")
+    return list(found)
+
+
 def threads(n_jobs: Any) -> int | None:
     """A number of threads, or None; the engine settles what it means."""
     if n_jobs is None:

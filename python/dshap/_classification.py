@@ -4,15 +4,19 @@ from __future__ import annotations
 
 from typing import Any, ClassVar
 
+import numpy as np
+from numpy.typing import NDArray
 from sklearn.utils import ClassifierTags
 
 from dshap._docstrings import documented
 from dshap._dshap import Valuer
+from dshap._errors import InputError
 from dshap._inputs import Target
 from dshap._labels import classes_of, labels_of
 from dshap._names import Names
 from dshap._parameters import ClassificationParameters
 from dshap._prediction import PredictionValuer
+from dshap._prediction_folds import cross_fitted, fitted_to_all, log_odds
 
 __all__ = ["ClassificationValuer"]
 
@@ -104,6 +108,20 @@ class ClassificationValuer(ClassificationParameters, PredictionValuer):
         "q",
         "test_rows",
     )
+
+    def _predictions_of(self, X: Any, y: Any, predictions: Any) -> NDArray[np.float64]:
+        cells = labels_of(y).cells
+        classes, codes = np.unique(cells, return_inverse=True)
+        if predictions is None:
+            predictions = cross_fitted(X, codes.astype(np.float64), self.estimator, self.seed)
+            if predictions is None:
+                raise InputError("boosting takes numbers only; give an `estimator` that reads these features")
+            self.estimator_ = fitted_to_all(X, codes, self.estimator, self.seed)
+        return log_odds(predictions, len(codes), len(classes))
+
+    def _predicted_by(self, estimator: Any, X: Any) -> NDArray[np.float64]:
+        probs = estimator.predict_proba(X)
+        return log_odds(probs, len(probs), len(self.classes_))
 
     def _read_target(self, y: Any) -> Target:
         return labels_of(y)

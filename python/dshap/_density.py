@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -129,13 +130,15 @@ class DensityValuer(DensityParameters, BaseValuer):
         """
         return self._value(X, m=m, as_frame=as_frame)
 
-    def explain(self, X: Any, *, m: int | None = None, std_error: bool = False) -> Values:
+    def explain(self, X: Any, *, m: int | Sequence[int] | None = None, std_error: bool = False) -> Values:
         """Value rows, with the parts of the values.
 
         Parameters
         ----------
-        X, m
+        X
             As for `value`.
+        m : int or list of int, optional
+            As for `value`; with several sizes, `value` is that of the first and `at_m` has all.
         std_error : bool, default=False
             Whether to add standard errors.
 

@@ -29,6 +29,11 @@ TEXTS = {
         "Columns to read as categories whatever they hold: names, or numbers where columns have no names. Text and "
         "categorical columns of a frame are always categories."
     ),
+    "estimator": (
+        "A scikit-learn {model}. Rows are then valued for a {linear} model of its {predictions}, predicted from folds "
+        "without the row. `'boosting'` is `HistGradientBoosting{kind}`. `value` asks the estimator fitted to all rows. A "
+        "saved valuer holds the {linear} model only and takes {predictions}."
+    ),
     "keep_training": (
         "Keep the arrays given to `fit`, for `value_training`. They are not copied, so do not change them; dshap "
         "notices if you do."
@@ -40,8 +45,14 @@ TEXTS = {
     "progress": "Show a tqdm bar for each pass over the data.",
 }
 
+#: How a text is completed for a task.
+BY_TASK = {
+    "regression": {"model": "regressor", "linear": "linear", "predictions": "predictions", "kind": "Regressor"},
+    "classification": {"model": "classifier", "linear": "logistic", "predictions": "log-odds", "kind": "Classifier"},
+}
+
 #: Parameters that are no options of the engine.
-ONLY_PYTHON = ("keep_training", "n_jobs", "progress")
+ONLY_PYTHON = ("estimator", "keep_training", "n_jobs", "progress")
 
 WIDTH = 80
 
@@ -73,7 +84,7 @@ def _parameter(parameter: inspect.Parameter, task: str) -> str:
     if name == "method":
         sentences = [_method(entry, task) for entry in methods_for(task)]
     else:
-        sentences = [TEXTS[name]] if name in TEXTS else _described(name, default)
+        sentences = [TEXTS[name].format(**BY_TASK.get(task, {}))] if name in TEXTS else _described(name, default)
         if name not in ONLY_PYTHON:
             sentences += _by_method(name, default, task)
     text = textwrap.fill(" ".join(sentences), WIDTH, break_on_hyphens=False)
@@ -88,7 +99,8 @@ def _method(entry: dict[str, Any], task: str) -> str:
 
 def _type(parameter: inspect.Parameter) -> str:
     kinds = [kind for kind in str(parameter.annotation).split(" | ") if kind != "None"]
-    return " or ".join({"Any": "label", "list[Any]": "list"}.get(kind, kind) for kind in kinds)
+    plain = {"Any": "label", "list[Any]": "list"}
+    return " or ".join("str" if kind.endswith("Method") else plain.get(kind, kind) for kind in kinds)
 
 
 def _described(name: str, default: Any) -> list[str]:

@@ -7,13 +7,16 @@ from numpy import bool_, float64, int64
 from numpy.typing import NDArray
 
 __all__ = [
+    "Spread",
     "Table",
     "Valuer",
     "__version__",
     "agreement",
     "baseline",
+    "baseline_of_sets",
     "bounds",
     "catalogue",
+    "cleaned",
     "command",
     "chance",
     "classification",
@@ -21,24 +24,52 @@ __all__ = [
     "density",
     "detection",
     "drawn",
+    "merged_means",
+    "merged_part",
+    "n_tests",
     "orders",
+    "own_means",
     "owners",
+    "owners_of_moments",
+    "part_names",
+    "part_of",
     "payout",
+    "owners_page",
     "payout_by_file",
     "ranking",
     "regression",
     "spelled",
+    "suspects",
     "synergy",
     "task_of",
+    "value_rows",
+    "values_of_means",
+    "values_page",
     "verify",
 ]
 
 __version__: str
 
-_Progress = Callable[[str, int, int], object]
+_Progress = Callable[[str, int, int, str], object]
 
 _Curve = tuple[str, str, str, NDArray[int64], NDArray[float64]]
 
+def suspects(
+    table: Table,
+    options: object,
+    categorical: Sequence[str],
+    others: Sequence[NDArray[float64]],
+    n_jobs: int | None = None,
+    progress: _Progress | None = None,
+) -> dict[str, Any]: ...
+def cleaned(
+    table: Table,
+    options: object,
+    categorical: Sequence[str],
+    others: Sequence[NDArray[float64]],
+    n_jobs: int | None = None,
+    progress: _Progress | None = None,
+) -> dict[str, Any]: ...
 def owners(
     table: Table,
     by: Sequence[str],
@@ -61,6 +92,13 @@ def payout_by_file(
     options: object,
     manifest: str | os.PathLike[str] | None = None,
 ) -> tuple[str, list[str]]: ...
+def values_page(
+    title: str,
+    row: NDArray[int64],
+    columns: Sequence[tuple[str, NDArray[float64]]],
+    owner: Sequence[str] | None = None,
+) -> str: ...
+def owners_page(title: str, found: str) -> str: ...
 def verify(file: str | os.PathLike[str]) -> list[tuple[str, bool]]: ...
 def baseline(
     name: str,
@@ -69,6 +107,14 @@ def baseline(
     categorical: Sequence[str],
     reference: Table | None = None,
     test: Table | None = None,
+    n_jobs: int | None = None,
+    progress: _Progress | None = None,
+) -> dict[str, Any]: ...
+def baseline_of_sets(
+    name: str,
+    n_rows: int,
+    worth: Callable[[NDArray[int64]], float],
+    options: Any,
     n_jobs: int | None = None,
     progress: _Progress | None = None,
 ) -> dict[str, Any]: ...
@@ -98,7 +144,10 @@ def agreement(
 ) -> tuple[float | None, float | None, float | None]: ...
 def drawn(title: str, curves: Sequence[_Curve], whole: float) -> str: ...
 def regression(
-    columns: Sequence[NDArray[float64]], semivalue: str = "shapley", n_jobs: int | None = None
+    columns: Sequence[NDArray[float64]],
+    semivalue: str = "shapley",
+    intercept: str = "known",
+    n_jobs: int | None = None,
 ) -> list[NDArray[float64]]: ...
 def classification(columns: Sequence[NDArray[float64]], n_jobs: int | None = None) -> list[NDArray[float64]]: ...
 def bounds(columns: Sequence[NDArray[float64]], n_jobs: int | None = None) -> list[NDArray[float64]]: ...
@@ -154,6 +203,7 @@ class Valuer:
         n_jobs: int | None = None,
         progress: _Progress | None = None,
         test: Table | None = None,
+        is_population: bool = False,
     ) -> Valuer: ...
     def updated(
         self,
@@ -169,6 +219,16 @@ class Valuer:
     def value_arrays(
         self, features: NDArray[Any], y: NDArray[Any], n_jobs: int | None = None
     ) -> NDArray[float64] | None: ...
+    def explain_row(
+        self,
+        table: Table,
+        row: int,
+        m: int | None = None,
+        q: int | None = None,
+        leave_one_out: bool = False,
+        n_jobs: int | None = None,
+        progress: Any = None,
+    ) -> tuple[str, list[str]]: ...
     def value_table(
         self,
         table: Table,
@@ -180,6 +240,16 @@ class Valuer:
         n_jobs: int | None = None,
         progress: _Progress | None = None,
     ) -> dict[str, Any]: ...
+    def sum_errors(
+        self,
+        table: Table,
+        group: list[int],
+        n_groups: int,
+        m: int | None = None,
+        q: int | None = None,
+        leave_one_out: bool = False,
+        n_jobs: int | None = None,
+    ) -> NDArray[float64] | None: ...
     def facts(self) -> dict[str, Any]: ...
     @property
     def task(self) -> str: ...
@@ -192,3 +262,50 @@ class Valuer:
     def save(self, path: str | os.PathLike[str]) -> None: ...
     @staticmethod
     def load(path: str | os.PathLike[str]) -> Valuer: ...
+
+@final
+class Spread:
+    def __new__(
+        cls,
+        columns: Any,
+        estimator: Any,
+        features: Sequence[str],
+        target: str | None = None,
+        weight: str | None = None,
+        by: str | None = None,
+        categorical: Sequence[str] = ...,
+        has_tests: bool = False,
+    ) -> Spread: ...
+    def next_pass(self) -> tuple[bytes, bytes | None, str, bool, bool] | None: ...
+    def take(self, part: bytes, n_jobs: int | None = None) -> None: ...
+    def finish(self) -> Valuer: ...
+
+def part_of(
+    plan: bytes,
+    valuer: bytes | None,
+    batches: Any,
+    place: int,
+    level: int | None = None,
+    first_row: int = 0,
+    n_jobs: int | None = None,
+) -> bytes: ...
+def merged_part(plan: bytes, parts: Sequence[bytes]) -> bytes: ...
+def value_rows(
+    valuer: Valuer,
+    rows: Any,
+    leave_one_out: bool = False,
+    first_row: int | None = None,
+    std_error: bool = False,
+    parts: bool = True,
+    n_jobs: int | None = None,
+) -> dict[str, Any]: ...
+def part_names(valuer: Valuer) -> list[str]: ...
+def n_tests(valuer: Valuer) -> int: ...
+def own_means(valuer: Valuer, start: int, end: int, n_jobs: int | None = None) -> NDArray[float64]: ...
+def owners_of_moments(
+    valuer: Valuer, options: object, test: Any, own: Any = None, n_jobs: int | None = None
+) -> tuple[str, list[str]]: ...
+def merged_means(parts: Sequence[NDArray[float64]]) -> NDArray[float64]: ...
+def values_of_means(
+    means: NDArray[float64], std_error: bool = False
+) -> tuple[NDArray[float64], NDArray[float64] | None]: ...

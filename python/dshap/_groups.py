@@ -28,12 +28,15 @@ class Groups(Columns):
         Number of rows with a value.
     n_negative : array of int
         Number of rows with a negative value.
+    stderr : array or None
+        Standard errors of the totals, if the values have them and the method knows how errors of rows go together.
     """
 
     __module__ = "dshap"
 
-    def __init__(self, owner: Any, total: Any, n_rows: Any, n_negative: Any) -> None:
+    def __init__(self, owner: Any, total: Any, n_rows: Any, n_negative: Any, stderr: Any = None) -> None:
         self.owner, self.total, self.n_rows, self.n_negative = owner, total, n_rows, n_negative
+        self.stderr: NDArray[np.float64] | None = stderr
 
     @property
     def mean(self) -> NDArray[np.float64]:
@@ -46,9 +49,14 @@ class Groups(Columns):
 
     def __repr__(self) -> str:
         width = max([5, *(len(str(owner)) for owner in self.owner)])
-        lines = [f"{'owner':<{width}} {'total':>12} {'mean':>12} {'n_rows':>8} {'n_negative':>10}"]
-        for owner, total, mean, n, bad in zip(self.owner, self.total, self.mean, self.n_rows, self.n_negative):
-            lines.append(f"{owner!s:<{width}} {total:>12.5g} {mean:>12.5g} {n:>8} {bad:>10}")
+        has_errors = self.stderr is not None
+        errors = self.stderr if self.stderr is not None else self.total
+        head = f" {'stderr':>12}" if has_errors else ""
+        lines = [f"{'owner':<{width}} {'total':>12}{head} {'mean':>12} {'n_rows':>8} {'n_negative':>10}"]
+        columns = zip(self.owner, self.total, errors, self.mean, self.n_rows, self.n_negative)
+        for owner, total, error, mean, n, bad in columns:
+            shown = f" {error:>12.5g}" if has_errors else ""
+            lines.append(f"{owner!s:<{width}} {total:>12.5g}{shown} {mean:>12.5g} {n:>8} {bad:>10}")
         return "\n".join(lines)
 
     def _repr_html_(self) -> str:
@@ -64,6 +72,7 @@ class Groups(Columns):
         return {
             "owner": self.owner,
             "total": self.total,
+            **({} if self.stderr is None else {"stderr": self.stderr}),
             "mean": self.mean,
             "n_rows": self.n_rows,
             "n_negative": self.n_negative,

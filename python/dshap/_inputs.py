@@ -18,6 +18,7 @@ from dshap._errors import InputError, InputTypeError
 from dshap._kinds import (
     IN_PLACE,
     NUMBERS,
+    is_a,
     is_frame,
     is_lazy,
     is_pandas,
@@ -156,6 +157,11 @@ def column_of(cells: Any, what: str, *, as_objects: bool = False) -> NDArray[Any
     """One column of anything, as an array; pandas columns with missing cells become doubles, or objects."""
     if is_lazy(cells):
         raise InputTypeError(f"{what} is a {type(cells).__name__}, which has no rows yet; give {what}.collect()")
+    if is_a(cells, "duckdb", "DuckDBPyRelation"):
+        columns = cells.fetchnumpy()
+        if len(columns) != 1:
+            raise InputError(f"{what} should be one column, got a relation with {len(columns)} columns instead")
+        (cells,) = columns.values()
     if is_pandas(cells):
         if cells.shape[1] != 1:
             raise InputError(f"{what} should be one column, got a frame of shape {cells.shape} instead")

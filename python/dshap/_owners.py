@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from types import SimpleNamespace
 from typing import Any
 
@@ -54,6 +54,7 @@ LINES = (
     "shapley",
     "stderr",
     "given_own",
+    "given_own_stderr",
     "duplicates",
     "near",
     "repeated",
@@ -112,14 +113,16 @@ class Owners(Lines):
         Copies do not add up. NaN where the other owners have too few rows.
     shapley, stderr : array
         The value of each owner in the game between owners, and its standard error.
-    given_own : array or None
-        With `own`: what an owner brings to a buyer who has only these rows.
+    given_own, given_own_stderr : array or None
+        With `own`: what an owner brings to a buyer who has only these rows, and its standard error.
     duplicates, near, repeated : array of int or None
         Rows that another owner has too, rows that are nearly the same as those of another owner, and rows that an owner
         has more than once.
-    interactions : list of dict or None
-        Pairs `a`, `b` of owners and their interaction `value`, from the strongest substitutes on; None with more than
-        16 owners.
+    row_sum_at_m, joint_at_m : dict of arrays
+        With several `m`: `row_sum` and `joint` for each of them. Otherwise empty.
+    interactions : list of dict
+        Pairs `a`, `b` of owners and their interaction `value`, from the strongest substitutes on. With more than 16
+        owners they have a `stderr`; with more than 24, only some owners are looked at in pairs.
     total : float
         What all owners bring together, which is the sum of `shapley`.
     report : dict
@@ -129,11 +132,35 @@ class Owners(Lines):
     __module__ = "dshap"
     _NAMES = LINES
 
+    def to_html(self, path: str | os.PathLike[str] | None = None, *, title: str | None = None) -> str:
+        """One page of HTML with charts and tables, as from `dshap.report`; also written to `path` if given."""
+        from dshap._report import report
+
+        return report(self, path, title=title)
+
     def __init__(self, found: dict[str, Any]) -> None:
         super().__init__(found)
         self.report = found
-        self.interactions = found.get("interactions")
+        self.interactions = found["interactions"]
+        self.row_sum_at_m, self.joint_at_m = self._at_m("row_sum"), self._at_m("joint")
         self.total, self.ridge = found["total"], found.get("ridge")
+
+
+    def _at_m(self, name: str) -> dict[int, NDArray[np.float64]]:
+        sizes = [line.get("sizes", []) for line in self.report["owners"]]
+        column: dict[int, list[float]] = {}
+        for line in sizes:
+            for size in line:
+                column.setdefault(size["m"], []).append(size.get(name, np.nan))
+        return {m: np.array(cells) for m, cells in column.items() if not np.isnan(cells).all()}
+
+    def _columns(self) -> dict[str, Any]:
+        columns = super()._columns()
+        at_m = {f"row_sum_m{m}": cells for m, cells in self.row_sum_at_m.items()}
+        at_m |= {f"joint_m{m}": cells for m, cells in self.joint_at_m.items()}
+        place = list(columns).index("shapley")
+        items = list(columns.items())
+        return dict([*items[:place], *at_m.items(), *items[place:]])
 
 
 class Payout(Lines):
@@ -187,7 +214,7 @@ def owners(
     kernel: str | None = None,
     bandwidth: Any = None,
     scale: str | None = None,
-    m: int | None = None,
+    m: int | Sequence[int] | None = None,
     q: int | None = None,
     stop: float | None = None,
     samples: int | None = None,
@@ -232,7 +259,7 @@ def owners(
     k, metric, scale, kernel, bandwidth : optional
         As for the estimators.
     m, q : int, optional
-        Set sizes of row values.
+        Set sizes of row values. With a list of `m`, row sums and joint values have one column for each.
     stop, samples : optional
         With more than 16 owners: standard errors wanted, as a share of the spread of the owners' values (0.05), and
         the most rounds.
@@ -365,11 +392,15 @@ def _lines(owners: Any, basis: str) -> tuple[list[_Line], Any]:
     values: NDArray[Any] | None = getattr(owners, name, None)
     if values is None:
         raise InputError(f"the owners have no `{name}`")
-    errors = owners.stderr if basis == "shapley" else None  # type: ignore[attr-defined]
+    errors = {
+        "shapley": owners.stderr,  # type: ignore[attr-defined]
+        "given-own": owners.given_own_stderr,  # type: ignore[attr-defined]
+    }.get(basis)
     stderr = [None] * len(owners) if errors is None else [float(error) for error in errors]
     columns = zip(owners.owner, owners.rows, values, stderr)  # type: ignore[attr-defined]
     lines: list[_Line] = [(str(owner), int(n), float(value), error) for owner, n, value, error in columns]
-    return lines, owners.report.get("covariance") if basis == "shapley" else None
+    covariance = {"shapley": "covariance", "given-own": "given_own_covariance"}.get(basis)
+    return lines, None if covariance is None else owners.report.get(covariance)
 
 
 def verify(manifest: str | os.PathLike[Any]) -> list[str]:

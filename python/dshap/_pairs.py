@@ -34,6 +34,18 @@ def beside(
 ) -> Table:
     """Rows with the columns of `table`, under the same names."""
     X, y = pair(given, what, table.target is not None)
+    _check_columns(X, what, table, names, who)
+    return _inputs.table(X, y, target_of=target_of, names=table.names, called=table.target).table
+
+
+def beside_without_target(X: Any, what: str, table: Table, names: Names | None, who: str) -> Table:
+    """Inputs with the features of `table`, under the same names."""
+    _check_columns(X, what, table, names, who)
+    return _inputs.table(X, None, target_of=lambda _: None, names=table.names).table
+
+
+def _check_columns(X: Any, what: str, table: Table, names: Names | None, who: str) -> None:
+    """Refuses rows with other columns than those of `table`."""
     _inputs.refuse_unusable(X)
     doubt = check_names(names, names_of(X), who)
     if doubt is not None:
@@ -41,4 +53,3 @@ def beside(
     shape, wanted = shape_of(X if is_frame(X) else _inputs.array(X)), table.names
     if shape is not None and shape[1] != len(wanted):
         raise InputError(f"the {what} rows have {shape[1]} features, but the reference has {len(wanted)}")
-    return _inputs.table(X, y, target_of=target_of, names=wanted, called=table.target).table

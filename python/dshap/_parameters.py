@@ -8,7 +8,16 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Literal
+
+#: The methods of each task, so that type checkers notice a misspelling; a test compares them with the catalogue.
+RegressionMethod = Literal[
+    "gaussian", "calibrated", "general", "lower", "upper", "algorithm-3", "knn", "knn-shapley"
+]
+ClassificationMethod = Literal[
+    "gaussian", "second-order", "calibrated", "general", "lower", "upper", "knn", "knn-shapley"
+]
+DensityMethod = Literal["closed", "monte-carlo"]
 
 
 def defaults(function: Callable[..., Any]) -> dict[str, Any]:
@@ -22,13 +31,14 @@ class RegressionParameters:
 
     def __init__(
         self,
-        method: str = "gaussian",
+        method: RegressionMethod = "gaussian",
         *,
         m: int | None = None,
         q: int | None = None,
         intercept: bool = True,
         refit_intercept: bool = False,
         ridge: float = 0.0,
+        targets: str = "expected",
         constant: str = "gain",
         semivalue: str = "shapley",
         convention: str = "definition",
@@ -41,12 +51,14 @@ class RegressionParameters:
         k: int = 5,
         metric: str = "euclidean",
         scale: str = "std",
+        lists: bool = False,
         dependent: str = "drop",
         pca: int | None = None,
         categorical: list[Any] | None = None,
         rare_levels: int | None = None,
         missing: str = "error",
         unseen: str = "error",
+        estimator: Any = None,
         keep_training: bool = True,
         n_jobs: int | None = None,
         progress: bool = False,
@@ -57,6 +69,7 @@ class RegressionParameters:
         self.intercept = intercept
         self.refit_intercept = refit_intercept
         self.ridge = ridge
+        self.targets = targets
         self.constant = constant
         self.semivalue = semivalue
         self.convention = convention
@@ -69,12 +82,14 @@ class RegressionParameters:
         self.k = k
         self.metric = metric
         self.scale = scale
+        self.lists = lists
         self.dependent = dependent
         self.pca = pca
         self.categorical = categorical
         self.rare_levels = rare_levels
         self.missing = missing
         self.unseen = unseen
+        self.estimator = estimator
         self.keep_training = keep_training
         self.n_jobs = n_jobs
         self.progress = progress
@@ -88,7 +103,7 @@ class ClassificationParameters:
 
     def __init__(
         self,
-        method: str = "gaussian",
+        method: ClassificationMethod = "gaussian",
         *,
         m: int | None = None,
         q: int | None = None,
@@ -110,12 +125,14 @@ class ClassificationParameters:
         k: int = 5,
         metric: str = "euclidean",
         scale: str = "std",
+        lists: bool = False,
         dependent: str = "drop",
         pca: int | None = None,
         categorical: list[Any] | None = None,
         rare_levels: int | None = None,
         missing: str = "error",
         unseen: str = "error",
+        estimator: Any = None,
         keep_training: bool = True,
         n_jobs: int | None = None,
         progress: bool = False,
@@ -141,12 +158,14 @@ class ClassificationParameters:
         self.k = k
         self.metric = metric
         self.scale = scale
+        self.lists = lists
         self.dependent = dependent
         self.pca = pca
         self.categorical = categorical
         self.rare_levels = rare_levels
         self.missing = missing
         self.unseen = unseen
+        self.estimator = estimator
         self.keep_training = keep_training
         self.n_jobs = n_jobs
         self.progress = progress
@@ -160,7 +179,7 @@ class DensityParameters:
 
     def __init__(
         self,
-        method: str = "closed",
+        method: DensityMethod = "closed",
         *,
         m: int | None = None,
         semivalue: str = "shapley",

@@ -7,10 +7,6 @@ from typing import Any
 from dshap._errors import DshapError
 
 
-#: Units of stages that are not passes over bytes.
-UNITS = {"drawing sets": "round", "smoothing": "part"}
-
-
 class Bar:
     """A bar for each pass; the engine reports its progress."""
 
@@ -23,12 +19,12 @@ class Bar:
         self._stage: str | None = None
         self._bar: Any = None
 
-    def __call__(self, stage: str, done: int, total: int) -> None:
+    def __call__(self, stage: str, done: int, total: int, unit: str) -> None:
         if stage != self._stage:
             self.close()
-            unit = UNITS.get(stage)
-            kind = {"unit": "B", "unit_scale": True} if unit is None else {"unit": unit}
-            self._stage, self._bar = stage, self._tqdm(total=total, desc=stage, **kind)
+            self._stage, self._bar = stage, self._tqdm(desc=stage, unit=unit, unit_scale=unit == "row")
+        # How many rows there are is known once the first ones are done.
+        self._bar.total = total or None
         self._bar.update(done - self._bar.n)
 
     def close(self) -> None:

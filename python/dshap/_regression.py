@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any, ClassVar
 
+import numpy as np
+from numpy.typing import NDArray
 from sklearn.utils.metaestimators import available_if
 
 from dshap import _checks
@@ -14,11 +16,17 @@ from dshap._errors import InputError
 from dshap._inputs import Target, numbers
 from dshap._parameters import RegressionParameters
 from dshap._prediction import PredictionValuer
+from dshap._prediction_folds import cross_fitted_numbers, predicted_numbers, regressor_fitted_to_all
 
 __all__ = ["RegressionValuer"]
 
 
 def _can_take_more(estimator: RegressionValuer) -> bool:
+    if estimator.estimator is not None:
+        raise AttributeError(
+            "a valuer with an `estimator` cannot take further rows, since it would have to be fitted again; fit the whole "
+            "reference again, or leave out `estimator`"
+        )
     entry = methods().get(str(estimator.method))
     if entry is not None and not entry["updates"]:
         raise AttributeError(
@@ -154,7 +162,22 @@ class RegressionValuer(RegressionParameters, PredictionValuer):
         >>> north.merge(south).n_rows_
         400
         """
+        if any(getattr(one, "_has_predictions", False) for one in (self, *others)):
+            raise InputError("valuers with predictions of an estimator cannot be merged; fit all rows together")
         return self._merged(others)
+
+    def _predictions_of(self, X: Any, y: Any, predictions: Any) -> NDArray[np.float64]:
+        cells = np.asarray(numbers(y, "y"), dtype=np.float64)
+        if predictions is None:
+            if not np.isfinite(cells).all():
+                raise InputError("y has cells that are missing or not finite, which no `estimator` can be fitted to")
+            predictions = cross_fitted_numbers(X, cells, self.estimator, self.seed)
+            self.estimator_ = regressor_fitted_to_all(X, cells, self.estimator, self.seed)
+        return predicted_numbers(predictions, len(cells))
+
+    def _predicted_by(self, estimator: Any, X: Any) -> NDArray[np.float64]:
+        predicted = estimator.predict(X)
+        return predicted_numbers(predicted, len(predicted))
 
     def _read_target(self, y: Any) -> Target:
         return Target(numbers(y, "y"))

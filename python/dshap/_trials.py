@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import html
 import os
+from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
@@ -11,7 +13,7 @@ from numpy.typing import NDArray
 from dshap import _checks
 from dshap._dshap import drawn
 from dshap._errors import FileError, InputTypeError
-from dshap._frames import Columns
+from dshap._frames import TABLE, Columns
 
 #: The name of random values.
 CHANCE = "random"
@@ -27,7 +29,8 @@ class Curves(Columns):
     method : array of str
         The name of the values; `'random'` is chance.
     order : array of str
-        Whether rows of high or low value come first: `'high'`, `'low'`; `'random'` is the mean of ten random orders.
+        Whether rows of high or low value come first: `'high'`, `'low'`; `'random'` is the mean of ten random orders,
+        or fewer for large logistic models.
         For a detection `'value'`: low values first.
     n_rows : array of int
         Number of rows added, removed or inspected.
@@ -133,6 +136,10 @@ class Detections(Columns):
         rows = zip(self.method, self.auc, self.f1)
         return "\n".join(["<Detections>", *(f"{name:<20}  AUC {auc:.4f}  F1 {f1:.4f}" for name, auc, f1 in rows)])
 
+    def _repr_html_(self) -> str:
+        rows = ((name, (auc, f1)) for name, auc, f1 in zip(self.method, self.auc, self.f1))
+        return f"<div>{self.curves.figure()}{_html_table(['method', 'AUC', 'F1'], rows)}</div>"
+
     def _columns(self) -> dict[str, Any]:
         return {"method": self.method, "auc": self.auc, "f1": self.f1}
 
@@ -173,9 +180,24 @@ class Agreement(Columns):
         head = f"{'':<16} {'':<16} {'Spearman':>9} {'Kendall':>9} {f'best {self.top}':>9}"
         return "\n".join(["<Agreement>", head, *lines])
 
+    def _repr_html_(self) -> str:
+        pairs = (f"{one} and {other}" for one, other in zip(self.one, self.other))
+        rows = zip(pairs, zip(self.spearman, self.kendall, self.top_overlap))
+        return _html_table(["values", "Spearman", "Kendall", f"share of the best {self.top}"], rows)
+
     def _columns(self) -> dict[str, Any]:
         names = ("one", "other", "spearman", "kendall", "top_overlap")
         return {name: getattr(self, name) for name in names}
+
+
+def _html_table(head: list[str], rows: Iterable[tuple[str, Iterable[float]]]) -> str:
+    """A table of names and numbers."""
+    body = []
+    for name, numbers in rows:
+        cells = "".join("<td>–</td>" if np.isnan(number) else f"<td>{number:.4f}</td>" for number in numbers)
+        body.append(f"<tr><th>{html.escape(name)}</th>{cells}</tr>")
+    titles = "".join(f"<th>{html.escape(title)}</th>" for title in head)
+    return f"{TABLE}<thead><tr>{titles}</tr></thead><tbody>{''.join(body)}</tbody></table>"
 
 
 def figure(

@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 import html
-from typing import Any, Iterator
+import os
+from collections.abc import Callable, Iterator
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from dshap import _checks
 from dshap._dshap import ranking
+from dshap._errors import DshapError, InputError
+from dshap._explanation import Explanation
 from dshap._frames import TABLE, Columns
 from dshap._groups import Groups, grouped, owners_of
 from dshap._inputs import refuse_other_labels
@@ -26,14 +30,20 @@ ORDER = (
     "correction",
     "dist_sq",
     "resid_sq",
+    "predicted",
+    "residual",
     "prob",
     "weight",
+    "label_prob",
     "log_density",
     "relative",
 )
 
 #: Prefixes of columns about one class.
 PER_CLASS = ("value_", "prob_")
+
+#: What explains a row by its number.
+Explain = Callable[[int], Explanation]
 
 #: Number of rows shown by `repr` and in a notebook.
 SHOWN = 8
@@ -63,6 +73,12 @@ class Values(Columns, np.lib.mixins.NDArrayOperatorsMixin):
         Squared distance from the reference mean.
     resid_sq : array or None
         For regression: squared residual.
+    predicted, residual : array or None
+        For regression: the target that the model predicts, without the row if it was
+        fitted, and the target minus that.
+    label_prob : array or None
+        For classification: the probability of the label that the row has, without the
+        row if it was fitted. Low where the label is doubtful.
     prob, weight : array or None
         For classification with two labels: the fitted probability of the positive
         label, and the weight prob · (1 − prob) of the row in the fit.
@@ -74,6 +90,10 @@ class Values(Columns, np.lib.mixins.NDArrayOperatorsMixin):
         label from the others contributes to the value (not with one model of all
         labels), and `prob_LABEL`, its probability. Otherwise empty.
         `pandas.DataFrame(values.per_class)` makes a frame of it.
+    at_m : dict of arrays
+        With several `m`: the values for each of them. Otherwise empty.
+    stderr_at_m : dict of arrays
+        Their standard errors, if asked for.
     note : array of object
         Why a row has no value, else None.
     row : array of int
@@ -100,27 +120,82 @@ class Values(Columns, np.lib.mixins.NDArrayOperatorsMixin):
     correction: NDArray[np.float64] | None
     dist_sq: NDArray[np.float64] | None
     resid_sq: NDArray[np.float64] | None
+    predicted: NDArray[np.float64] | None
+    residual: NDArray[np.float64] | None
+    label_prob: NDArray[np.float64] | None
     prob: NDArray[np.float64] | None
     weight: NDArray[np.float64] | None
     log_density: NDArray[np.float64] | None
     relative: NDArray[np.float64] | None
     per_class: dict[str, NDArray[np.float64]]
+    at_m: dict[int, NDArray[np.float64]]
+    stderr_at_m: dict[int, NDArray[np.float64]]
     note: NDArray[np.object_]
     row: NDArray[np.int64]
 
-    def __init__(self, columns: dict[str, Any], note: Any, row: Any, index: Any = None) -> None:
+    def __init__(
+        self, columns: dict[str, Any], note: Any, row: Any, index: Any = None, explain: Explain | None = None
+    ) -> None:
         for name in ORDER:
             setattr(self, name, columns.get(name))
         self.per_class = {name: column for name, column in columns.items() if name.startswith(PER_CLASS)}
-        self.note, self.row, self._labels = note, row, index
+        self.note, self.row, self._labels, self._explain = note, row, index, explain
+        self.at_m, self.stderr_at_m = {}, {}
+        #: Number of rows that were valued together with these.
+        self._n_rows = len(row)
+        # Errors of sums by group, from the fit that all rows share.
+        self._sum_errors: Callable[[list[int], int], NDArray[np.float64] | None] | None = None
+
+    def _add_sizes(self, each: dict[int, Values]) -> None:
+        """Values of the same rows for several m."""
+        self.at_m = {m: values.value for m, values in each.items()}
+        self.stderr_at_m = {m: values.stderr for m, values in each.items() if values.stderr is not None}
+
+    def __getstate__(self) -> dict[str, Any]:
+        # Rows are not pickled.
+        return {**self.__dict__, "_sum_errors": None, "_explain": None}
 
     @classmethod
-    def _of(cls, found: dict[str, Any], index: Any = None) -> Values:
+    def _of(cls, found: dict[str, Any], index: Any = None, explain: Explain | None = None) -> Values:
         n = len(found["value"])
         note = np.full(n, None, dtype=object)
         for row, text in found.pop("notes"):
             note[row] = text
-        return cls(found, note, np.arange(n), index)
+        values = cls(found, note, np.arange(n), index, explain)
+        values._n_rows = n
+        return values
+
+    def explain_row(self, row: int) -> Explanation:
+        """Why a row is worth what it is worth.
+
+        Parameters
+        ----------
+        row : int
+            The number of the row among those that were valued, from 0, as in `row`.
+
+        Returns
+        -------
+        Explanation
+            Prints as sentences; `facts` is a dict.
+
+        Raises
+        ------
+        DshapError
+            If the valuer and the rows are no longer there, because the values were pickled.
+
+        Examples
+        --------
+        >>> from dshap import RegressionValuer
+        >>> from dshap.datasets import gaussian_r
+        >>> X, y = gaussian_r(100, 3, seed=5)
+        >>> values = RegressionValuer().fit(X, y).explain_training()
+        >>> why = values.explain_row(values.bottom(1).row[0])
+        >>> str(why).startswith("Row") and why.facts["rank"]["n_lower"] == 0
+        True
+        """
+        if self._explain is None:
+            raise DshapError("these values no longer know their rows; call `explain` or `explain_training` again")
+        return self._explain(_checks.whole("row", row, 0, _checks.LARGEST_SIZE))
 
     def ranking(self) -> NDArray[np.int64]:
         """Positions from the highest value to the lowest; rows without a value last.
@@ -133,8 +208,27 @@ class Values(Columns, np.lib.mixins.NDArrayOperatorsMixin):
         """The k rows of highest value, from the highest down."""
         return self[self.ranking()[: _checks.whole("k", k, 0, _checks.LARGEST_SIZE)]]
 
-    def bottom(self, k: int) -> Values:
-        """The k rows of lowest value, from the lowest up."""
+    def bottom(self, k: int, by: str = "value") -> Values:
+        """The k rows of lowest value, from the lowest up.
+
+        Parameters
+        ----------
+        k : int
+            Number of rows.
+        by : 'value' or 'penalty', default='value'
+            `'penalty'`: the rows of largest penalty, which finds wrong labels and targets best.
+
+        Returns
+        -------
+        Values
+        """
+        if by == "penalty":
+            if self.penalty is None:
+                raise InputError("these values have no penalty; `by` must be 'value'")
+            order = ranking(self.penalty, None)
+            return self[order[: _checks.whole("k", k, 0, _checks.LARGEST_SIZE)]]
+        if by != "value":
+            raise InputError(f"`by` is {by!r}; expected 'value' or 'penalty'")
         # Rows without a value are neither low nor high, so they come last here too.
         order = ranking(-self.value, None if self.relative is None else -self.relative)
         return self[order[: _checks.whole("k", k, 0, _checks.LARGEST_SIZE)]]
@@ -152,7 +246,9 @@ class Values(Columns, np.lib.mixins.NDArrayOperatorsMixin):
         Returns
         -------
         Groups
-            From the highest total to the lowest.
+            From the highest total to the lowest. If the values have standard errors, so do the totals: all rows share
+            one fit, so the errors of rows do not cancel as independent ones would. For regression by `'gaussian'` and
+            `'calibrated'`; other methods, weights and rows with missing cells have none.
 
         Examples
         --------
@@ -172,7 +268,30 @@ class Values(Columns, np.lib.mixins.NDArrayOperatorsMixin):
         total: NDArray[Any] = np.bincount(group[valued], weights=self.value[valued], minlength=len(names))
         n_negative = np.bincount(group[valued], weights=self.value[valued] < 0, minlength=len(names))
         order = ranking(total)
-        return Groups(names[order], total[order], n_rows[order], n_negative[order].astype(np.int64))
+        errors = self._errors_of(group, valued, len(names))
+        stderr = None if errors is None else errors[order]
+        return Groups(names[order], total[order], n_rows[order], n_negative[order].astype(np.int64), stderr)
+
+    def _errors_of(
+        self, group: NDArray[np.intp], valued: NDArray[np.bool_], n_groups: int
+    ) -> NDArray[np.float64] | None:
+        """Standard errors of totals, if the method knows them."""
+        if self._sum_errors is None:
+            return None
+        # These may be some of the rows that were valued, and not in their order.
+        of_row = np.full(self._n_rows, -1, dtype=np.int64)
+        of_row[self.row[valued]] = group[valued]
+        if len(np.unique(self.row)) < len(self.row):
+            return None
+        return self._sum_errors(of_row.tolist(), n_groups)
+
+    def to_html(
+        self, path: str | os.PathLike[str] | None = None, *, title: str | None = None, by: ArrayLike | None = None
+    ) -> str:
+        """One page of HTML with charts and tables, as from `dshap.report`; also written to `path` if given."""
+        from dshap._report import report
+
+        return report(self, path, title=title, by=by)
 
     def plot(self, ax: Any = None, *, bins: int = 50) -> Any:
         """A histogram of the values, with negative values in another colour where the sign has a meaning (needs matplotlib).
@@ -215,7 +334,11 @@ class Values(Columns, np.lib.mixins.NDArrayOperatorsMixin):
         rows = np.atleast_1d(rows)
         columns = {name: column[rows] for name, column in {**self._parts(), **self.per_class}.items()}
         index = None if self._labels is None else self._labels[rows]
-        return Values(columns, self.note[rows], self.row[rows], index)
+        some = Values(columns, self.note[rows], self.row[rows], index, self._explain)
+        some.at_m = {m: column[rows] for m, column in self.at_m.items()}
+        some.stderr_at_m = {m: column[rows] for m, column in self.stderr_at_m.items()}
+        some._sum_errors, some._n_rows = self._sum_errors, self._n_rows
+        return some
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> NDArray[Any]:
         return np.array(self.value, dtype=dtype, copy=True if copy is None else copy)
@@ -326,7 +449,14 @@ class Values(Columns, np.lib.mixins.NDArrayOperatorsMixin):
         return {name: column for name in ORDER if (column := getattr(self, name)) is not None}
 
     def _columns(self) -> dict[str, Any]:
-        return {"row": self.row, **self._parts(), "note": self.note}
+        sizes = {}
+        for m, column in self.at_m.items():
+            sizes[f"value_m{m}"] = column
+            if m in self.stderr_at_m:
+                sizes[f"stderr_m{m}"] = self.stderr_at_m[m]
+        parts: dict[str, Any] = self._parts()
+        first: dict[str, Any] = {name: parts.pop(name) for name in ("value", "stderr") if name in parts}
+        return {"row": self.row, **first, **sizes, **parts, "note": self.note}
 
     def _index(self) -> Any:
         return self._labels

@@ -10,8 +10,11 @@ rows, which are in no set, measure what a set is worth: give `test=(X_test, y_te
 `exact_shapley`     the same by all sets, for up to 20 rows
 `knn_shapley`       the same for nearest neighbours, in closed form
 `leave_one_out`     what all rows lose without each row
+`data_oob`          how well the models of a fitted forest that did not see a row predict its target
 `random`            random numbers, which any method must beat
 ==================  ==========================================================================
+
+What a set is worth may also be a function of your own: `d_shapley`, `tmc_shapley`, `exact_shapley` and `leave_one_out` take `utility=function`.
 
 All of them return `dshap.Values`. Methods that draw have the Monte Carlo standard error of each value in `stderr`. The
 same seed gives the same bits on any number of threads, and the same bits as `dshap value --method ...` on the command
@@ -27,18 +30,23 @@ line.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from dshap import _checks, _inputs, _sets
 from dshap._classification import ClassificationValuer
-from dshap._dshap import baseline, chance, task_of
+from dshap._dshap import baseline, baseline_of_sets, chance, task_of
+from dshap._errors import InputError
 from dshap._kinds import is_frame, is_pandas, shape_of
+from dshap._oob import data_oob
+from dshap._parameters import defaults
 from dshap._regression import RegressionValuer
 from dshap._values import Values
 
-__all__ = ["d_shapley", "exact_shapley", "knn_shapley", "leave_one_out", "random", "tmc_shapley"]
+__all__ = ["d_shapley", "data_oob", "exact_shapley", "knn_shapley", "leave_one_out", "random", "tmc_shapley"]
 
 
 def d_shapley(
@@ -48,7 +56,7 @@ def d_shapley(
     test: Any = None,
     reference: Any = None,
     task: str | None = None,
-    utility: str | None = None,
+    utility: str | Callable[[NDArray[np.int64]], float] | None = None,
     m: int | None = None,
     q: int | None = None,
     ridge: float | None = None,
@@ -84,8 +92,10 @@ def d_shapley(
         Rows that sets are drawn from. By default X itself: each row is valued against the others.
     task : 'regression', 'classification' or 'density', optional
         By default guessed: a density without y, classification if y is text, boolean or two-valued, else regression.
-    utility : 'accuracy' or 'log-loss', optional
-        What classifiers are judged by. By default accuracy.
+    utility : 'accuracy', 'log-loss' or a function, optional
+        What classifiers are judged by. By default accuracy. A function says itself what a set of rows is worth: it gets
+        the numbers of its rows, an ascending array, and returns a number. It is also asked about no rows, and sets are
+        worth what they bring beyond that. Options of models and test rows are then its own business, and refused here.
     m, q : int, optional
         Largest set size, the row included, and smallest set whose utility counts. Defaults as for the valuers.
     ridge : float, optional
@@ -104,7 +114,8 @@ def d_shapley(
     seed : int, default=0
         Seed of the draws, and of the choice of test rows.
     n_jobs : int, optional
-        Number of threads; all cores by default. The result does not depend on it.
+        Number of threads; all cores by default. The result does not depend on it. A function as `utility` is called by one
+        thread unless this says otherwise.
     progress : bool, default=False
         Show progress bars (needs tqdm).
 
@@ -133,7 +144,7 @@ def tmc_shapley(
     *,
     test: Any = None,
     task: str | None = None,
-    utility: str | None = None,
+    utility: str | Callable[[NDArray[np.int64]], float] | None = None,
     q: int | None = None,
     ridge: float | None = None,
     intercept: bool = True,
@@ -174,6 +185,14 @@ def tmc_shapley(
     >>> values = baselines.tmc_shapley(X, y, test=gaussian_c(300, seed=4), samples=200)
     >>> len(values), bool((values.stderr > 0).all())
     (40, True)
+
+    What a set is worth may be any function of the numbers of its rows:
+
+    >>> def together(rows):
+    ...     return float(0 in rows and 1 in rows)
+    >>> values = baselines.tmc_shapley(np.zeros((4, 1)), utility=together, samples=2000, stop=0.0)
+    >>> bool(abs(values.value[0] - 0.5) < 5 * values.stderr[0]), values.value[2:].tolist()
+    (True, [0.0, 0.0])
     """
     return _valued("tmc-shapley", locals())
 
@@ -184,7 +203,7 @@ def exact_shapley(
     *,
     test: Any = None,
     task: str | None = None,
-    utility: str | None = None,
+    utility: str | Callable[[NDArray[np.int64]], float] | None = None,
     q: int | None = None,
     ridge: float | None = None,
     intercept: bool = True,
@@ -229,7 +248,7 @@ def leave_one_out(
     *,
     test: Any = None,
     task: str | None = None,
-    utility: str | None = None,
+    utility: str | Callable[[NDArray[np.int64]], float] | None = None,
     q: int | None = None,
     ridge: float | None = None,
     intercept: bool = True,
@@ -356,6 +375,8 @@ def random(X: Any, y: Any = None, *, seed: int = 0) -> Values:
 def _valued(name: str, given: dict[str, Any]) -> Values:
     """Values by the baseline of that name; `given` holds the arguments of its function."""
     X, y, test, reference = given["X"], given["y"], given["test"], given.get("reference")
+    if callable(given["utility"]):
+        return _of_sets(name, given)
     options, categorical = _sets.options(given), given["categorical"]
     threads = _checks.threads(given["n_jobs"])
     if reference is None:
@@ -370,4 +391,27 @@ def _valued(name: str, given: dict[str, Any]) -> Values:
     with _sets.bar(given["progress"]) as bar:
         found = baseline(name, points, options, rows.categorical, known, rows.beside(test, "test"), threads, bar)
     _sets.issue(found.pop("warnings"))
+    return Values._of(found, index=X.index if is_pandas(X) else None)
+
+
+#: What a function as utility leaves to this package.
+OF_SETS = ("X", "y", "utility", "m", "q", "samples", "stop", "seed", "n_jobs", "progress")
+
+
+def _of_sets(name: str, given: dict[str, Any]) -> Values:
+    """Values by what a function says that sets of rows are worth."""
+    function: Any = globals()[name.replace("-", "_") if name != "loo" else "leave_one_out"]
+    usual = defaults(function)
+    for option in given:
+        if option not in OF_SETS and given[option] is not usual.get(option):
+            raise InputError(
+                f"`{option}` does not go with a function as `utility`, which has its own models and test rows; leave it out"
+            )
+    n_rows = len(given["X"])
+    options = _sets.options({**given, "utility": None})
+    options.m, options.q = _checks.size("m", options.m), _checks.size("q", options.q)
+    with _sets.bar(given["progress"]) as bar:
+        found = baseline_of_sets(name, n_rows, given["utility"], options, _checks.threads(given["n_jobs"]), bar)
+    _sets.issue(found.pop("warnings"))
+    X = given["X"]
     return Values._of(found, index=X.index if is_pandas(X) else None)

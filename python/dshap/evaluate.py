@@ -37,6 +37,7 @@ from dshap import _checks, _sets
 from dshap._dshap import agreement, corrupted, detection, orders
 from dshap._errors import InputError, InputTypeError
 from dshap._inputs import column_of, numbers
+from dshap._kinds import is_series
 from dshap._labels import labels_of
 from dshap._trials import CHANCE, Agreement, Curves, Detections, figure
 from dshap._values import Values
@@ -258,7 +259,7 @@ def compare(values: Mapping[str, ArrayLike], *, top: int | None = None) -> Agree
 
 def corrupt(
     y: Any, share: float = 0.1, *, task: str | None = None, seed: int = 0
-) -> tuple[NDArray[Any], NDArray[np.bool_]]:
+) -> tuple[Any, NDArray[np.bool_]]:
     """Make a share of the targets wrong: a label becomes another, a number becomes that of another row.
 
     Parameters
@@ -275,7 +276,7 @@ def corrupt(
     Returns
     -------
     y : array
-        The targets, with the same type.
+        The targets, with the same type. A pandas Series keeps its index, name and type.
     is_wrong : array of bool
         Which of them were changed.
 
@@ -300,14 +301,21 @@ def corrupt(
         if len(classes) < 2:
             raise InputError("y has one label only, so none can become another (one class)")
         changed, is_wrong = corrupted(codes.astype(np.float64), float(share), seed, len(classes))
-        return classes[changed.astype(np.int64)].astype(target.dtype), is_wrong
+        return _like(y, classes[changed.astype(np.int64)].astype(target.dtype)), is_wrong
     cells = numbers(y, "y")
     if not np.isfinite(cells).all():
         raise InputError("y has cells that are missing or not finite, which cannot be made wrong")
     if len(cells) > 0 and (cells == cells[0]).all():
         raise InputError("y has one number only, so none can become another")
     changed, is_wrong = corrupted(np.ascontiguousarray(cells, dtype=np.float64), float(share), seed)
-    return changed.astype(cells.dtype), is_wrong
+    return _like(y, changed.astype(cells.dtype)), is_wrong
+
+
+def _like(y: Any, cells: NDArray[Any]) -> Any:
+    """Targets as a pandas Series if they were one."""
+    if not (is_series(y) and hasattr(y, "index") and hasattr(y, "iloc")):
+        return cells
+    return type(y)(cells, index=y.index, name=y.name).astype(y.dtype)
 
 
 def _orders(experiment: str, given: dict[str, Any]) -> Curves:

@@ -75,6 +75,10 @@ def regression(
     C_lin: ArrayLike | None = None,
     *,
     semivalue: str = "shapley",
+    b: ArrayLike | None = None,
+    tau: ArrayLike | None = None,
+    c: ArrayLike | None = None,
+    intercept: str = "known",
     n_jobs: int | None = None,
 ) -> Regression:
     """Theorem 2: values of rows from their squared distances and residuals.
@@ -90,6 +94,13 @@ def regression(
     semivalue : str, default "shapley"
         How much each set size counts: ``shapley``, ``banzhaf``, ``beta:A,B`` or ``at-m``. It changes `gain`;
         the other forms are NaN unless it is ``shapley``.
+    b, tau, c : array_like, optional
+        For test rows: how much they vary along the row, in all directions, and where the model is wrong about
+        them; see docs/target.md. NaN stands for rows like the reference. They change `gain`; the other forms
+        are NaN.
+    intercept : str, default "known"
+        ``known``, or ``refitted`` on each set, exactly; `p` counts features only. The latter changes `gain`,
+        and the other forms are NaN.
     n_jobs : int, optional
         Threads; all cores by default.
 
@@ -112,9 +123,9 @@ def regression(
     >>> np.sign(forms.gain)
     array([ 1.,  1., -1.])
     """
-    given = [p, q, m, d2, e2, sigma2] + ([] if C_lin is None else [C_lin])
-    columns, shape = _flat(given)
-    found = _dshap.regression(columns, semivalue=semivalue, n_jobs=_checks.threads(n_jobs))
+    optional = [np.nan if given is None else given for given in (C_lin, b, tau, c)]
+    columns, shape = _flat([p, q, m, d2, e2, sigma2, *optional])
+    found = _dshap.regression(columns, semivalue=semivalue, intercept=intercept, n_jobs=_checks.threads(n_jobs))
     return Regression(*(column.reshape(shape) for column in found))
 
 

@@ -17,23 +17,26 @@ const SLICE: usize = 1024;
 
 type Column<'py> = Bound<'py, PyArray1<f64>>;
 
-/// Theorem 2 for arrays of equal length: `p, q, m, d2, e2, sigma2`, and `C_lin`
-/// if there is one more. NaN where a form does not exist.
+/// Theorem 2 for arrays of equal length: `p, q, m, d2, e2, sigma2`, then `C_lin`, `b`, `tau`
+/// and `c` with NaN where they are not given. NaN where a form does not exist.
 #[pyfunction]
-#[pyo3(signature = (columns, semivalue="shapley", n_jobs=None))]
+#[pyo3(signature = (columns, semivalue="shapley", intercept="known", n_jobs=None))]
 pub(crate) fn regression<'py>(
     py: Python<'py>,
     columns: Vec<PyReadonlyArray1<'py, f64>>,
     semivalue: &str,
+    intercept: &str,
     n_jobs: Option<isize>,
 ) -> PyResult<Vec<Column<'py>>> {
     let columns = columns.iter().map(|column| column.as_slice()).collect::<Result<Vec<_>, _>>()?;
-    let Some((&[p, q, m, d2, e2, sigma2], rest)) = columns.split_first_chunk() else {
-        return Err(input_error("expected six or seven columns"));
-    };
+    let [p, q, m, d2, e2, sigma2, c_lin, b, tau, c]: [&[f64]; 10] =
+        columns.try_into().map_err(|_| input_error("expected ten columns"))?;
     let case = |i: usize| {
-        let c_lin = rest.first().map(|column| column[i]);
-        RegressionCase::new(p[i], q[i], m[i], d2[i], e2[i], sigma2[i], c_lin)?.with_semivalue(semivalue)
+        let given = |column: &[f64]| Some(column[i]).filter(|cell| !cell.is_nan());
+        RegressionCase::new(p[i], q[i], m[i], d2[i], e2[i], sigma2[i], given(c_lin))?
+            .with_semivalue(semivalue)?
+            .with_tests(given(b), given(tau), given(c))?
+            .with_intercept(intercept)
     };
     evaluate(py, n_jobs, p.len(), case, |case| {
         let forms = case.evaluate();

@@ -16,8 +16,12 @@
 //! | `command.rs` | the command `dshap` |
 //! | `catalogue.rs` | every method and every option, as JSON |
 //! | `baselines.rs` | values by fitting models to sets of rows |
+//! | `own_utility.rs` | the same for a Python function of sets |
 //! | `evaluate.rs` | how good values are: curves, detection, agreement, figures |
+//! | `cleaning.rs` | suspicious rows, and what to do with them |
 //! | `owners.rs` | owners of rows, payouts, receipts |
+//! | `report.rs` | values and owners as a page |
+//! | `spread.rs` | fits and values of rows on several machines |
 //! | `formula.rs` | the closed forms for arrays of numbers |
 //! | `work.rs` | threads, progress, interruption |
 //! | `error.rs` | every decision about exceptions |
@@ -26,14 +30,18 @@
 mod arrays;
 mod baselines;
 mod catalogue;
+mod cleaning;
 mod command;
 mod error;
 mod evaluate;
 mod facts;
 mod formula;
 mod labels;
+mod own_utility;
 mod owners;
 mod params;
+mod report;
+mod spread;
 mod table;
 mod valuer;
 mod words;
@@ -51,13 +59,24 @@ mod _dshap {
     #[pymodule_export]
     use crate::catalogue::catalogue;
     #[pymodule_export]
+    use crate::cleaning::{cleaned, suspects};
+    #[pymodule_export]
     use crate::command::command;
     #[pymodule_export]
     use crate::evaluate::{agreement, corrupted, detection, drawn, orders};
     #[pymodule_export]
     use crate::formula::{bounds, classification, density, ranking, regression, spelled, synergy};
     #[pymodule_export]
+    use crate::own_utility::baseline_of_sets;
+    #[pymodule_export]
     use crate::owners::{owners, payout, payout_by_file, verify};
+    #[pymodule_export]
+    use crate::report::{owners_page, values_page};
+    #[pymodule_export]
+    use crate::spread::{
+        Spread, merged_means, merged_part, n_tests, own_means, owners_of_moments, part_names, part_of,
+        value_rows, values_of_means,
+    };
     #[pymodule_export]
     use crate::table::Table;
     #[pymodule_export]

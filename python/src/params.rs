@@ -21,21 +21,7 @@ pub(crate) fn given(
     table: &Table,
     categorical: &[String],
 ) -> PyResult<Given> {
-    let defaults = object.getattr("_DEFAULTS")?;
-    let mut given = Given::new();
-    // Columns are named in the words of a table, not in those of the user.
-    for option in options::all().filter(|option| option.name != CATEGORICAL.name) {
-        let name = parameter(option);
-        if !defaults.contains(name)? {
-            continue;
-        }
-        let value = read(option, &object.getattr(name)?)?;
-        if value != read(option, &defaults.get_item(name)?)?
-            && let Some(value) = value
-        {
-            given = given.with(option, value);
-        }
-    }
+    let mut given = changed(object)?;
     let word = |word: &str| Value::Word(word.into());
     if let Some(target) = table.target() {
         given = given.with(&TARGET, word(target));
@@ -52,6 +38,26 @@ pub(crate) fn given(
         Some(task) => Ok(given.with(&TASK, word(task.name()))),
         None => Ok(given),
     }
+}
+
+/// The options whose parameters do not have their default, without those that name columns.
+pub(crate) fn changed(object: &Bound<'_, PyAny>) -> PyResult<Given> {
+    let defaults = object.getattr("_DEFAULTS")?;
+    let mut given = Given::new();
+    // Columns are named in the words of a table, not in those of the user.
+    for option in options::all().filter(|option| option.name != CATEGORICAL.name) {
+        let name = parameter(option);
+        if !defaults.contains(name)? {
+            continue;
+        }
+        let value = read(option, &object.getattr(name)?)?;
+        if value != read(option, &defaults.get_item(name)?)?
+            && let Some(value) = value
+        {
+            given = given.with(option, value);
+        }
+    }
+    Ok(given)
 }
 
 /// The options that a function without rows gives.
@@ -122,6 +128,10 @@ fn read(option: &OptionEntry, value: &Bound<'_, PyAny>) -> PyResult<Option<Value
         },
         Kind::Number { .. } if !is_boolean => number(value),
         Kind::Count { .. } if !is_boolean => value.extract().ok().map(Value::Count),
+        Kind::Counts { .. } if !is_boolean => {
+            let several = || value.extract().ok().map(Value::Counts);
+            value.extract().ok().map(Value::Count).or_else(several)
+        }
         Kind::WordOrNumber { .. } if !is_boolean => number(value).or_else(|| word(value)),
         Kind::Choice { .. } | Kind::Constant | Kind::Semivalue => word(value),
         // A label may be anything that can be written down.
@@ -193,7 +203,7 @@ pub(crate) fn of_valuer<'py>(py: Python<'py>, valuer: &FittedValuer) -> PyResult
             Some(Value::Number(number)) => params.set_item(name, number)?,
             Some(Value::Count(count)) => params.set_item(name, count)?,
             Some(Value::Word(word)) => params.set_item(name, word)?,
-            Some(Value::List(_)) | None => {}
+            Some(Value::List(_) | Value::Counts(_)) | None => {}
         }
     }
     params.set_item("method", how.method.name())?;

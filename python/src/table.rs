@@ -222,6 +222,23 @@ impl Table {
     }
 }
 
+/// A source with the rows and columns of anything that hands out Arrow data, and the types
+/// of its columns.
+pub(crate) fn arrow_source(
+    py: Python<'_>,
+    rows: &Bound<'_, PyAny>,
+) -> PyResult<(Source, Vec<(String, DataType)>)> {
+    let unreadable = |error: PyErr| input_error(&format!("rows cannot be read as a table: {error}"));
+    let reader = rows.extract::<AnyRecordBatch>().map_err(unreadable)?.into_reader()?;
+    let schema = reader.schema();
+    let batches = reader.collect::<Result<Vec<_>, _>>();
+    let batches = batches.map_err(|error| input_error(&format!("rows cannot be read: {error}")))?;
+    let fields = schema.fields().iter().map(|field| (field.name().clone(), field.data_type().clone()));
+    let fields = fields.collect();
+    let source = Source::of_batches("rows", schema, batches).map_err(|e| raise(py, &e.into()))?;
+    Ok((source, fields))
+}
+
 /// `y` as Arrow data.
 fn target_array(y: &Bound<'_, PyAny>, kind: TargetKind) -> PyResult<ArrayRef> {
     if kind == TargetKind::Words {

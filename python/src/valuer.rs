@@ -7,8 +7,8 @@ use crate::params;
 use crate::table::Table;
 use crate::words::Spelling;
 use crate::work;
-use dshap_catalogue::options::REFERENCE;
-use dshap_catalogue::{Given, Task};
+use dshap_catalogue::options::{POPULATION, REFERENCE};
+use dshap_catalogue::{Given, Task, Value};
 use dshap_io::{AtomicFile, Numbers};
 use dshap_models::linear::LinearModel;
 use dshap_models::{Error, FittedValuer, SizeChoice, Unwatched, Warning};
@@ -43,9 +43,10 @@ pub(crate) struct Valuer {
 impl Valuer {
     /// Fits a table with the parameters of `estimator`. Whether columns have names of
     /// their own is remembered. A table that is kept is marked where the fit itself does
-    /// not know it again. `test` holds the rows that nearest neighbours predict.
+    /// not know it again. `test` holds the rows that values are for, or that nearest neighbours
+    /// predict; a population of them has no targets.
     #[staticmethod]
-    #[pyo3(signature = (table, estimator, categorical, has_names, is_kept, n_jobs=None, progress=None, test=None))]
+    #[pyo3(signature = (table, estimator, categorical, has_names, is_kept, n_jobs=None, progress=None, test=None, is_population=false))]
     fn fit(
         py: Python<'_>,
         table: &Bound<'_, Table>,
@@ -56,11 +57,16 @@ impl Valuer {
         n_jobs: Option<isize>,
         progress: Option<Py<PyAny>>,
         test: Option<&Bound<'_, Table>>,
+        is_population: bool,
     ) -> PyResult<Self> {
         let table = table.get();
         let task = params::task(estimator)?;
         let method = params::method(estimator, task)?;
         let given = params::given(estimator, Some(task), table, &categorical)?;
+        let given = match is_population {
+            true => given.with(&POPULATION, Value::List(Vec::new())),
+            false => given,
+        };
         if task == Task::Density && table.__len__() == 1 {
             // Otherwise the error would be that no column varies.
             return Err(input_error("one reference row is too few, since nothing varies (n_samples = 1)"));
@@ -216,6 +222,59 @@ impl Valuer {
         columns(py, valued, spelling)
     }
 
+    /// Standard errors of the sums of the values of groups of rows: `group` has the number of
+    /// the group of each row, or −1. None where the method does not know them.
+    #[pyo3(signature = (table, group, n_groups, m=None, q=None, leave_one_out=false, n_jobs=None))]
+    fn sum_errors<'py>(
+        &self,
+        py: Python<'py>,
+        table: &Bound<'py, Table>,
+        group: Vec<i64>,
+        n_groups: usize,
+        m: Option<usize>,
+        q: Option<usize>,
+        leave_one_out: bool,
+        n_jobs: Option<isize>,
+    ) -> PyResult<Option<Bound<'py, PyArray1<f64>>>> {
+        let table = table.get();
+        if group.len() != table.__len__() {
+            return Err(input_error("the rows have changed since they were valued"));
+        }
+        let ready = self.with_sizes(py, params::sizes(m, q))?;
+        let mut groups = vec![Vec::new(); n_groups];
+        for (row, number) in group.into_iter().enumerate() {
+            if let Some(members) = usize::try_from(number).ok().and_then(|number| groups.get_mut(number)) {
+                members.push(row);
+            }
+        }
+        let found = work::run(py, table.spelling(), n_jobs, None, |observer| {
+            ready.sum_errors(table.source(), &groups, leave_one_out, observer)
+        })?;
+        Ok(found.map(|errors| errors.into_pyarray(py)))
+    }
+
+    /// Why a row of a table is worth what it is worth: facts as JSON, and sentences.
+    #[pyo3(signature = (table, row, m=None, q=None, leave_one_out=false, n_jobs=None, progress=None))]
+    fn explain_row(
+        &self,
+        py: Python<'_>,
+        table: &Bound<'_, Table>,
+        row: u64,
+        m: Option<usize>,
+        q: Option<usize>,
+        leave_one_out: bool,
+        n_jobs: Option<isize>,
+        progress: Option<Py<PyAny>>,
+    ) -> PyResult<(String, Vec<String>)> {
+        let table = table.get();
+        let ready = self.with_sizes(py, params::sizes(m, q))?;
+        let explained = work::run(py, table.spelling(), n_jobs, progress, |observer| {
+            ready.explain(table.source(), row, leave_one_out, observer)
+        })?;
+        let facts = serde_json::to_string(&explained).map_err(|error| input_error(&error.to_string()))?;
+        Ok((facts, dshap_words::explanation(&explained)))
+    }
+
     /// What was learned.
     fn facts<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
         facts::of(py, &self.ready)
@@ -265,7 +324,11 @@ impl Valuer {
 }
 
 impl Valuer {
-    fn new(ready: ReadyValuer, warnings: &[Warning], spelling: Spelling<'_>) -> Self {
+    pub(crate) fn ready(&self) -> &ReadyValuer {
+        &self.ready
+    }
+
+    pub(crate) fn new(ready: ReadyValuer, warnings: &[Warning], spelling: Spelling<'_>) -> Self {
         let warnings = sentences(warnings, spelling);
         Self { ready: Arc::new(ready), warnings, mark: None, other_sizes: Mutex::new(None) }
     }
@@ -309,7 +372,7 @@ impl Valuer {
     }
 }
 
-fn ready_again(fitted: Fitted) -> Result<(ReadyValuer, Vec<Warning>), Error> {
+pub(crate) fn ready_again(fitted: Fitted) -> Result<(ReadyValuer, Vec<Warning>), Error> {
     let ready = ReadyValuer::new(fitted.valuer, None, &Given::new())?;
     Ok((ready, fitted.summary.warnings))
 }

@@ -102,6 +102,10 @@ impl Speech for Spelling<'_> {
         "give the labels as text".into()
     }
 
+    fn dates_as_numbers(&self) -> Option<String> {
+        None
+    }
+
     fn name_rows_by(&self, _column: &str) -> Option<String> {
         None
     }

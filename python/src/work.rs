@@ -18,17 +18,20 @@ const PULSE: Duration = Duration::from_millis(50);
 struct Watch {
     stage: Mutex<Option<(Stage, u64)>>,
     done: AtomicU64,
+    rows: AtomicU64,
     interrupted: AtomicBool,
 }
 
 impl Observer for Watch {
     fn begin(&self, stage: Stage, total: u64) {
         self.done.store(0, Ordering::Relaxed);
+        self.rows.store(0, Ordering::Relaxed);
         *self.stage.lock().unwrap_or_else(PoisonError::into_inner) = Some((stage, total));
     }
 
-    fn advance(&self, done: u64, _: u64) {
+    fn advance(&self, done: u64, rows: u64) {
         self.done.store(done, Ordering::Relaxed);
+        self.rows.store(rows, Ordering::Relaxed);
     }
 
     fn end(&self) {}
@@ -39,13 +42,38 @@ impl Observer for Watch {
 }
 
 impl Watch {
-    /// Calls `progress(stage, done, total)`.
+    /// Calls `progress(stage, done, total, unit)`; the total is 0 while it is not known.
     fn tell(&self, py: Python<'_>, progress: &Py<PyAny>) -> PyResult<()> {
         let stage = *self.stage.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some((stage, total)) = stage {
-            progress.call1(py, (stage.name(), self.done.load(Ordering::Relaxed), total))?;
-        }
+        let Some((stage, total)) = stage else { return Ok(()) };
+        let (done, rows) = (self.done.load(Ordering::Relaxed), self.rows.load(Ordering::Relaxed));
+        let (done, total) = match unit(stage) {
+            // Rows in memory have the same number of bytes each.
+            "row" if done == 0 => (0, 0),
+            "row" => (rows, (total as f64 * rows as f64 / done as f64).round() as u64),
+            _ => (done, total),
+        };
+        progress.call1(py, (stage.name(), done, total, unit(stage)))?;
         Ok(())
+    }
+}
+
+/// What a stage counts.
+fn unit(stage: Stage) -> &'static str {
+    match stage {
+        Stage::Bandwidth => "part",
+        Stage::Sets => "set",
+        Stage::Draw => "round",
+        Stage::Coalitions => "coalition",
+        Stage::Trial(_) => "step",
+        Stage::Survey
+        | Stage::Components
+        | Stage::Fit
+        | Stage::Refine
+        | Stage::Calibrate
+        | Stage::Forget
+        | Stage::Value
+        | Stage::Read => "row",
     }
 }
 
@@ -57,7 +85,28 @@ pub(crate) fn run<T: Send>(
     progress: Option<Py<PyAny>>,
     work: impl FnOnce(&dyn Observer) -> Result<T, Error> + Send,
 ) -> PyResult<T> {
-    let pool = pool(n_threads(n_jobs)?)?;
+    run_on(&*pool(n_threads(n_jobs)?)?, py, spelling, progress, work)
+}
+
+/// The same on threads of its own: for work that calls Python, which may call dshap again. On
+/// the threads of a kept pool the two would wait for each other.
+pub(crate) fn run_apart<T: Send>(
+    py: Python<'_>,
+    spelling: Spelling<'_>,
+    n_jobs: Option<isize>,
+    progress: Option<Py<PyAny>>,
+    work: impl FnOnce(&dyn Observer) -> Result<T, Error> + Send,
+) -> PyResult<T> {
+    run_on(&*started(n_threads(n_jobs)?)?, py, spelling, progress, work)
+}
+
+fn run_on<T: Send>(
+    pool: &ThreadPool,
+    py: Python<'_>,
+    spelling: Spelling<'_>,
+    progress: Option<Py<PyAny>>,
+    work: impl FnOnce(&dyn Observer) -> Result<T, Error> + Send,
+) -> PyResult<T> {
     let watch = Watch::default();
     let mut stopped: Option<PyErr> = None;
     let outcome = py.detach(|| {
@@ -124,22 +173,23 @@ type Pools = Vec<((u32, usize), Arc<ThreadPool>)>;
 /// valuing a thousand rows, and threads do not survive a fork.
 static POOLS: Mutex<Pools> = Mutex::new(Vec::new());
 
+fn started(n_threads: usize) -> PyResult<Arc<ThreadPool>> {
+    ThreadPoolBuilder::new()
+        .num_threads(n_threads)
+        .thread_name(|index| format!("dshap-{index}"))
+        .build()
+        .map(Arc::new)
+        .map_err(|error| input_error(&format!("cannot start {n_threads} threads: {error}")))
+}
+
 fn pool(n_threads: usize) -> PyResult<Arc<ThreadPool>> {
     let key = (std::process::id(), n_threads);
-    let start = || {
-        let pool = ThreadPoolBuilder::new()
-            .num_threads(n_threads)
-            .thread_name(|index| format!("dshap-{index}"))
-            .build()
-            .map_err(|error| input_error(&format!("cannot start {n_threads} threads: {error}")))?;
-        Ok(Arc::new(pool))
-    };
     // After a fork the lock may be held by a thread that no longer exists.
-    let Ok(mut pools) = POOLS.try_lock() else { return start() };
+    let Ok(mut pools) = POOLS.try_lock() else { return started(n_threads) };
     if let Some((_, pool)) = pools.iter().find(|(have, _)| *have == key) {
         return Ok(Arc::clone(pool));
     }
-    let pool = start()?;
+    let pool = started(n_threads)?;
     if pools.len() == KEPT_POOLS {
         let ((process, _), oldest) = pools.remove(0);
         if process != key.0 {

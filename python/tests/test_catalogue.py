@@ -21,7 +21,7 @@ FUNCTIONS = {
 }
 
 #: Parameters of the estimators that are not options.
-ONLY_PYTHON = {"method", "keep_training", "n_jobs", "progress"}
+ONLY_PYTHON = {"estimator", "method", "keep_training", "n_jobs", "progress"}
 
 #: Options that Python has in another form.
 OTHERWISE = {
@@ -30,6 +30,7 @@ OTHERWISE = {
     "features": "columns of X",
     "id": "the index of a frame",
     "keep": "the index of a frame",
+    "population": "`population` of `fit`",
     "per_class": "`Values.per_class`",
     "reference": "`fit`",
     "stderr": "`std_error` of `explain`",
@@ -40,7 +41,7 @@ OTHERWISE = {
 }
 
 #: Options that only files need, and sets of rows, which only the command line values.
-ONLY_COMMAND_LINE = {"checkpoint", "decimal", "no_header", "sets", "synergy"}
+ONLY_COMMAND_LINE = {"checkpoint", "dates", "decimal", "no_header", "sets", "synergy"}
 
 #: Groups of options about runs, output, trials and owners; `dshap.owners` and `dshap.payout` have parameters of their own.
 OTHER_GROUPS = {"output", "run", "trial", "owners", "payout"}
@@ -139,6 +140,7 @@ def test_docstrings_are_filled_in():
         RegressionValuer(m=50, q=9, intercept=False, dependent="error", missing="mean", unseen="zero", pca=2),
         RegressionValuer(refit_intercept=True, constant="full:2.5"),
         RegressionValuer("general", ridge=1.5, stop=0.1, samples=8, seed=3),
+        RegressionValuer("general", targets="observed", samples=8),
         RegressionValuer("lower", q=55, bound_c=0.7, bound_C=0.1, ridge=2.0),
         RegressionValuer("algorithm-3", stop=0.1, stop_draws=0.2, samples=9, seed=1),
         RegressionValuer("knn", k=3, metric="manhattan", scale="none", samples=20, seed=2),

@@ -207,8 +207,12 @@ def test_the_estimate_is_that_of_scikit_learn(cells):
 def test_what_was_learned(cells):
     valuer = DensityValuer().fit(cells)
     curve = valuer.bandwidth_curve_
-    assert curve.shape == (7, 2) and valuer.bandwidth_ == curve[curve[:, 1].argmax(), 0]
-    np.testing.assert_allclose(curve[:, 0], np.logspace(-2, 1, 7), rtol=1e-12)
+    assert curve.shape == (13, 2) and valuer.bandwidth_ == curve[curve[:, 1].argmax(), 0]
+    assert (np.diff(curve[:, 0]) > 0).all()
+    grid = DensityValuer(bandwidth="grid").fit(cells)
+    np.testing.assert_allclose(grid.bandwidth_curve_[:, 0], np.logspace(-2, 1, 7), rtol=1e-12)
+    assert {tuple(line) for line in grid.bandwidth_curve_} < {tuple(line) for line in curve}
+    assert curve[:, 1].max() >= grid.bandwidth_curve_[:, 1].max()
     assert (valuer.n_rows_, valuer.rows_used_, valuer.p_, valuer.m_, valuer.log_unit_) == (400, 400, 3, 400, 0.0)
     assert valuer.columns_ == ["column_0", "column_1", "column_2"] and valuer.dropped_ == []
     given = DensityValuer(bandwidth=0.3).fit(cells)
@@ -308,7 +312,7 @@ def test_rows_that_were_changed_are_noticed(cells):
     [
         ({"method": "gaussian"}, "`method` is 'gaussian'; expected 'closed' or 'monte-carlo'"),
         ({"kernel": "box"}, "`kernel` is 'box'; expected 'gaussian', 'uniform', 'epanechnikov' or"),
-        ({"bandwidth": "0.3"}, "`bandwidth` is '0.3'; expected 'auto', 'scott', 'silverman' or a number"),
+        ({"bandwidth": "0.3"}, "`bandwidth` is '0.3'; expected 'auto', 'grid', 'scott', 'silverman' or a number"),
         ({"bandwidth": True}, "`bandwidth` is True; expected"),
         ({"bandwidth": 0}, "`bandwidth` is 0; expected"),
         ({"bandwidth": float("nan")}, "`bandwidth` is nan; expected"),

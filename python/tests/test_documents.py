@@ -4,6 +4,7 @@ import doctest
 import re
 import subprocess
 import sys
+from typing import get_args
 
 import numpy as np
 import pandas as pd
@@ -11,8 +12,13 @@ import pytest
 from conftest import ROOT
 
 import dshap
+import dshap._catalogue
 import dshap._classification
 import dshap._density
+import dshap._label_issues
+import dshap._oob
+import dshap._parameters
+import dshap._pipeline
 import dshap._regression
 import dshap._trials
 import dshap._values
@@ -42,6 +48,9 @@ def test_the_guide(monkeypatch, tmp_path):
         dshap.formula,
         dshap._classification,
         dshap._density,
+        dshap._label_issues,
+        dshap._oob,
+        dshap._pipeline,
         dshap._regression,
         dshap._trials,
         dshap._values,
@@ -102,6 +111,21 @@ def test_types(what, tmp_path):
     command = [sys.executable, "-m", *map(str, TYPES[what]), str(ROOT / "pyproject.toml")]
     done = subprocess.run(command, capture_output=True, text=True, cwd=tmp_path)
     assert done.returncode == 0, done.stdout + done.stderr
+
+
+def test_a_misspelled_method_is_a_type_error(tmp_path):
+    script = tmp_path / "script.py"
+    script.write_text('from dshap import RegressionValuer\nRegressionValuer("gausian")\nRegressionValuer("calibrated")\n')
+    command = [sys.executable, "-m", "mypy", "--config-file", str(ROOT / "pyproject.toml"), str(script)]
+    done = subprocess.run(command, capture_output=True, text=True, cwd=tmp_path)
+    errors = [line for line in done.stdout.splitlines() if "error:" in line]
+    assert len(errors) == 1 and "script.py:2" in errors[0] and "gausian" in errors[0], done.stdout
+
+
+@pytest.mark.parametrize("task", ["regression", "classification", "density"])
+def test_methods_of_type_checkers_are_those_of_the_catalogue(task):
+    known = get_args(getattr(dshap._parameters, f"{task.capitalize()}Method"))
+    assert sorted(known) == sorted(entry["name"] for entry in dshap._catalogue.methods_for(task))
 
 
 def test_reference_pages_can_be_made(tmp_path):

@@ -190,3 +190,18 @@ def test_valuers_take_a_semivalue():
     assert not np.allclose(values["banzhaf"], values["shapley"])
     densities = [DensityValuer(semivalue=law, bandwidth=1.0).fit(X).value(X) for law in ("shapley", "at-m")]
     assert not np.allclose(*densities)
+
+
+def test_sets_keep_their_targets_where_they_are_asked_to():
+    rng = np.random.default_rng(25)
+    X = rng.normal(size=(60, 2))
+    y = X[:, 0] ** 2 + 0.1 * rng.normal(size=60)
+    drawn = {targets: dshap.RegressionValuer("general", targets=targets, samples=64).fit(X, y) for targets in ("expected", "observed")}
+    values = {targets: valuer.value(X, y) for targets, valuer in drawn.items()}
+    plain = dshap.RegressionValuer("general", samples=64).fit(X, y).value(X, y)
+    np.testing.assert_array_equal(values["expected"], plain)
+    assert not np.allclose(values["observed"], plain)
+    with pytest.raises(ValueError, match="targets"):
+        dshap.RegressionValuer("gaussian", targets="observed").fit(X, y)
+    with pytest.raises(ValueError, match="targets"):
+        dshap.RegressionValuer("general", targets="seen").fit(X, y)

@@ -114,6 +114,25 @@ def test_pickles_and_clones(setting):
         shapley.value(*tables["points"])
 
 
+def test_rows_may_come_one_by_one(setting):
+    """The order of the training rows is kept by the first call, and by a pickle if that was asked for."""
+    Valuer, tables, _ = setting
+    X, y = tables["points"]
+    fitted = {lists: Valuer("knn", k=3, lists=lists).fit(*tables["reference"]) for lists in (False, True)}
+    expected = fitted[False].value(X, y)
+    sizes = {lists: len(pickle.dumps(valuer)) for lists, valuer in fitted.items()}
+    # 120 test rows, each with the 119 others.
+    assert 8 * 120 * 119 < sizes[True] - sizes[False] < 8 * 120 * 119 + 4000
+    for valuer in [*fitted.values(), *(pickle.loads(pickle.dumps(valuer)) for valuer in fitted.values())]:
+        one_by_one = np.concatenate([valuer.value(X[i : i + 1], y[i : i + 1]) for i in range(len(y))])
+        assert_same_bits(one_by_one, expected)
+        assert_same_bits(valuer.value(X, y), expected)
+        errors = valuer.standard_errors(X[:2], y[:2])
+        assert_same_bits(errors, fitted[False].standard_errors(X, y)[:2])
+    # What was kept by a call is not part of a pickle that nobody asked to have it.
+    assert len(pickle.dumps(fitted[False])) == sizes[False]
+
+
 def test_threads_do_not_matter(setting):
     Valuer, tables, _ = setting
     one, two = (Valuer("knn", n_jobs=n).fit(*tables["reference"]) for n in (1, 2))
@@ -168,7 +187,6 @@ def test_refusals_say_what_to_do(setting):
 
     refused("`k` goes with `knn` and `knn-shapley` only", {"k": 3})
     refused("`metric` goes with `knn` and `knn-shapley` only", {"metric": "cosine"})
-    refused("`test` goes with `knn`,", {}, test=tables["test"])
     refused("with `test` all test rows are given", {"method": "knn", "samples": 5}, test=tables["test"])
     refused("pair of rows and their targets", {"method": "knn"}, test=X)
     refused("test rows have 2 features, but the reference has 3", {"method": "knn"}, test=(X[:, :2], y))

@@ -126,3 +126,32 @@ def test_owners_of_numbers_and_wrong_lengths():
         dshap.owners(X, y, by=["a"], test=test)
     with pytest.raises(InputError, match="no game between owners"):
         dshap.owners(X, y, by=np.repeat(["a", "b"], 60), method="loo")
+
+
+def test_several_sizes_have_a_column_each():
+    X, y, by, test = market(3)
+    several = dshap.owners(X, y, by=by, test=test, ridge=0.5, m=[30, 60])
+    for m in (30, 60):
+        one = dshap.owners(X, y, by=by, test=test, ridge=0.5, m=m)
+        assert np.array_equal(several.row_sum_at_m[m], one.row_sum)
+        assert np.array_equal(several.joint_at_m[m], one.joint)
+        assert one.row_sum_at_m == {}
+    names = list(several.to_pandas().columns)
+    assert names.index("row_sum_m30") < names.index("joint_m60") < names.index("shapley")
+    with pytest.raises(InputError):
+        dshap.owners(X, y, by=by, test=test, m=[30, 30])
+
+
+def test_many_owners_have_interactions_with_errors():
+    rng = np.random.default_rng(5)
+    n = 20 * 30
+    X = rng.normal(size=(n, 3))
+    y = X @ [1.0, -2.0, 0.5] + rng.normal(size=n)
+    by = np.repeat([f"v{g:02}" for g in range(20)], 30)
+    X[30:60], y[30:60] = X[:30], y[:30]
+    test = rng.normal(size=(200, 3))
+    found = dshap.owners(X, y, by=by, test=(test, test @ [1.0, -2.0, 0.5]), stop=0.2, game_only=True)
+    assert len(found.interactions) == 190
+    assert all(pair["stderr"] > 0 for pair in found.interactions)
+    values = [pair["value"] for pair in found.interactions]
+    assert values == sorted(values)

@@ -9,7 +9,7 @@ import polars as pl
 import pyarrow as pa
 import pytest
 
-from dshap import DshapError, FileError, InputError, RegressionValuer
+from dshap import DshapError, DshapWarning, FileError, InputError, RegressionValuer
 
 N = 40
 
@@ -133,13 +133,27 @@ def test_what_is_no_target(given, words, frame, y):
 
 
 @pytest.mark.parametrize("kind", ["pandas", "polars", "NumPy"])
+def test_a_row_without_a_target_is_left_out(kind, frame, y):
+    X = {"pandas": frame, "polars": pl.from_pandas(frame), "NumPy": frame.to_numpy()}[kind]
+    gap = y.copy()
+    gap[7] = np.nan
+    with pytest.warns(DshapWarning, match="1 reference row has a missing cell"):
+        values = RegressionValuer().fit(X, gap).value_training()
+    assert np.isnan(values).tolist() == [row == 7 for row in range(N)]
+    others = np.arange(N) != 7
+    kept = RegressionValuer().fit(frame[others], y[others]).value_training()
+    np.testing.assert_allclose(values[others], kept, rtol=1e-9)
+
+
+@pytest.mark.parametrize("kind", ["pandas", "polars", "NumPy"])
 @pytest.mark.parametrize(("cell", "words"), [(np.nan, "has no value"), (np.inf, "holds `inf`, which is not finite")])
 def test_bad_cells_are_placed_where_they_are(cell, words, kind, frame, y):
     X = {"pandas": frame, "polars": pl.from_pandas(frame), "NumPy": frame.to_numpy()}[kind]
     bad = y.copy()
     bad[7] = cell
     valuer = RegressionValuer().fit(X, y)
-    for target in (bad, pd.Series(bad, name="price")):
+    # Rows without a target are left out.
+    for target in (bad, pd.Series(bad, name="price")) if cell == np.inf else ():
         for act in (lambda: RegressionValuer().fit(X, target), lambda: valuer.value(X, target)):
             with pytest.raises(InputError, match=f"^`y` row 7 {words}"):
                 act()

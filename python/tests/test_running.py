@@ -241,8 +241,10 @@ def test_progress_in_the_manner_of_tqdm(capsys):
     RegressionValuer(progress=True).fit(X, y).value(X, y)
     shown = capsys.readouterr().err
     assert "fitting: 100%" in shown and "valuing: 100%" in shown
+    assert "300/300" in shown and "row/s" in shown and "B/s" not in shown
     RegressionValuer("general", progress=True, samples=16, m=30).fit(X, y).value(X, y)
-    assert "drawing sets" in capsys.readouterr().err
+    drawn = capsys.readouterr().err
+    assert "drawing sets" in drawn and ("round/s" in drawn or "s/round" in drawn)
     halves = [DensityValuer(progress=True, keep_training=False).fit(X[:150]), DensityValuer().fit(X[150:])]
     assert "smoothing: 100%" in capsys.readouterr().err
     halves[0].merge(halves[1])

@@ -8,6 +8,7 @@ import pytest
 from conftest import assert_same_bits
 
 from dshap import Groups, InputError, RegressionValuer, Values
+from dshap.datasets import gaussian_r
 
 
 @pytest.fixture
@@ -40,14 +41,14 @@ def test_owners(values):
     assert groups.n_rows.sum() == 700 and groups.total[0] >= groups.total[1]
     assert groups.n_negative.sum() == (values.value < 0).sum()
     frame = groups.to_pandas()
-    assert frame.columns.tolist() == ["owner", "total", "mean", "n_rows", "n_negative"]
+    assert frame.columns.tolist() == ["owner", "total", "stderr", "mean", "n_rows", "n_negative"]
     assert "ann" in repr(groups) and "<table" in groups._repr_html_()
     with pytest.raises(InputError, match="700 values"):
         values.by(["ann"])
 
 
 def test_frames_have_the_columns_of_the_command_line(values):
-    columns = ["row", "value", "stderr", "potential", "penalty", "dist_sq", "resid_sq", "note"]
+    columns = ["row", "value", "stderr", "potential", "penalty", "dist_sq", "resid_sq", "predicted", "residual", "note"]
     for frame, names in [
         (values.to_pandas(), lambda f: f.columns.tolist()),
         (values.to_polars(), lambda f: f.columns),
@@ -221,3 +222,52 @@ def test_frames_of_other_classes_come_back(rows):
     found = valuer.value(batch, y, as_frame=True)
     assert isinstance(found, pa.RecordBatch) and found.num_rows == 700
     assert_same_bits(np.asarray(found["value"]), valuer.value(homes, y))
+
+
+def test_errors_of_totals_use_the_fit_that_rows_share():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(300, 3))
+    y = X @ [1.0, 2.0, -1.0] + rng.normal(size=300)
+    valuer = RegressionValuer().fit(X, y)
+    points, targets = rng.normal(size=(40, 3)), rng.normal(size=40)
+    found = valuer.explain(points, targets, std_error=True)
+    assert np.allclose(found.by(np.arange(40)).stderr, found.stderr[found.by(np.arange(40)).owner])
+    halves = found.by(np.arange(40) < 20)
+    naive = np.sqrt((found.stderr[:20] ** 2).sum())
+    assert halves.stderr[list(halves.owner).index(True)] > 1.2 * naive
+    # Some rows, in another order, are the same group.
+    some = found[np.arange(19, -1, -1)].by(["a"] * 20)
+    assert some.stderr[0] == pytest.approx(halves.stderr[list(halves.owner).index(True)])
+    assert "stderr" in halves.to_pandas().columns and "stderr" in repr(halves)
+    training = valuer.explain_training(std_error=True).by(["a", "b"] * 150)
+    assert (training.stderr > 0).all()
+
+
+def test_totals_without_errors_have_none():
+    X, y = gaussian_r(100, 3, seed=5)
+    owners = ["a", "b"] * 50
+    assert RegressionValuer().fit(X, y).explain_training().by(owners).stderr is None
+    weighted = RegressionValuer().fit(X, y, sample_weight=np.ones(100)).explain_training(std_error=True)
+    assert weighted.by(owners).stderr is None
+    found = RegressionValuer().fit(X, y).explain_training(std_error=True)
+    import pickle
+
+    assert pickle.loads(pickle.dumps(found)).by(owners).stderr is None
+
+
+def test_several_sizes_at_once():
+    X, y = gaussian_r(100, 3, seed=5)
+    valuer = RegressionValuer().fit(X, y)
+    found = valuer.explain(X[:5], y[:5], m=[30, 80], std_error=True)
+    assert list(found.at_m) == [30, 80]
+    for m in (30, 80):
+        one = valuer.explain(X[:5], y[:5], m=m, std_error=True)
+        assert np.array_equal(found.at_m[m], one.value) and np.array_equal(found.stderr_at_m[m], one.stderr)
+    assert np.array_equal(found.value, found.at_m[30])
+    assert np.array_equal(found[2:4].at_m[80], found.at_m[80][2:4])
+    assert list(found.to_pandas().columns)[:5] == ["row", "value", "stderr", "value_m30", "stderr_m30"]
+    for wrong in ([30, 30], [], [0], [30, "x"]):
+        with pytest.raises((InputError, TypeError)):
+            valuer.explain(X[:5], y[:5], m=wrong)
+    with pytest.raises((InputError, TypeError)):
+        valuer.value(X[:5], y[:5], m=[30, 40])
