@@ -24,7 +24,11 @@ use crate::packed::{pack_lower, unpack_lower};
 use crate::{Error, Moments, Rows};
 use faer::linalg::matmul::matmul;
 use faer::linalg::triangular_solve::solve_lower_triangular_in_place;
-use faer::{Accum, Mat, MatRef, Par};
+use faer::{Accum, Mat, MatRef, Par, Side};
+
+/// After rows were taken away, a variance below this share of that with Gaussian noise is taken for
+/// rounding and approximation instead of noise: a standard error next to 0 would be a false promise.
+const LEAST_SPREAD: f64 = 0.05;
 
 /// Sums over the rows of a reference, each with the square of its weight.
 #[derive(Debug, Clone, PartialEq)]
@@ -163,15 +167,31 @@ impl NoiseShape {
     }
 
     /// Without the rows behind `gone`, seen by the same fit; nothing if these cannot have been
-    /// among them.
+    /// among them, or if too little of the sums is left to tell how residuals vary.
     pub fn without(mut self, gone: &Self) -> Option<Self> {
         self.add(gone, -1.0);
         let mean = |sum: f64| sum / self.weight;
         let is_possible = self.weight > 0.0
             && self.second > 0.0
             && mean(self.fourth) >= mean(self.second).powi(2)
-            && (0..self.square.ncols()).all(|k| self.square[(k, k)] > 0.0);
+            && self.spreads_by_at_least(LEAST_SPREAD);
         is_possible.then_some(self)
+    }
+
+    /// Whether the variance of every estimate is at least this share of that with Gaussian noise. It
+    /// could be negative: what is taken away is exact only if both fits have the same line.
+    fn spreads_by_at_least(&self, share: f64) -> bool {
+        let (dim, least) = (self.square.ncols(), share * self.second);
+        // Of the coefficients and the intercept.
+        let products = Mat::from_fn(dim + 1, dim + 1, |i, j| {
+            let product = match (i.checked_sub(1), j.checked_sub(1)) {
+                (None, None) => self.second,
+                (Some(k), None) | (None, Some(k)) => self.second_by[k],
+                (Some(k), Some(l)) => self.square[(k, l)],
+            };
+            product - if i == j { least } else { 0.0 }
+        });
+        products.llt(Side::Lower).is_ok()
     }
 
     /// Whether all rows of the reference were summed.
