@@ -18,7 +18,7 @@ pub enum Warning {
     /// Something a reader noticed.
     Reader(dshap_io::Note),
     /// A warning about one of several methods.
-    OfMethod(&'static str, Box<Warning>),
+    OfMethod(String, Box<Warning>),
 
     /// A file is both points and reference.
     PointsAreReference {

@@ -1,5 +1,6 @@
 //! Rows in memory, as each method sees them.
 
+use crate::entrant::Entrant;
 use crate::hand_out::{HandedOut, hand_out, method_of};
 use crate::judging::set_apart;
 use crate::measures::Kind;
@@ -21,7 +22,7 @@ pub struct BenchRequest {
     /// Files with the rows.
     pub points: Vec<String>,
     /// The methods. Each gets the options it takes.
-    pub methods: Vec<&'static Method>,
+    pub methods: Vec<Entrant>,
     /// Every option as given. Its test files are for all methods that measure what
     /// sets are worth. Without them one row in five is kept back, if a method or a
     /// curve measures. If there are curves beside such methods, half of the test rows
@@ -35,7 +36,7 @@ pub struct BenchRequest {
 
 /// Rows in memory, and the methods they are valued by.
 pub(crate) struct Bench {
-    pub(crate) methods: Vec<&'static Method>,
+    pub(crate) methods: Vec<Entrant>,
     /// Which options each method and the curves get.
     pub(crate) given: HandedOut,
     /// All rows, with a column less than levels for text.
@@ -89,7 +90,7 @@ impl Bench {
     /// curves beside the methods.
     pub(crate) fn read(
         request: &BenchRequest,
-        methods: Vec<&'static Method>,
+        methods: Vec<Entrant>,
         has_trial: bool,
         observer: &dyn Observer,
     ) -> Result<Self, Error> {
@@ -106,7 +107,7 @@ impl Bench {
     pub(crate) fn of(
         tables: Tables<'_>,
         given: &Given,
-        methods: Vec<&'static Method>,
+        methods: Vec<Entrant>,
         has_trial: bool,
         observer: &dyn Observer,
     ) -> Result<Self, Error> {
@@ -117,10 +118,11 @@ impl Bench {
         let (task, _) = settle_task(tables.points, given)?;
         let handed_out = hand_out(&methods, has_trial, task, given)?;
 
+        let entered = || methods.iter().map(|entrant| entrant.method);
         let seed = seed_in(given);
         let has_tests = tables.test.is_some();
-        let is_measured = has_trial || methods.iter().any(|method| measures(method));
-        let looking = methods.iter().copied().find(|method| has_trial && looks_at_tests(method, has_tests));
+        let is_measured = has_trial || methods.iter().any(|entrant| measures(entrant.method));
+        let looking = entered().find(|method| has_trial && looks_at_tests(method, has_tests));
         let divide = |table: &HeldTable, observer: &dyn Observer| {
             let test = tables.test.map(|test| table.read_tests(test, tables.memory, observer)).transpose()?;
             let mut parts = match test {
@@ -149,7 +151,7 @@ impl Bench {
         };
         draw(&mut table.rows);
         let (parts, judging) = divide(&table, observer)?;
-        let of_neighbours = methods.iter().copied().find(|method| method.is_of_neighbours());
+        let of_neighbours = entered().find(|method| method.is_of_neighbours());
         let near = match of_neighbours.filter(|_| !table.design.has_plain_features()) {
             None => None,
             Some(method) => {
@@ -179,7 +181,7 @@ impl Bench {
 
     /// Names the methods that have no Brier score, if one was asked for.
     pub(crate) fn brier_warning(&self) -> Option<Warning> {
-        let measuring = self.methods.iter().filter(|method| measures(method));
+        let measuring = self.methods.iter().map(|entrant| entrant.method).filter(|method| measures(method));
         let names: Vec<&'static str> = measuring.map(|method| method.name()).collect();
         let is_missing = self.wants_brier && (self.has_trial || !names.is_empty());
         is_missing.then_some(Warning::NoBrier { methods: names, curves: self.has_trial })
@@ -218,12 +220,12 @@ impl Bench {
 
     /// How many test rows methods value by that curves are not judged on, and which
     /// methods do.
-    pub(crate) fn valuing(&self) -> (usize, Vec<&'static str>) {
+    pub(crate) fn valuing(&self) -> (usize, Vec<String>) {
         match self.judging {
             None => (0, Vec::new()),
             Some(_) => {
-                let looking = self.methods.iter().filter(|method| self.looks_at_tests(method));
-                (self.parts.test.n_rows(), looking.map(|method| method.name()).collect())
+                let looking = self.methods.iter().filter(|entrant| self.looks_at_tests(entrant.method));
+                (self.parts.test.n_rows(), looking.map(|entrant| entrant.name.clone()).collect())
             }
         }
     }

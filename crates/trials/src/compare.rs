@@ -41,7 +41,7 @@ pub struct Comparison {
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Compared {
     /// Its name.
-    pub method: &'static str,
+    pub method: String,
     /// How long it took.
     pub seconds: f64,
 }
@@ -50,9 +50,9 @@ pub struct Compared {
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Pair {
     /// The name of one method.
-    pub one: &'static str,
+    pub one: String,
     /// The name of the other.
-    pub other: &'static str,
+    pub other: String,
     /// Spearman's correlation; absent if one side is all the same.
     pub spearman: Option<f64>,
     /// Kendall's correlation; absent if one side is all the same.
@@ -87,12 +87,12 @@ pub fn compare(
     }
     let (mut methods, mut columns) = (Vec::new(), Vec::new());
     let steps = Steps::new(observer, bench.methods.len() as u64);
-    for (number, method) in bench.methods.iter().enumerate() {
-        steps.of_method(method);
+    for (number, entrant) in bench.methods.iter().enumerate() {
+        steps.of_method(entrant);
         let timed = bench.values(number, None, seed_in(&request.given), &steps)?;
         steps.done();
         warnings.extend(timed.warnings);
-        methods.push(Compared { method: method.name(), seconds: timed.seconds });
+        methods.push(Compared { method: entrant.name.clone(), seconds: timed.seconds });
         columns.push(match &bench.parts.numbers {
             None => timed.value,
             Some(numbers) => {
@@ -110,8 +110,8 @@ pub fn compare(
         for j in i + 1..columns.len() {
             let (one, other): (&[f64], &[f64]) = (&columns[i], &columns[j]);
             pairs.push(Pair {
-                one: methods[i].method,
-                other: methods[j].method,
+                one: methods[i].method.clone(),
+                other: methods[j].method.clone(),
                 spearman: spearman(one, other),
                 kendall: kendall(one, other),
                 top_overlap: overlap(one, other, top),
@@ -147,7 +147,7 @@ fn hand_over(
     for field in carried {
         fields.push(field.clone().with_name(free_name(field.name(), carried, is_own)));
     }
-    fields.extend(methods.iter().map(|method| Field::new(method.method, DataType::Float64, true)));
+    fields.extend(methods.iter().map(|method| Field::new(&method.method, DataType::Float64, true)));
     fields.push(Field::new(NOTE, DataType::Utf8, true));
     let schema = Arc::new(Schema::new(fields));
     receiver.begin(&schema)?;

@@ -1,6 +1,7 @@
 //! `evaluate`: the trial and its result.
 
 use crate::bench::{Bench, BenchRequest, seed_in};
+use crate::entrant::Entrant;
 use crate::figure::Curve;
 use crate::hand_out::method_of;
 use crate::judgement::Judgement;
@@ -56,7 +57,7 @@ pub struct Evaluation {
     /// Other test rows, which some methods value by; 0 if none does.
     pub n_valuing: usize,
     /// The methods that value by them.
-    pub valuing: Vec<&'static str>,
+    pub valuing: Vec<String>,
     /// Where test rows come from: `test` or `points`.
     pub test_from: &'static str,
     /// Rows of the smallest set on a curve: `q` if there is no ridge.
@@ -87,7 +88,7 @@ pub struct Evaluation {
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct MethodResult {
     /// The method.
-    pub method: &'static str,
+    pub method: String,
     /// Half of the rows, and the others added from the highest value down.
     pub addition_high: f64,
     /// Its standard deviation.
@@ -141,8 +142,8 @@ pub fn evaluate(
         return Err(Error::NoTargets);
     }
     let chance = method_of(Baseline::Random);
-    let others = request.methods.iter().copied().filter(|method| *method != chance);
-    let bench = Bench::read(request, others.chain([chance]).collect(), true, observer)?;
+    let others = request.methods.iter().filter(|entrant| entrant.method != chance).cloned();
+    let bench = Bench::read(request, others.chain([Entrant::of(chance)]).collect(), true, observer)?;
     let (design, task) = (&bench.table.design, bench.table.task);
     let measure = bench.measure()?;
     let (utility, least_rows) = (measure.name, measure.least_rows);
@@ -163,8 +164,8 @@ pub fn evaluate(
     if n_wrong == 0 && task != Task::Density {
         warnings.push(Warning::EqualTargets);
     }
-    for (number, &method) in bench.methods.iter().enumerate() {
-        steps.of_method(method);
+    for (number, entrant) in bench.methods.iter().enumerate() {
+        steps.of_method(entrant);
         let timed = bench.values(number, None, seed, &steps)?;
         steps.done();
         warnings.extend(timed.warnings);
@@ -172,10 +173,10 @@ pub fn evaluate(
         if n_wrong > 0 {
             search.detect(number, &mut found, &mut curves)?;
         }
-        let value = Some(timed.value.as_slice()).filter(|_| method != chance);
-        let addition = orders.addition(method.name(), value)?;
+        let value = Some(timed.value.as_slice()).filter(|_| entrant.method != chance);
+        let addition = orders.addition(&entrant.name, value)?;
         steps.done();
-        let removal = orders.removal(method.name(), value)?;
+        let removal = orders.removal(&entrant.name, value)?;
         steps.done();
         // Chance has one curve, which counts for both ends.
         let [(addition_high, addition_high_std_dev), (addition_low, addition_low_std_dev)] =
@@ -185,7 +186,7 @@ pub fn evaluate(
         curves.extend(addition.into_iter().chain(removal).map(|traced| traced.curve));
         let mean_of = |found: &[f64]| (!found.is_empty()).then(|| mean(found));
         methods.push(MethodResult {
-            method: method.name(),
+            method: entrant.name.clone(),
             addition_high,
             addition_high_std_dev,
             addition_low,

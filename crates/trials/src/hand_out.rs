@@ -3,6 +3,7 @@
 //! Each method gets the options that it takes. An option that no method takes is
 //! refused.
 
+use crate::entrant::Entrant;
 use dshap_catalogue::options::{CONVENTION, Q, RIDGE, SAMPLES, STOP, TEST};
 use dshap_catalogue::{Given, MethodEntry, Misuse, OptionEntry, Task, check, check_several};
 use dshap_models::sets::Baseline;
@@ -31,14 +32,14 @@ pub(crate) fn method_of(baseline: Baseline) -> &'static Method {
 /// A method that is not for the task, an option that no method takes, or options
 /// that do not go together.
 pub(crate) fn hand_out(
-    tried: &[&'static Method],
+    tried: &[Entrant],
     has_trial: bool,
     task: Task,
     given: &Given,
 ) -> Result<HandedOut, Misuse> {
     let all = methods::entries();
     let trial = has_trial.then(|| method_of(Baseline::LeaveOneOut));
-    let named: Vec<&'static MethodEntry> = tried.iter().map(|method| &method.entry).collect();
+    let named: Vec<&'static MethodEntry> = tried.iter().map(|entrant| &entrant.method.entry).collect();
     let entries: Vec<&'static MethodEntry> =
         named.iter().copied().chain(trial.map(|method| &method.entry)).collect();
     for entry in &entries {
@@ -65,6 +66,9 @@ pub(crate) fn hand_out(
         } else {
             own = check_several(&entries, task, given, &all)?;
         }
+    }
+    for (own, entrant) in own.iter_mut().zip(tried) {
+        *own = entrant.options(std::mem::take(own));
     }
     for (entry, own) in entries.iter().zip(&own) {
         check(entry, Some(task), own, &all)?;
@@ -108,10 +112,10 @@ fn measures_by_tests(entry: &MethodEntry) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use dshap_catalogue::options::{CONSTANT, K, TARGET, UTILITY};
+    use dshap_catalogue::options::{CONSTANT, K, SEMIVALUE, TARGET, UTILITY};
 
-    fn find(names: &[&str]) -> Vec<&'static Method> {
-        names.iter().map(|name| methods::find(name).expect("a method")).collect()
+    fn find(names: &[&str]) -> Vec<Entrant> {
+        names.iter().map(|name| Entrant::parse(name).expect("a method")).collect()
     }
 
     fn given(options: &[(&'static OptionEntry, &str)]) -> Given {
@@ -165,6 +169,15 @@ mod tests {
             hand_out(&find(&["second-order", "loo"]), true, Task::Classification, &brier).expect("is taken");
         let has = [&out.methods[0], &out.methods[1], &out.trial].map(|own| own.has(&UTILITY));
         assert_eq!(has, [true, false, false]);
+    }
+
+    #[test]
+    fn own_options_are_checked_like_others() {
+        let out = hand_out(&find(&["gaussian", "gaussian:banzhaf"]), true, Task::Regression, &Given::new());
+        let words = out.expect("is taken").methods;
+        assert_eq!(words.iter().map(|own| own.word(&SEMIVALUE)).collect::<Vec<_>>(), [None, Some("banzhaf")]);
+        let refused = hand_out(&find(&["loo:banzhaf"]), true, Task::Regression, &Given::new());
+        assert!(matches!(refused, Err(Misuse::NotTaken { option: "semivalue", .. })), "{refused:?}");
     }
 
     #[test]

@@ -27,7 +27,7 @@ pub struct Judgement {
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Detector {
     /// The method.
-    pub method: &'static str,
+    pub method: String,
     /// Whether large penalties find more than low values.
     pub by_penalty: bool,
     /// Area under the ROC curve.
@@ -36,7 +36,7 @@ pub struct Detector {
     /// (1982).
     pub auc_std_error: f64,
     /// The second best method.
-    pub next: Option<&'static str>,
+    pub next: Option<String>,
     /// Whether the lead over that is more than two standard errors.
     pub leads_clearly: bool,
 }
@@ -45,7 +45,7 @@ pub struct Detector {
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Chooser {
     /// The method.
-    pub method: &'static str,
+    pub method: String,
     /// How much utility its curves have above those of chance, as a share of that of all
     /// rows: the mean over adding high values first and removing low ones first.
     pub advantage: f64,
@@ -59,7 +59,7 @@ pub struct Chooser {
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Removal {
     /// By this method.
-    pub method: &'static str,
+    pub method: String,
     /// The share that is removed.
     pub share: f64,
     /// The change, as a share of the utility of all rows.
@@ -82,10 +82,10 @@ impl Judgement {
             return Self { detector: None, chooser: None, removal: None };
         };
         let chooser = best_chooser(others, chance);
-        let method = chooser.as_ref().map(|chooser| chooser.method);
+        let method = chooser.as_ref().map(|chooser| chooser.method.as_str());
         Self {
             detector: best_detector(others, n_rows, n_wrong, repeats),
-            removal: method.and_then(|method| removal(method, chance.method, curves, whole, n_rows)),
+            removal: method.and_then(|method| removal(method, &chance.method, curves, whole, n_rows)),
             chooser,
         }
     }
@@ -97,16 +97,16 @@ fn best_detector(
     n_wrong: usize,
     repeats: usize,
 ) -> Option<Detector> {
-    let mut found: Vec<(f64, Option<f64>, &'static str, bool)> = Vec::new();
+    let mut found: Vec<(f64, Option<f64>, &str, bool)> = Vec::new();
     for method in methods {
         let ways =
             [(method.auc, method.auc_std_dev, false), (method.penalty_auc, method.penalty_auc_std_dev, true)];
         let ways = ways.into_iter().filter_map(|(auc, spread, by_penalty)| Some((auc?, spread, by_penalty)));
         let best = ways.reduce(|best, next| if next.0 > best.0 { next } else { best });
-        found.extend(best.map(|(auc, spread, by_penalty)| (auc, spread, method.method, by_penalty)));
+        found.extend(best.map(|(auc, spread, by_penalty)| (auc, spread, method.method.as_str(), by_penalty)));
     }
     found.sort_by(|one, other| other.0.total_cmp(&one.0));
-    let error_of = |(auc, spread, ..): &(f64, Option<f64>, &'static str, bool)| match spread {
+    let error_of = |(auc, spread, ..): &(f64, Option<f64>, &str, bool)| match spread {
         Some(spread) => spread / (repeats as f64).sqrt(),
         None => auc_std_error(*auc, n_wrong as f64, (n_rows - n_wrong) as f64),
     };
@@ -116,11 +116,11 @@ fn best_detector(
     let next = found.get(1);
     let apart = next.map(|next| CLEAR * auc_std_error.hypot(error_of(next)));
     is_better.then(|| Detector {
-        method: best.2,
+        method: best.2.into(),
         by_penalty: best.3,
         auc: best.0,
         auc_std_error,
-        next: next.map(|next| next.2),
+        next: next.map(|next| next.2.to_string()),
         leads_clearly: next.zip(apart).is_some_and(|(next, apart)| best.0 - next.0 > apart),
     })
 }
@@ -140,19 +140,14 @@ fn best_chooser(methods: &[MethodResult], chance: &MethodResult) -> Option<Choos
         let added = method.addition_high - chance.addition_high;
         0.5 * (added + method.removal_low - chance.removal_low)
     };
-    let each = methods.iter().map(|method| (advantage(method), method.method));
+    let each = methods.iter().map(|method| (advantage(method), &method.method));
     let best = each.filter(|(advantage, _)| advantage.is_finite());
     let (advantage, method) = best.reduce(|best, next| if next.0 > best.0 { next } else { best })?;
-    (advantage > 0.0).then_some(Chooser { method, advantage, spread, is_clear: advantage > CLEAR * spread })
+    let is_clear = advantage > CLEAR * spread;
+    (advantage > 0.0).then(|| Chooser { method: method.clone(), advantage, spread, is_clear })
 }
 
-fn removal(
-    method: &'static str,
-    chance: &'static str,
-    curves: &[Curve],
-    whole: f64,
-    n_rows: usize,
-) -> Option<Removal> {
+fn removal(method: &str, chance: &str, curves: &[Curve], whole: f64, n_rows: usize) -> Option<Removal> {
     let change = |method: &str, order: Order| {
         let is_it = |curve: &&Curve| {
             curve.experiment == Experiment::Removal && curve.order == order && curve.method == method
@@ -165,5 +160,5 @@ fn removal(
     };
     let (own, share) = change(method, Order::Low)?;
     let (by_chance, _) = change(chance, Order::Random)?;
-    (whole > 0.0).then_some(Removal { method, share, change: own, by_chance })
+    (whole > 0.0).then(|| Removal { method: method.into(), share, change: own, by_chance })
 }

@@ -43,6 +43,7 @@
 
 mod bench;
 mod compare;
+mod entrant;
 mod evaluation;
 mod figure;
 mod given;
@@ -59,6 +60,7 @@ mod valuing;
 
 pub use bench::BenchRequest;
 pub use compare::{Compared, Comparison, Pair, compare};
+pub use entrant::{Entrant, split_names};
 pub use evaluation::{Evaluation, MethodResult, Trial, evaluate};
 pub use figure::{Curve, Experiment, Order, figure};
 pub use given::{GivenCurves, GivenValues, curves_of};

@@ -46,14 +46,14 @@ impl Search<'_> {
         found: &mut Detected,
         curves: &mut Vec<Curve>,
     ) -> Result<(), Error> {
-        let method = self.bench.methods[number];
+        let entrant = &self.bench.methods[number];
         let y = self.bench.parts.players.y();
         let n = y.len();
         let marks = marks(0, n, MOST_MARKS);
         let mut by_value = vec![0.0; marks.len()];
         let mut by_penalty = vec![0.0; marks.len()];
         // A single random order would say little about chance.
-        let is_chance = method.baseline() == Some(Baseline::Random);
+        let is_chance = entrant.method.baseline() == Some(Baseline::Random);
         let n_orders = if is_chance { RANDOM_ORDERS } else { 1 };
         for repeat in 0..self.trial.repeats {
             let seed = seed_of(self.seed, repeat, Stream::Noise);
@@ -81,7 +81,7 @@ impl Search<'_> {
             if n_found > 0 {
                 divide(&mut shares, n_found as f64);
                 let (experiment, method, n_rows) =
-                    (Experiment::Detection, method.name().into(), marks.clone());
+                    (Experiment::Detection, entrant.name.clone(), marks.clone());
                 curves.push(Curve { experiment, method, order, n_rows, height: shares });
             }
         };

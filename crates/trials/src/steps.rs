@@ -1,6 +1,7 @@
 //! Progress of a trial: which method, and how many of all steps are done.
 
-use dshap_models::{Method, Observer, Stage};
+use crate::entrant::Entrant;
+use dshap_models::{Observer, Stage};
 use std::sync::atomic::{AtomicU64, Ordering};
 
 /// Counts the steps of a trial. What happens within a step is not shown.
@@ -15,9 +16,9 @@ impl<'a> Steps<'a> {
         Self { observer, n_done: AtomicU64::new(0), total }
     }
 
-    /// The next steps are those of `method`.
-    pub(crate) fn of_method(&self, method: &Method) {
-        self.observer.begin(Stage::Trial(method.name()), self.total);
+    /// The next steps are those of `entrant`.
+    pub(crate) fn of_method(&self, entrant: &Entrant) {
+        self.observer.begin(Stage::Trial(entrant.method.name()), self.total);
         self.observer.advance(self.n_done.load(Ordering::Relaxed), 0);
     }
 

@@ -32,7 +32,8 @@ impl Bench {
         observer: &dyn Observer,
     ) -> Result<Timed, Error> {
         let begun = Instant::now();
-        let (method, task) = (self.methods[number], self.table.task);
+        let (entrant, task) = (&self.methods[number], self.table.task);
+        let method = entrant.method;
         let (design, parts) = self.seen_by(method);
         let changed = y.map(|y| {
             let mut rows = parts.players.clone();
@@ -49,7 +50,7 @@ impl Bench {
         let tests = self.looks_at_tests(method).then_some(&parts.test);
         let valued = value_each_other(rows, tests, design, task, &how, observer);
         let (values, warnings) = valued.map_err(|error| self.parts.explain(error))?;
-        let of_method = |warning| Warning::OfMethod(method.name(), Box::new(warning));
+        let of_method = |warning| Warning::OfMethod(entrant.name.clone(), Box::new(warning));
         Ok(Timed {
             penalty: values.part(Part::Penalty).map(<[f64]>::to_vec),
             value: values.value,

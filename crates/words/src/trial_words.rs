@@ -22,11 +22,11 @@ pub fn evaluation_verdict(found: &Evaluation) -> Vec<String> {
             let by = if best.by_penalty { "large penalties" } else { "low values" };
             let mut sentence = format!(
                 "to find wrong targets, use {} and look at {by}: AUC {:.3} ± {:.3}",
-                quoted(best.method),
+                quoted(&best.method),
                 best.auc,
                 best.auc_std_error
             );
-            if let Some(next) = best.next {
+            if let Some(next) = &best.next {
                 let next = quoted(next);
                 sentence += &match best.leads_clearly {
                     true => format!(", clearly ahead of {next}"),
@@ -48,7 +48,7 @@ pub fn evaluation_verdict(found: &Evaluation) -> Vec<String> {
             };
             text.push(format!(
                 "to choose rows, use {}: its curves are {} above chance, {sure}",
-                quoted(best.method),
+                quoted(&best.method),
                 percent(best.advantage)
             ));
         }
@@ -64,7 +64,7 @@ pub fn evaluation_verdict(found: &Evaluation) -> Vec<String> {
         text.push(format!(
             "removing the {} of lowest value by {} {word} utility by {} (at random {by_chance} it by {}): {advice}",
             percent(removal.share),
-            quoted(removal.method),
+            quoted(&removal.method),
             percent(removal.change.abs()),
             percent(removal.by_chance.abs())
         ));
@@ -77,11 +77,11 @@ pub fn comparison_verdict(found: &Comparison) -> Option<String> {
     let least = found.pairs.iter().filter_map(|pair| Some((pair.spearman?, pair)));
     let (agreement, pair) = least.reduce(|least, next| if next.0 < least.0 { next } else { least })?;
     let fastest = found.methods.iter().min_by(|one, other| one.seconds.total_cmp(&other.seconds))?;
-    let (one, other) = (quoted(pair.one), quoted(pair.other));
+    let (one, other) = (quoted(&pair.one), quoted(&pair.other));
     Some(if agreement >= SAME {
         format!(
             "the methods rank rows alike (Spearman at least {agreement:.2}): use {}, the fastest",
-            quoted(fastest.method)
+            quoted(&fastest.method)
         )
     } else if agreement >= DIFFERENT {
         format!(

@@ -8,6 +8,7 @@ use clap::{Arg, ArgAction, ArgMatches, Command, ValueHint, value_parser};
 use dshap_catalogue::options::TOP;
 use dshap_catalogue::{Given, Kind};
 use dshap_models::Method;
+use dshap_trials::Entrant;
 use std::path::PathBuf;
 
 /// What was typed after `dshap value`.
@@ -77,7 +78,7 @@ pub(crate) struct MergeArgs {
 #[derive(Debug)]
 pub(crate) struct TrialArgs {
     pub(crate) points: Vec<String>,
-    pub(crate) methods: Vec<&'static Method>,
+    pub(crate) methods: Vec<Entrant>,
     pub(crate) output: Option<PathBuf>,
     pub(crate) given: Given,
 }
@@ -160,7 +161,13 @@ impl TrialArgs {
     pub(super) fn of(matches: &ArgMatches) -> Self {
         Self {
             points: texts(matches, "points"),
-            methods: matches.get_many("methods").into_iter().flatten().copied().collect(),
+            methods: matches
+                .get_many::<Vec<Entrant>>("methods")
+                .into_iter()
+                .flatten()
+                .flatten()
+                .cloned()
+                .collect(),
             output: matches.get_one("output").cloned(),
             given: given(matches),
         }

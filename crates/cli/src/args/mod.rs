@@ -16,6 +16,7 @@
 
 mod catalogued;
 mod clean;
+mod entrants;
 mod experiment;
 mod flags;
 mod formula;

@@ -1,5 +1,6 @@
 //! Which command has which options of the catalogue.
 
+use super::entrants::Entrants;
 use super::flags::flag;
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser, ValueParser};
 use clap::{Arg, ArgAction, ValueHint, value_parser};
@@ -200,14 +201,14 @@ fn several_methods() -> Arg {
     Arg::new("methods")
         .long("methods")
         .value_name("A,B")
-        .value_parser(method_names())
-        .value_delimiter(',')
+        .value_parser(Entrants)
         .action(ArgAction::Append)
         .hide_possible_values(true)
         .help("The methods, separated by commas; `dshap methods` lists all")
         .long_help(format!(
             "The methods, separated by commas; `dshap methods NAME` describes a method and its options\n\n\
-             Each method gets the options that it takes.\n\n{}\n\n\
+             Each method gets the options that it takes. A semivalue behind a colon is for that method alone, so that \
+             one trial can hold several: gaussian,gaussian:banzhaf,knn:beta:16,1\n\n{}\n\n\
              Default: gaussian,knn; closed,monte-carlo with --task density",
             summaries()
         ))

@@ -56,7 +56,7 @@ fn describe(found: &Comparison) -> String {
         let share = |number: Option<f64>| number.map(|number| format!("{number:.3}")).unwrap_or_default();
         let header = ["", "", "Spearman", "Kendall", &format!("best {}", found.top)].map(String::from);
         let pairs = found.pairs.iter().map(|pair| {
-            let [one, other] = [pair.one, pair.other].map(String::from);
+            let (one, other) = (pair.one.clone(), pair.other.clone());
             [one, other, share(pair.spearman), share(pair.kendall), share(pair.top_overlap)]
         });
         text += &aligned(&std::iter::once(header).chain(pairs).collect::<Vec<_>>());

@@ -70,7 +70,7 @@ fn table(found: &Evaluation) -> String {
     let header = ["method", "add high", "add low", "remove high", "remove low"].map(String::from);
     let lines = found.methods.iter().map(|method| {
         [
-            method.method.to_string(),
+            method.method.clone(),
             share(method.addition_high, method.addition_high_std_dev),
             share(method.addition_low, method.addition_low_std_dev),
             share(method.removal_high, method.removal_high_std_dev),
@@ -83,7 +83,7 @@ fn table(found: &Evaluation) -> String {
     let header = ["method", "AUC", "F1", "AUC by penalty", "seconds"].map(String::from);
     let lines = found.methods.iter().map(|method| {
         [
-            method.method.to_string(),
+            method.method.clone(),
             optional(method.auc, method.auc_std_dev),
             optional(method.f1, method.f1_std_dev),
             optional(method.penalty_auc, method.penalty_auc_std_dev),

@@ -13,7 +13,7 @@ use dshap_catalogue::{Given, Group, OptionEntry, Task, spelled};
 use dshap_io::{Destination, Format};
 use dshap_models::{Method, methods};
 use dshap_run::{Arrange, CheckpointFile, FitRequest, Resources, ValueRequest};
-use dshap_trials::BenchRequest;
+use dshap_trials::{BenchRequest, Entrant};
 use dshap_words::Speech;
 use std::io::IsTerminal;
 use std::path::{Path, PathBuf};
@@ -89,9 +89,9 @@ pub(crate) fn fit_request(args: &FitArgs, run: &RunOptions) -> Result<FitRequest
 pub(crate) fn bench_request(args: &TrialArgs, run: &RunOptions) -> Result<BenchRequest, Failure> {
     let TrialArgs { points, methods, output, given } = args;
     refuse_second_standard_input(&[points.as_slice(), given.list(&TEST)].concat())?;
-    let twice = methods.iter().enumerate().find(|(place, method)| methods[..*place].contains(method));
-    if let Some((_, method)) = twice {
-        return Err(Failure::usage(format!("`--methods` names `{}` twice", method.name())));
+    let twice = methods.iter().enumerate().find(|(place, entrant)| methods[..*place].contains(entrant));
+    if let Some((_, entrant)) = twice {
+        return Err(Failure::usage(format!("`--methods` names `{}` twice", entrant.name)));
     }
     let figure = given.word(&FIGURE).map(PathBuf::from);
     Ok(BenchRequest {
@@ -104,10 +104,10 @@ pub(crate) fn bench_request(args: &TrialArgs, run: &RunOptions) -> Result<BenchR
 }
 
 /// The methods that are tried if none is named: the usual one, and one that assumes other things.
-fn usual_methods(given: &Given) -> Vec<&'static Method> {
+fn usual_methods(given: &Given) -> Vec<Entrant> {
     let task = given.word(&TASK).and_then(Task::parse);
     let other = if task == Some(Task::Density) { "monte-carlo" } else { "knn" };
-    [Some(methods::default_for(task)), methods::find(other)].into_iter().flatten().collect()
+    [Some(methods::default_for(task)), methods::find(other)].into_iter().flatten().map(Entrant::of).collect()
 }
 
 /// Whether an option is for the engine. The others say what becomes of its result, or how a run goes; whether a

@@ -278,6 +278,12 @@ fn what_makes_no_sense_is_refused_in_words() {
             "invalid value 'shapely' for '--methods <A,B>'",
         ),
         ("evaluate t.csv --target y --methods loo,loo", "names `loo` twice"),
+        ("evaluate t.csv --target y --methods gaussian:banzhaf,gaussian:banzhaf", "`gaussian:banzhaf` twice"),
+        (
+            "compare t.csv --target y --methods gaussian:beta:1",
+            "`beta:1` in `gaussian:beta:1` is not a semivalue",
+        ),
+        ("evaluate t.csv --target y --methods gausian:banzhaf", "a similar value exists: 'gaussian'"),
         ("evaluate t.csv --target y --method loo", "a similar argument exists: '--methods'"),
         ("evaluate t.csv --target y --noise 1", "expected a number above 0"),
         ("evaluate t.csv --task density --noise 0.2", "`--noise` does not go with densities"),

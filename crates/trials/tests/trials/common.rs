@@ -4,10 +4,9 @@ use arrow_array::cast::AsArray;
 use arrow_array::types::Float64Type;
 use arrow_array::{Array, RecordBatch};
 use dshap_catalogue::{Given, Value, options};
-use dshap_models::{Method, methods};
 use dshap_run::{Arrange, Collected, Error, Resources, Unwatched};
 use dshap_testkit::Draws;
-use dshap_trials::{BenchRequest, Comparison, Evaluation, Trial, compare, evaluate};
+use dshap_trials::{BenchRequest, Comparison, Entrant, Evaluation, Trial, compare, evaluate, split_names};
 use std::fmt::Write;
 use tempfile::TempDir;
 
@@ -62,10 +61,9 @@ pub(crate) fn given(text: &str) -> Given {
 
 /// A request with methods by name.
 pub(crate) fn request(points: &str, methods: &str, given: Given) -> BenchRequest {
-    let find = |name: &str| -> &'static Method { methods::find(name).unwrap() };
     BenchRequest {
         points: vec![points.into()],
-        methods: methods.split(',').map(find).collect(),
+        methods: split_names(methods).iter().map(|name| Entrant::parse(name).unwrap()).collect(),
         given,
         outputs: Vec::new(),
         resources: Resources::default(),

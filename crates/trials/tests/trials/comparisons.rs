@@ -61,6 +61,26 @@ fn each_method_gets_the_options_it_takes() {
     }
 }
 
+/// Beta Shapley and Banzhaf stand beside the same method with the options of the trial.
+#[test]
+fn a_method_can_have_a_semivalue_of_its_own() {
+    let folder = Folder::new();
+    let table = folder.write("t.csv", &goods(12, 90));
+    let names = ["gaussian", "gaussian:banzhaf", "gaussian:beta:16,1", "knn:at-m"];
+    let (rows, found) = compared(&request(&table, &names.join(","), prices(""))).unwrap();
+    assert_eq!(found.methods.iter().map(|method| method.method.as_str()).collect::<Vec<_>>(), names);
+    for name in names {
+        let (method, semivalue) = name.split_once(':').unwrap_or((name, "shapley"));
+        let alone = prices(&format!("semivalue={semivalue}"));
+        let (alone, _) = compared(&request(&table, method, alone)).unwrap();
+        assert_same_bits(&column(&rows, name), &column(&alone, method), name);
+    }
+    assert_ne!(column(&rows, names[0]), column(&rows, names[1]));
+    let refused = compared(&request(&table, "loo:banzhaf", prices("")));
+    let refused = refused.map(|_| ()).expect_err("takes none");
+    assert!(matches!(refused, Error::Misuse(Misuse::NotTaken { option: "semivalue", method: "loo", .. })));
+}
+
 /// Only methods that measure need test rows; one row in five is kept back for them.
 #[test]
 fn rows_are_kept_back_only_for_methods_that_measure() {

@@ -210,7 +210,7 @@ fn warnings() -> Vec<Warning> {
     all.extend([
         Warning::Core(dshap::Warning::FewSizes { n_sizes: 3 }, names()),
         Warning::Reader(dshap_io::Note::NumericHeader { file: file() }),
-        Warning::OfMethod("knn", Box::new(Warning::LostDigits)),
+        Warning::OfMethod("knn".into(), Box::new(Warning::LostDigits)),
         Warning::PointsAreReference { file: file() },
         Warning::PointsInValuer { file: file(), valuer: "a.dshap".into() },
         Warning::PointsAreTests { file: file(), valuer: None },
