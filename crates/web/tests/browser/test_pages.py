@@ -1,6 +1,7 @@
 """Every page at three widths, light and dark; and the way from a file to a decision."""
 
 import json
+import re
 
 import pytest
 from playwright.sync_api import expect
@@ -109,7 +110,8 @@ def test_from_a_file_to_a_decision(watched, tmp_path):
     page.get_by_role("button", name="Value the rows").click()
     page.wait_for_selector("tbody tr td button")
     page.get_by_role("link", name="Tables and runs").first.click()
-    boxes = page.locator("input[type=checkbox]")
+    # By name: the page of the run, which is still shown for a moment, has other boxes.
+    boxes = page.get_by_role("checkbox", name=re.compile("^Compare run-"))
     boxes.nth(0).check()
     boxes.nth(1).check()
     page.get_by_role("button", name="Compare two runs").click()
