@@ -152,15 +152,15 @@ def methods_page(catalogue):
 
 
 def method_section(method, options):
-    saved = method["saved"]
     valuers = "cannot be saved"
-    if "Ok" in saved:
-        abilities = [word for word, has in (("updated", method["updates"]), ("merged", method["merges"])) if has]
-        valuers = "can be saved" + "".join(f" and {word}" for word in abilities)
+    if "Ok" in method["saved"]:
+        changes = [(word, method[key]) for word, key in (("updated", "updates"), ("merged", "merges")) if method[key]]
+        valuers = "can be saved" + "".join(f" and {word} ({', '.join(tasks)})" for word, tasks in changes)
+    parts = "; ".join(f"{case}: {', '.join(f'`{name}`' for name in names)}" for case, names in method["parts"].items())
     page = method["page"]
     facts = [
         ("tasks", ", ".join(method["tasks"])),
-        ("parts of a value", method["parts"] or "none"),
+        ("parts of a value", parts or "none"),
         ("standard errors", method["std_errors"] or "none"),
         ("passes", method["passes"]),
         ("valuers", valuers),
