@@ -33,7 +33,8 @@ ROOT_PAGES = {
     "SECURITY.md": "security.md",
 }
 
-LINK = re.compile(r"(\]\()([^)#\s]+)(#[^)\s]*)?\)")
+# In place, `](target)`, or as a line at the end, `[name]: target`.
+LINK = re.compile(r"(\]\(|^\[[^\]]+\]: )([^)#\s]+)(#[^)\s]*)?(\)|$)", flags=re.M)
 
 # The script with which the search works in pages that are opened from a folder.
 SHIM_ADDRESS = "https://unpkg.com/iframe-worker/shim"
@@ -81,12 +82,14 @@ def on_page_markdown(markdown, page, config, files):
     source = next((Path(name) for name, made in ROOT_PAGES.items() if made == page.file.src_uri), None)
     folder = Path() if source else Path("docs", page.file.src_uri).parent
     here = Path(page.file.src_uri).parent
+    home = config["extra"]["code_url"] + "/"
 
     def linked(match):
-        begin, target, anchor = match.group(1), match.group(2), match.group(3) or ""
-        if "://" in target or target.startswith("mailto:"):
+        begin, target, anchor, end = match.group(1), match.group(2), match.group(3) or "", match.group(4)
+        at_home = target.startswith(home)
+        if not at_home and ("://" in target or target.startswith("mailto:")):
             return match.group(0)
-        path = os.path.normpath(folder / target)
+        path = target.removeprefix(home) if at_home else os.path.normpath(folder / target)
         if path.startswith("docs/notebooks/") and not page.file.src_uri.startswith("notebooks/"):
             path = str(Path(path).with_suffix(".md"))
         if path in ROOT_PAGES:
@@ -94,8 +97,8 @@ def on_page_markdown(markdown, page, config, files):
         elif path.startswith("docs/") and files.get_file_from_path(path.removeprefix("docs/")):
             target = os.path.relpath(path.removeprefix("docs/"), here)
         elif not path.startswith("docs/") and (ROOT / path).exists():
-            target = f"{config['extra']['code_url']}/{path}"
-        return f"{begin}{target}{anchor})"
+            target = home + path
+        return f"{begin}{target}{anchor}{end}"
 
     return LINK.sub(linked, markdown)
 
@@ -149,15 +152,15 @@ def methods_page(catalogue):
 
 
 def method_section(method, options):
-    saved = method["saved"]
     valuers = "cannot be saved"
-    if "Ok" in saved:
-        abilities = [word for word, has in (("updated", method["updates"]), ("merged", method["merges"])) if has]
-        valuers = "can be saved" + "".join(f" and {word}" for word in abilities)
+    if "Ok" in method["saved"]:
+        changes = [(word, method[key]) for word, key in (("updated", "updates"), ("merged", "merges")) if method[key]]
+        valuers = "can be saved" + "".join(f" and {word} ({', '.join(tasks)})" for word, tasks in changes)
+    parts = "; ".join(f"{case}: {', '.join(f'`{name}`' for name in names)}" for case, names in method["parts"].items())
     page = method["page"]
     facts = [
         ("tasks", ", ".join(method["tasks"])),
-        ("parts of a value", method["parts"] or "none"),
+        ("parts of a value", parts or "none"),
         ("standard errors", method["std_errors"] or "none"),
         ("passes", method["passes"]),
         ("valuers", valuers),

@@ -27,6 +27,18 @@ def takes(method: dict[str, Any], option: str, task: str) -> dict[str, Any] | No
     return next((one for one in method["options"] if one["option"] == option and task in one["tasks"]), None)
 
 
+def is_of_neighbours(method: Any) -> bool:
+    """Whether a method values rows by their nearest neighbours."""
+    entry = methods().get(str(method))
+    return entry is not None and entry["measures"] == "neighbours"
+
+
+def is_theorem_2(method: Any) -> bool:
+    """Whether a method is a closed form of Theorem 2, which knows what to expect of a target."""
+    entry = methods().get(str(method))
+    return entry is not None and (entry["kind"], entry["measures"]) == ("closed-form", "squared-error")
+
+
 @functools.cache
 def methods() -> dict[str, dict[str, Any]]:
     """The entries of all methods by name, in the order of help."""

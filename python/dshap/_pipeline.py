@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, is_classifier
 
 from dshap import _checks
+from dshap._catalogue import is_of_neighbours
 from dshap._classification import ClassificationValuer
 from dshap._errors import InputError, InputTypeError, NotFittedError
 from dshap._leaves import LeafSpace, has_leaves
@@ -318,7 +319,7 @@ class PipelineValuer(PipelineParameters, BaseEstimator):
         real = np.asarray(self.model.predict(_taken(X, some)))
         valuer: Any = self.valuer_
         labels = isinstance(valuer, ClassificationValuer)
-        if str(valuer.method).startswith("knn"):
+        if is_of_neighbours(valuer.method):
             ours = _by_neighbours(valuer, cells, np.asarray(y), some, labels)
         else:
             coef, intercept = np.asarray(valuer.coef_), valuer.intercept_

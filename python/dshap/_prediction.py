@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dshap._base import BaseValuer
+from dshap._catalogue import is_theorem_2
 from dshap._errors import DshapError, InputError
 from dshap._inputs import Target
 from dshap._values import Values
@@ -207,7 +208,7 @@ class PredictionValuer(BaseValuer):
         raise NotImplementedError
 
     def _expects_targets(self) -> bool:
-        return self._fitted.params()["method"] in ("gaussian", "calibrated")
+        return is_theorem_2(self._fitted.params()["method"])
 
     def _target_of(self, y: Any) -> Target:
         if y is None:

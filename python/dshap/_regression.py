@@ -28,7 +28,7 @@ def _can_take_more(estimator: RegressionValuer) -> bool:
             "reference again, or leave out `estimator`"
         )
     entry = methods().get(str(estimator.method))
-    if entry is not None and not entry["updates"]:
+    if entry is not None and "regression" not in entry["updates"]:
         raise AttributeError(
             f"a valuer with method='{estimator.method}' cannot take further rows, since it stores data of single rows; "
             "fit the whole reference again, or use method='gaussian'"

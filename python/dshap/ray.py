@@ -17,6 +17,7 @@ from typing import Any
 import numpy as np
 
 from dshap import _checks, _spread
+from dshap._catalogue import is_of_neighbours
 from dshap._errors import DshapError, InputError
 from dshap._spread import BLOCK_ROWS, Pass, Roles
 
@@ -126,7 +127,7 @@ def value(
         Nothing is computed before it is used.
     """
     valuer._check()
-    if leave_one_out and (valuer._TASK == "density" or str(valuer.method).startswith("knn")):
+    if leave_one_out and (valuer._TASK == "density" or is_of_neighbours(valuer.method)):
         raise InputError("leave-one-out values of densities and nearest neighbours go by numbers of rows; use dshap.spark")
     facts = valuer._fitted.facts()
     roles = Roles(tuple(facts["features"]), facts["target"])

@@ -1,7 +1,10 @@
 """Signatures, defaults and docstrings agree with the catalogue, so a new option cannot be forgotten in Python."""
 
+import ast
 import inspect
+import json
 import pickle
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -45,6 +48,22 @@ ONLY_COMMAND_LINE = {"checkpoint", "dates", "decimal", "no_header", "sets", "syn
 
 #: Groups of options about runs, output, trials and owners; `dshap.owners` and `dshap.payout` have parameters of their own.
 OTHER_GROUPS = {"output", "run", "trial", "owners", "payout"}
+
+
+#: Options of commands about files, output and the run; Python has arrays, results and `n_jobs` instead.
+OF_FILES = {"csv_safe", "dates", "decimal", "exclude", "features", "format", "memory", "no_header", "quiet", "strict"}
+OF_FILES |= {"summary", "target", "threads"}
+
+#: What can be done to X before.
+OF_COLUMNS = {"dependent", "missing", "pca", "positive", "rare_levels", "unseen"}
+
+#: Functions that do what a command does: the command, and its options that Python has otherwise, or can do to X before.
+COMMANDS = {
+    dshap.owners: ("owners", (OF_COLUMNS - {"missing", "unseen"}) | {"explain_test", "manifest", "segment"}),
+    dshap.payout: ("payout", set()),
+    dshap.clean: ("clean", OF_COLUMNS | {"mark"}),
+    dshap.suspects: ("clean", OF_COLUMNS | {"mark", "repeats"}),
+}
 
 
 def parameters(function):
@@ -125,6 +144,32 @@ def test_defaults_of_functions_are_those_the_engine_compares_with(function):
     for name, parameter in parameters(function).items():
         if name in _sets.DEFAULTS:
             assert parameter.default == _sets.DEFAULTS[name], name
+
+
+@pytest.mark.parametrize("function", COMMANDS, ids=lambda function: function.__name__)
+def test_functions_take_the_options_of_their_command(function, command):
+    name, elsewhere = COMMANDS[function]
+    commands = json.loads(command("methods", "--json").stdout)["commands"]
+    taken = next(set(entry["options"]) for entry in commands if entry["name"] == name)
+    assert elsewhere <= taken
+    only_python = {"X", "y", "estimator", "method", "n_jobs", "owners", "predictions", "progress"}
+    found = {option_of(name)["name"] for name in set(parameters(function)) - only_python}
+    assert found == taken - OF_FILES - elsewhere
+
+
+def test_the_estimator_of_neighbours_on_spark_takes_the_options_of_the_method():
+    """Its parameters are a list by hand, read here as text, since PySpark may not be installed."""
+    source = (Path(dshap.__file__).parent / "spark" / "_estimators.py").read_text()
+    listed = [
+        ast.literal_eval(node.value)
+        for node in ast.walk(ast.parse(source))
+        if isinstance(node, ast.Assign) and [ast.unparse(target) for target in node.targets] == ["_TAKEN"]
+    ]
+    assert len(listed) == 1
+    of_columns = {"categorical", "missing", "rare_levels", "unseen"}
+    taken = {one["option"] for one in methods()["knn"]["options"]} - set(OTHERWISE)
+    # Lists are kept in a file of one machine.
+    assert set(listed[0]) - of_columns == taken - {"lists"}
 
 
 def test_docstrings_are_filled_in():

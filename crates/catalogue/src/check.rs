@@ -3,6 +3,7 @@
 use crate::given::Given;
 use crate::method::MethodEntry;
 use crate::option::OptionEntry;
+use crate::options::{APART, TOGETHER};
 use crate::task::Task;
 use crate::value::Setting;
 
@@ -105,12 +106,28 @@ pub fn check(
             return Err(Misuse::OtherWord { setting: given.setting(option), method: method.name, words });
         }
     }
+    check_pairs(given)?;
     match method.rules.iter().find(|rule| (rule.is_broken)(given, task)) {
         None => Ok(()),
         Some(rule) => {
             let settings = rule.options.iter().map(|option| given.setting(option)).collect();
             Err(Misuse::Conflict { settings, why: rule.why })
         }
+    }
+}
+
+/// Checks what goes together whatever the method. How a run goes is for front ends to settle, so
+/// that only options of methods need another one here.
+fn check_pairs(given: &Given) -> Result<(), Misuse> {
+    if let Some(pair) = APART.iter().find(|pair| given.has(pair.option) && given.has(pair.other)) {
+        let settings = vec![given.setting(pair.option), given.setting(pair.other)];
+        return Err(Misuse::Conflict { settings, why: pair.why });
+    }
+    let lacks =
+        |option: &OptionEntry, other| option.is_of_methods() && given.has(option) && !given.has(other);
+    match TOGETHER.iter().find(|pair| lacks(pair.option, pair.other)) {
+        Some(pair) => Err(Misuse::Conflict { settings: vec![given.setting(pair.option)], why: pair.why }),
+        None => Ok(()),
     }
 }
 

@@ -24,6 +24,7 @@
 //! | `options/` | all options, by group |
 //! | `given.rs` | `Given`: the options as given, before a method is chosen |
 //! | `method.rs` | `MethodEntry`: one method |
+//! | `parts.rs` | the parts that values of a method come with |
 //! | `check.rs` | what goes with what |
 //! | `markup.rs` | `{metric}` in texts |
 //!
@@ -37,13 +38,15 @@ mod given;
 mod markup;
 mod method;
 mod option;
+mod parts;
 mod task;
 mod value;
 
 pub use check::{Misuse, check, check_several, takers};
 pub use given::Given;
 pub use markup::spelled;
-pub use method::{Default, MethodEntry, MethodKind, Rule, Takes};
+pub use method::{Default, Measures, MethodEntry, MethodKind, Rule, Takes};
 pub use option::{Group, OptionEntry, Scope};
+pub use parts::Parts;
 pub use task::Task;
 pub use value::{Kind, Setting, Value, Word};

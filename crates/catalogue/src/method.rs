@@ -2,6 +2,8 @@
 
 use crate::given::Given;
 use crate::option::OptionEntry;
+use crate::options::REFERENCE;
+use crate::parts::Parts;
 use crate::task::Task;
 use serde::Serialize;
 
@@ -16,6 +18,8 @@ pub struct MethodEntry {
     pub about: &'static str,
     /// What kind of method it is.
     pub kind: MethodKind,
+    /// What its values measure.
+    pub measures: Measures,
     /// The tasks it values rows for.
     pub tasks: &'static [Task],
     /// The options it takes, beside those that every method takes.
@@ -27,15 +31,15 @@ pub struct MethodEntry {
     #[serde(skip)]
     pub rules: &'static [Rule],
     /// The parts its values come with.
-    pub parts: &'static str,
+    pub parts: Parts,
     /// Where standard errors come from; empty if there are none.
     pub std_errors: &'static str,
     /// Whether a valuer of it can be saved, and why not if it cannot.
     pub saved: Result<(), &'static str>,
-    /// Whether rows can be added to a saved valuer, and taken away.
-    pub updates: bool,
-    /// Whether saved valuers can be merged.
-    pub merges: bool,
+    /// The tasks for which rows can be added to a saved valuer, and taken away.
+    pub updates: &'static [Task],
+    /// The tasks for which saved valuers can be merged.
+    pub merges: &'static [Task],
     /// The passes over the reference that it takes.
     pub passes: &'static str,
     /// Where it comes from: a theorem, a paper.
@@ -58,6 +62,27 @@ pub enum MethodKind {
     Drawing,
     /// Models are fitted to sets of rows, for comparison.
     Baseline,
+}
+
+/// What a value measures.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Measures {
+    /// The expected drop in squared error; for labels, that of the least-squares problem behind a
+    /// logistic model.
+    SquaredError,
+    /// A bound on that.
+    Bound,
+    /// What a row adds to a classifier that is refitted on each set.
+    RefittedModels,
+    /// What a row adds to predictions from the nearest rows.
+    Neighbours,
+    /// What a row adds to a density estimate.
+    Density,
+    /// What a row adds to models that are judged on test rows.
+    TestRows,
+    /// Nothing: chance, for comparison.
+    Nothing,
 }
 
 /// An option that a method takes.
@@ -160,6 +185,32 @@ impl MethodEntry {
     /// Whether its values have standard errors.
     pub fn has_std_errors(&self) -> bool {
         !self.std_errors.is_empty()
+    }
+
+    /// Whether rows can be added to a saved valuer for this task, and taken away.
+    pub fn updates_for(&self, task: Task) -> bool {
+        self.updates.contains(&task)
+    }
+
+    /// Whether saved valuers for this task can be merged.
+    pub fn merges_for(&self, task: Task) -> bool {
+        self.merges.contains(&task)
+    }
+
+    /// Whether it is a closed form of Theorem 2: what is expected of a target follows from the
+    /// noise, and rows can be told apart by their errors.
+    pub fn is_theorem_2(&self) -> bool {
+        self.kind == MethodKind::ClosedForm && self.measures == Measures::SquaredError
+    }
+
+    /// Whether a value follows at once from the squared distance and the squared residual of a row.
+    pub fn follows_from_distance(&self) -> bool {
+        self.is_theorem_2() || self.measures == Measures::Bound
+    }
+
+    /// Whether it values the rows of one finite dataset instead of rows against a reference.
+    pub fn is_of_one_dataset(&self) -> bool {
+        self.takes(&REFERENCE, None).is_none()
     }
 
     /// Whether it is a baseline.

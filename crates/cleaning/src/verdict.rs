@@ -11,7 +11,7 @@
 //! 2. *The action helps where wrong targets are allowed for.* The same likelihood is
 //!    higher than that of doing nothing if some targets may be wrong. So shrinking
 //!    predictions, or a better guess at the share of wrong targets, is no reason to act.
-//! 3. *The plain loss does not object.* It is not worse by more than one standard error.
+//! 3. *The plain loss agrees.* It is not worse by more than one standard error.
 //!    This limits how many far targets on one side only are dropped: that shifts
 //!    predictions, and nobody can tell from the table whether the shift is right.
 //!

@@ -5,6 +5,8 @@ use crate::density::DensityFacts;
 use crate::how::How;
 use crate::kept_tests::{KeptTests, TestFacts};
 use crate::logistic::ClassFacts;
+use crate::method::Method;
+use crate::methods;
 use crate::neighbours::NeighbourFacts;
 use crate::second_order::SecondOrderFacts;
 use crate::sets::BaselineFacts;
@@ -130,6 +132,11 @@ impl ComponentFacts {
 }
 
 impl Facts {
+    /// The method, as it is described and made.
+    pub fn described(&self) -> &'static Method {
+        methods::find(self.method).expect("facts are about a method that there is")
+    }
+
     /// The facts of a valuer that values rows as `how` says.
     ///
     /// # Errors

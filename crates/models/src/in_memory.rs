@@ -107,7 +107,7 @@ pub fn value_each_other(
     let sizes = row_valuer.sizes();
     drop(row_valuer);
     warnings.extend(valuer.model.label_warnings(how, sizes, design));
-    let sample = sample.filter(|_| how.method.assumes_gaussian_inputs());
+    let sample = sample.filter(|_| how.method.corrected_by.is_some());
     if let (Some(sample), Some(core)) = (sample, valuer.valuer(how, Extras::default())?) {
         let found = sample.with_rows(|rows| core.check_inputs(rows)).transpose();
         let found = found.map_err(|e| Error::core(e, design))?.flatten();

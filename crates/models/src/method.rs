@@ -21,6 +21,9 @@ pub struct Method {
     pub constant: Option<&'static str>,
     /// Whether its sums are as defined or as printed, where no option says so.
     pub convention: &'static str,
+    /// The method that corrects it for inputs that are not Gaussian, if it is exact for Gaussian
+    /// inputs only. Other inputs then deserve a warning.
+    pub corrected_by: Option<&'static Method>,
     /// How it values rows.
     pub makes: Makes,
     /// What it needs of the reference beyond a fit: one more pass.
@@ -106,15 +109,9 @@ impl Method {
         }
     }
 
-    /// Whether its closed form is exact for Gaussian inputs only, so that other inputs
-    /// deserve a warning.
-    pub fn assumes_gaussian_inputs(&self) -> bool {
-        self.name() == "gaussian"
-    }
-
     /// Whether it values rows whose targets are not known, by what is expected of them.
     pub fn expects_targets(&self) -> bool {
-        matches!(self.name(), "gaussian" | "calibrated")
+        self.entry.is_theorem_2()
     }
 
     /// Whether it draws sets of reference rows for all points together.

@@ -4,6 +4,7 @@ use crate::run::Played;
 use crate::sums::merged;
 use dshap::linear::{FitOptions, JointForm, LinearFit, SetGeometry};
 use dshap::{Moments, Sizes};
+use dshap_catalogue::Measures;
 use dshap_models::Facts;
 use dshap_run::SizesUsed;
 use rayon::prelude::*;
@@ -15,7 +16,7 @@ pub(crate) fn values(played: &Played, facts: &Facts, sizes: &[SizesUsed]) -> Opt
     let moments = played.moments.as_ref()?;
     // A refitted intercept, a bound, a printed convention, another constant or other weights of sizes ask
     // for another sum.
-    let is_plain = matches!(facts.method, "gaussian" | "calibrated" | "general")
+    let is_plain = facts.described().entry.measures == Measures::SquaredError
         && !facts.refit_intercept
         && facts.weight.is_none()
         && facts.convention == "definition"

@@ -59,7 +59,7 @@ pub(crate) fn quality(report: &Report) -> Option<String> {
 /// Whether inputs, fit and rows are as the method assumes.
 pub(crate) fn assumptions(report: &Report) -> Option<String> {
     let facts = &report.summary.facts;
-    if !matches!(facts.method, "gaussian" | "calibrated" | "lower" | "upper") || facts.task == "density" {
+    if !facts.described().entry.follows_from_distance() {
         return None;
     }
     let distances = report.rows.sample.column("dist_sq").map(sorted).unwrap_or_default();

@@ -12,9 +12,9 @@ use arrow_array::cast::AsArray;
 use arrow_array::types::{Float64Type, UInt64Type};
 use arrow_schema::SchemaRef;
 use dshap_catalogue::options::{BY, M, MISSING, PER_CLASS, Q, REFERENCE, RIDGE, SETS, STDERR, TEST};
-use dshap_catalogue::{Group, Value};
+use dshap_catalogue::{Group, MethodKind, Value};
 use dshap_cleaning::{CleanRequest, Cleaned, CleanedAs};
-use dshap_models::{RowExplanation, methods};
+use dshap_models::RowExplanation;
 use dshap_owners::OwnersRequest;
 use dshap_run::{Arrange, Collected, Error, Observer, Quiet, Receiver, Summary, ValueRequest};
 use dshap_trials::{Experiment, GivenCurves, GivenValues, overlap, spearman};
@@ -87,11 +87,9 @@ impl Findings {
         let quiet = Quiet(observer);
         let facts = &summary.facts;
         let is_read_once = request.points.iter().any(|file| file == "-");
-        let is_quick = match facts.method {
-            "gaussian" | "calibrated" | "lower" | "upper" => true,
-            "knn" | "closed" | "second-order" => summary.n_points <= MOST_OF_PAIRS,
-            _ => false,
-        };
+        let entry = &facts.described().entry;
+        let compares_pairs = entry.kind == MethodKind::ClosedForm && summary.n_points <= MOST_OF_PAIRS;
+        let is_quick = entry.follows_from_distance() || compares_pairs;
         if is_read_once || summary.n_points > MOST_ROWS || request.given.has(&SETS) {
             return Ok(Self::default());
         }
@@ -164,15 +162,13 @@ impl Again<'_> {
     }
 
     fn has_sizes(&self) -> bool {
-        matches!(self.summary.facts.method, "gaussian" | "calibrated")
+        self.summary.facts.described().entry.is_theorem_2()
     }
 
     fn calibrated(&self) -> Result<Option<Agreement>, Error> {
-        if self.summary.facts.method != "gaussian" {
-            return Ok(None);
-        }
-        let request = ValueRequest { method: methods::find("calibrated"), ..self.request.clone() };
-        self.agreement(Varied::Method("calibrated"), &request)
+        let Some(other) = self.summary.facts.described().corrected_by else { return Ok(None) };
+        let request = ValueRequest { method: Some(other), ..self.request.clone() };
+        self.agreement(Varied::Method(other.name()), &request)
     }
 
     /// Other q, other penalties, another way with missing cells.

@@ -7,6 +7,7 @@ use crate::{Gathered, Report};
 use arrow_array::cast::AsArray;
 use arrow_array::types::Float64Type;
 use arrow_array::{Array, RecordBatch};
+use dshap_catalogue::Measures;
 use dshap_models::InputFile;
 use dshap_run::{Arrange, Error};
 use dshap_words::{counted, grouped, significant};
@@ -46,25 +47,25 @@ pub(crate) fn overview(report: &Report) -> String {
 /// What a value means, in a sentence.
 fn meaning(report: &Report) -> &'static str {
     let facts = &report.summary.facts;
-    match (facts.task, facts.method) {
-        _ if facts.baseline.is_some() => {
+    match facts.described().entry.measures {
+        Measures::TestRows | Measures::Nothing => {
             "The value of a row is what it adds, on average, to a model that is judged on test rows."
         }
-        ("density", _) => {
+        Measures::Density => {
             "The value of a row is what it adds to a density estimate; only differences between rows have a meaning."
         }
-        (_, "knn" | "knn-shapley") => {
+        Measures::Neighbours => {
             "The value of a row is what it adds to predictions from the nearest rows. Low values often have wrong targets."
         }
-        ("classification", "second-order") => {
+        Measures::RefittedModels => {
             "The value of a row is what it adds to a classifier that is refitted on each set. A low value does not \
              mean a wrong label."
         }
-        ("classification", _) => {
+        Measures::SquaredError | Measures::Bound if facts.classification.is_some() => {
             "The value of a row is what it adds to the least-squares problem behind a logistic model. Look at the \
              penalty to find wrong labels."
         }
-        _ => {
+        Measures::SquaredError | Measures::Bound => {
             "The value of a row is the expected drop in squared error when it joins a random set of other rows. A \
              positive value means that it is expected to help."
         }
@@ -167,7 +168,7 @@ pub(crate) fn dependence(rows: &Gathered) -> Option<String> {
 /// alone.
 pub(crate) fn sizes(report: &Report) -> Result<Option<String>, Error> {
     let facts = &report.summary.facts;
-    let is_plain = facts.method == "gaussian"
+    let is_plain = facts.described().corrected_by.is_some()
         && facts.task == "regression"
         && facts.convention == "definition"
         && facts.constant.as_deref() == Some("gain")

@@ -12,6 +12,7 @@ use crate::table::Table;
 use crate::{file_warnings, owner_sums};
 use dshap::linear::{FitOptions, LinearFit};
 use dshap::{Combination, Moments};
+use dshap_catalogue::Task;
 use dshap_io::Source;
 use dshap_models::density;
 use dshap_models::linear::{KnownNoise, LinearModel, sampled_moments_of};
@@ -209,7 +210,9 @@ fn changeable(valuer: &FittedValuer) -> Result<&LinearModel, Error> {
         (None, Makes::Density(_)) => fixed(Fixed::Density),
         (None, Makes::Neighbours { .. }) => fixed(Fixed::Neighbours),
         (None, _) => fixed(Fixed::Logistic),
-        (Some(_), _) if !valuer.how.method.entry.updates => fixed(Fixed::Method(valuer.how.method.name())),
+        (Some(_), _) if !valuer.how.method.entry.updates_for(valuer.task()) => {
+            fixed(Fixed::Method(valuer.how.method.name()))
+        }
         (Some(_), _) if valuer.design.projection().is_some() => fixed(Fixed::Components),
         (Some(model), _) => Ok(model),
     }
@@ -262,7 +265,8 @@ pub fn merge_valuers(
     if let Some((path, other)) = parts.iter().find(|(_, part)| part.task() != first.task()) {
         return Err(cannot(path, MergeConflict::Tasks(first.task(), other.task())));
     }
-    let is_density = matches!(first.how.method.makes, Makes::Density(_));
+    // The rows of a density are merged, other references are sums over rows.
+    let is_density = first.task() == Task::Density && first.how.method.entry.merges_for(Task::Density);
     for (_, part) in parts.iter().filter(|_| !is_density) {
         changeable(part)?;
     }

@@ -170,7 +170,7 @@ pub(crate) fn input_warning(
     how: &How,
     sample: Option<&RowSample>,
 ) -> Result<Option<Warning>, Error> {
-    let sample = sample.filter(|_| how.method.assumes_gaussian_inputs());
+    let sample = sample.filter(|_| how.method.corrected_by.is_some());
     let (Some(sample), Some(row_valuer)) = (sample, valuer.valuer(how, Default::default())?) else {
         return Ok(None);
     };

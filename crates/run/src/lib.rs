@@ -25,7 +25,7 @@
 //! | `explain/` | why rows are worth what they are worth |
 //! | `several_sizes.rs`, `sets.rs` | several `m` at once; sets of rows instead of rows |
 //! | `output.rs`, `receiver.rs`, `summary.rs`, `quality.rs`, `run_warnings.rs`, `file_warnings.rs` | what comes out |
-//! | `ready_valuer.rs`, `held_table.rs` | valuers and tables in memory |
+//! | `held_valuer.rs`, `held_table.rs` | valuers and tables in memory |
 //! | `named.rs`, `owner_sums.rs`, `noise_parts.rs` | rows beside the names of their owners; moments by owner in a valuer; how residuals vary when the reference changes |
 //! | `spread/` | fits whose rows lie on several machines |
 //! | `formula/` | the closed forms for given numbers |
@@ -42,6 +42,7 @@ mod fit;
 mod formula;
 mod guess;
 mod held_table;
+mod held_valuer;
 mod in_place;
 mod inputs;
 mod inspect;
@@ -55,7 +56,6 @@ mod points;
 mod prepare;
 mod quality;
 mod queue;
-mod ready_valuer;
 mod receiver;
 mod request;
 mod run_warnings;
@@ -85,6 +85,7 @@ pub use formula::{
 };
 pub use guess::{guess_task, settle_task};
 pub use held_table::{HeldPlace, HeldTable};
+pub use held_valuer::{ReadyValuer, Valued, Wanted, value_tables};
 pub use inputs::{open, open_given};
 pub use inspect::{ColumnFacts, Inspection, OwnersHeld, inspect};
 pub use look::{ColumnLook, ColumnRole, Look, Problem, look, of_files as all_problems};
@@ -92,7 +93,6 @@ pub use memory::held_bytes;
 pub use named::{NamedDesign, NamedRows, NamedTable, check_memory, value_open};
 pub use output::{NOTE, free_name, note_column};
 pub use quality::{LabelQuality, StandingOut};
-pub use ready_valuer::{ReadyValuer, Valued, Wanted, value_tables};
 pub use receiver::{Arrange, Collected, Receiver, Written};
 pub use request::{CheckpointFile, FitRequest, MergeRequest, Resources, UpdateRequest, ValueRequest};
 pub use settings::reading;

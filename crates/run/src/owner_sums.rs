@@ -21,7 +21,8 @@ pub(crate) fn of_fit(
     memory: Option<u64>,
     observer: &dyn Observer,
 ) -> Result<Option<OwnerMoments>, Error> {
-    let is_sum = valuer.model.of::<LinearModel>().is_some() && valuer.how.method.entry.updates;
+    let is_sum =
+        valuer.model.of::<LinearModel>().is_some() && valuer.how.method.entry.updates_for(valuer.task());
     let Some(by) = given.word(&BY).filter(|_| is_sum && valuer.design.weight().is_none()) else {
         return Ok(None);
     };

@@ -190,7 +190,7 @@ impl Job<'_> {
     /// Whether it is of interest which values stand out: each row is valued against the others,
     /// by a closed form.
     fn stands_out(&self) -> bool {
-        self.in_reference && matches!(self.prepared.how.method.name(), "gaussian" | "calibrated")
+        self.in_reference && self.prepared.how.method.entry.is_theorem_2()
     }
 
     pub(crate) fn budget(&self) -> Budget {

@@ -15,6 +15,17 @@ pub fn assert_close(found: f64, exact: f64, tolerance: f64) {
     );
 }
 
+/// Fails unless both differ by at most `tolerance`, as a share of the largest number expected.
+#[track_caller]
+pub fn assert_near_scale(found: &[f64], expected: &[f64], tolerance: f64, what: &str) {
+    assert_eq!(found.len(), expected.len(), "{what}: lengths differ");
+    let scale = expected.iter().fold(0.0_f64, |largest, x| largest.max(x.abs()));
+    for (i, (found, expected)) in found.iter().zip(expected).enumerate() {
+        let error = (found - expected).abs() / scale;
+        assert!(error <= tolerance, "{what}, row {i}: {found:e} and {expected:e}, {error:.1e}");
+    }
+}
+
 /// Fails unless both hold the same numbers bit for bit; any NaN equals any other.
 #[track_caller]
 pub fn assert_same_bits(found: &[f64], expected: &[f64], what: &str) {

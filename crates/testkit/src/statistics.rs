@@ -73,3 +73,8 @@ impl MeanEstimate {
         assert!(z.abs() > least, "{what}: only {z:.1} standard errors away, the test has no power");
     }
 }
+
+/// The density of `N(0, var)` at `x`.
+pub fn normal_density(x: f64, var: f64) -> f64 {
+    (-x * x / (2.0 * var)).exp() / (2.0 * std::f64::consts::PI * var).sqrt()
+}

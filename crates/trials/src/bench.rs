@@ -75,6 +75,14 @@ struct Near {
 /// what it finds depends on chance more than on further rows.
 const MOST_TRIAL_ROWS: usize = 10_000;
 
+/// Draws rows where there are more than a trial needs: the same ones whichever way they are encoded.
+fn keep_some(rows: &mut HeldRows, seed: u64) {
+    let n_rows = rows.n_rows();
+    if n_rows > MOST_TRIAL_ROWS {
+        *rows = rows.select_rows(&sample_rows(n_rows, MOST_TRIAL_ROWS, seed_of(seed, 0, Stream::Half)));
+    }
+}
+
 /// Whether a method measures what sets of rows are worth.
 fn measures(method: &Method) -> bool {
     method.baseline().is_some_and(Baseline::measures)
@@ -142,11 +150,10 @@ impl Bench {
         let mut table = read(method_of(Baseline::LeaveOneOut), observer)?;
         let n_usable = table.rows.n_rows();
         // Values that someone else computed belong to all rows.
-        let is_sampled = has_trial && !methods.is_empty() && n_usable > MOST_TRIAL_ROWS;
+        let is_sampled = has_trial && !methods.is_empty();
         let draw = |rows: &mut HeldRows| {
             if is_sampled {
-                let drawn = sample_rows(n_usable, MOST_TRIAL_ROWS, seed_of(seed, 0, Stream::Half));
-                *rows = rows.select_rows(&drawn);
+                keep_some(rows, seed);
             }
         };
         draw(&mut table.rows);

@@ -93,31 +93,12 @@ pub fn compare(
         steps.done();
         warnings.extend(timed.warnings);
         methods.push(Compared { method: entrant.name.clone(), seconds: timed.seconds });
-        columns.push(match &bench.parts.numbers {
-            None => timed.value,
-            Some(numbers) => {
-                let mut all = vec![f64::NAN; n_points];
-                numbers.iter().zip(&timed.value).for_each(|(&row, &value)| all[row] = value);
-                all
-            }
-        });
+        columns.push(by_point(&bench, timed.value));
     }
     steps.finished();
     let n_valued = (0..n_points).filter(|&row| columns.iter().all(|column| !column[row].is_nan())).count();
     let top = top.unwrap_or_else(|| n_valued.div_ceil(10)).max(1);
-    let mut pairs = Vec::new();
-    for i in 0..columns.len() {
-        for j in i + 1..columns.len() {
-            let (one, other): (&[f64], &[f64]) = (&columns[i], &columns[j]);
-            pairs.push(Pair {
-                one: methods[i].method.clone(),
-                other: methods[j].method.clone(),
-                spearman: spearman(one, other),
-                kendall: kendall(one, other),
-                top_overlap: overlap(one, other, top),
-            });
-        }
-    }
+    let pairs = pairs(&methods, &columns, top);
     hand_over(&bench, &methods, &columns, receiver)?;
     Ok(Comparison {
         version: env!("CARGO_PKG_VERSION"),
@@ -131,6 +112,30 @@ pub fn compare(
         pairs,
         warnings,
     })
+}
+
+/// Values of players by the number of the point; rows that measure utility have none.
+fn by_point(bench: &Bench, value: Vec<f64>) -> Vec<f64> {
+    let Some(numbers) = &bench.parts.numbers else { return value };
+    let mut all = vec![f64::NAN; bench.table.rows.n_rows()];
+    numbers.iter().zip(&value).for_each(|(&row, &value)| all[row] = value);
+    all
+}
+
+/// How much any two methods agree, where `top` rows count as best.
+fn pairs(methods: &[Compared], columns: &[Vec<f64>], top: usize) -> Vec<Pair> {
+    let all = (0..columns.len()).flat_map(|i| (i + 1..columns.len()).map(move |j| (i, j)));
+    let pair = |(i, j): (usize, usize)| {
+        let (one, other): (&[f64], &[f64]) = (&columns[i], &columns[j]);
+        Pair {
+            one: methods[i].method.clone(),
+            other: methods[j].method.clone(),
+            spearman: spearman(one, other),
+            kendall: kendall(one, other),
+            top_overlap: overlap(one, other, top),
+        }
+    };
+    all.map(pair).collect()
 }
 
 /// Hands values over, batch by batch as the rows were read.

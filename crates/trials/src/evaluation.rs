@@ -164,47 +164,11 @@ pub fn evaluate(
     if n_wrong == 0 && task != Task::Density {
         warnings.push(Warning::EqualTargets);
     }
-    for (number, entrant) in bench.methods.iter().enumerate() {
-        steps.of_method(entrant);
-        let timed = bench.values(number, None, seed, &steps)?;
-        steps.done();
-        warnings.extend(timed.warnings);
-        let mut found = Detected { seconds: timed.seconds, ..Detected::default() };
-        if n_wrong > 0 {
-            search.detect(number, &mut found, &mut curves)?;
-        }
-        let value = Some(timed.value.as_slice()).filter(|_| entrant.method != chance);
-        let addition = orders.addition(&entrant.name, value)?;
-        steps.done();
-        let removal = orders.removal(&entrant.name, value)?;
-        steps.done();
-        // Chance has one curve, which counts for both ends.
-        let [(addition_high, addition_high_std_dev), (addition_low, addition_low_std_dev)] =
-            ends(&addition, whole);
-        let [(removal_high, removal_high_std_dev), (removal_low, removal_low_std_dev)] =
-            ends(&removal, whole);
-        curves.extend(addition.into_iter().chain(removal).map(|traced| traced.curve));
-        let mean_of = |found: &[f64]| (!found.is_empty()).then(|| mean(found));
-        methods.push(MethodResult {
-            method: entrant.name.clone(),
-            addition_high,
-            addition_high_std_dev,
-            addition_low,
-            addition_low_std_dev,
-            removal_high,
-            removal_high_std_dev,
-            removal_low,
-            removal_low_std_dev,
-            auc: mean_of(&found.auc),
-            auc_std_dev: std_dev(&found.auc),
-            f1: mean_of(&found.f1),
-            f1_std_dev: std_dev(&found.f1),
-            penalty_auc: mean_of(&found.penalty_auc),
-            penalty_auc_std_dev: std_dev(&found.penalty_auc),
-            penalty_f1: mean_of(&found.penalty_f1),
-            penalty_f1_std_dev: std_dev(&found.penalty_f1),
-            seconds: found.seconds,
-        });
+    for number in 0..bench.methods.len() {
+        let tried = tried(number, &search, &orders, whole)?;
+        warnings.extend(tried.warnings);
+        curves.extend(tried.curves);
+        methods.push(tried.result);
     }
     steps.finished();
     warnings.extend(whole_warning(whole));
@@ -236,9 +200,72 @@ pub fn evaluate(
     })
 }
 
+/// What was found about one method.
+struct Tried {
+    result: MethodResult,
+    curves: Vec<Curve>,
+    warnings: Vec<Warning>,
+}
+
+/// Values the rows by the method of that number, looks for wrong targets, and measures sets along its
+/// curves.
+fn tried(number: usize, search: &Search<'_>, orders: &Orders<'_>, whole: f64) -> Result<Tried, Error> {
+    let (bench, steps) = (search.bench, search.steps);
+    let entrant = &bench.methods[number];
+    steps.of_method(entrant);
+    let timed = bench.values(number, None, search.seed, steps)?;
+    steps.done();
+    let mut curves = Vec::new();
+    let mut found = Detected { seconds: timed.seconds, ..Detected::default() };
+    if search.n_wrong() > 0 {
+        search.detect(number, &mut found, &mut curves)?;
+    }
+    let is_chance = entrant.method == method_of(Baseline::Random);
+    let value = Some(timed.value.as_slice()).filter(|_| !is_chance);
+    let addition = orders.addition(&entrant.name, value)?;
+    steps.done();
+    let removal = orders.removal(&entrant.name, value)?;
+    steps.done();
+    let result = MethodResult::of(&entrant.name, &found, ends(&addition, whole), ends(&removal, whole));
+    curves.extend(addition.into_iter().chain(removal).map(|traced| traced.curve));
+    Ok(Tried { result, curves, warnings: timed.warnings })
+}
+
+/// A mean and its standard deviation between runs.
+type Spread = (f64, Option<f64>);
+
+impl MethodResult {
+    /// Both ends of the curves, the high one first. Chance has one curve, which counts for both.
+    fn of(method: &str, found: &Detected, addition: [Spread; 2], removal: [Spread; 2]) -> Self {
+        let [(addition_high, addition_high_std_dev), (addition_low, addition_low_std_dev)] = addition;
+        let [(removal_high, removal_high_std_dev), (removal_low, removal_low_std_dev)] = removal;
+        let mean_of = |found: &[f64]| (!found.is_empty()).then(|| mean(found));
+        Self {
+            method: method.into(),
+            addition_high,
+            addition_high_std_dev,
+            addition_low,
+            addition_low_std_dev,
+            removal_high,
+            removal_high_std_dev,
+            removal_low,
+            removal_low_std_dev,
+            auc: mean_of(&found.auc),
+            auc_std_dev: std_dev(&found.auc),
+            f1: mean_of(&found.f1),
+            f1_std_dev: std_dev(&found.f1),
+            penalty_auc: mean_of(&found.penalty_auc),
+            penalty_auc_std_dev: std_dev(&found.penalty_auc),
+            penalty_f1: mean_of(&found.penalty_f1),
+            penalty_f1_std_dev: std_dev(&found.penalty_f1),
+            seconds: found.seconds,
+        }
+    }
+}
+
 /// The mean of the first and of the last curve as a share of `whole`, each with its
 /// standard deviation between runs.
-fn ends(curves: &[Traced], whole: f64) -> [(f64, Option<f64>); 2] {
+fn ends(curves: &[Traced], whole: f64) -> [Spread; 2] {
     [curves.first(), curves.last()].map(|traced| match traced {
         None => (f64::NAN, None),
         Some(Traced { curve, means }) => {

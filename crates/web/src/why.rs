@@ -14,6 +14,7 @@ use dshap_catalogue::Group;
 use dshap_catalogue::options::{BY, REFERENCE, TARGET, WEIGHT};
 use dshap_cleaning::{CleanRequest, CleanedAs};
 use dshap_io::{Destination, Format};
+use dshap_models::methods;
 use dshap_owners::OwnersRequest;
 use dshap_report::{Findings, Gathered};
 use dshap_run::{Arrange, Resources, ValueRequest, Written};
@@ -48,8 +49,8 @@ pub(crate) fn report(app: &Shared, request: &RunRequest, finished: &Finished) ->
 
 /// The run again, if it is quick.
 fn again(app: &Shared, request: &RunRequest, finished: &Finished) -> Option<ValueRequest> {
-    let method = finished.result.summary.get("method")?.as_str()?;
-    let is_quick = matches!(method, "gaussian" | "calibrated" | "lower" | "upper");
+    let method = methods::find(finished.result.summary.get("method")?.as_str()?)?;
+    let is_quick = method.entry.follows_from_distance();
     if !is_quick || finished.result.rows > MOST_ROWS {
         return None;
     }

@@ -1,5 +1,7 @@
 //! Errors and warnings of the arithmetic, in words.
 
+mod warnings;
+
 use crate::Speech;
 use dshap::{Error, Warning};
 use dshap_table::Names;
@@ -298,7 +300,8 @@ pub fn core_warning(warning: &Warning, names: &Names, speech: &dyn Speech) -> St
         let warning = core_warning(warning, names, speech);
         return format!("label `{}` against the others: {warning}", names.label(*class));
     }
-    let fact = warning.named(&|column| format!("`{}`", names.column(column)));
+    let name = |column| format!("`{}`", names.column(column));
+    let fact = warnings::fact(warning, &name, &|class| names.label(class));
     match core_advice(warning, speech) {
         Some(advice) => format!("{fact}; {advice}"),
         None => fact,

@@ -14,6 +14,7 @@ use crate::{
 };
 use dshap_baselines::Error as BaselineError;
 use dshap_catalogue::spelled;
+use dshap_models::methods::METHODS;
 use dshap_models::sets::{TEST_SHARE, rows_to_leave};
 use dshap_models::{CheckpointDifference, Error, ExtraPass, Fixed, MergeConflict};
 use dshap_table::Error::Differs;
@@ -113,8 +114,9 @@ pub(crate) fn error(error: &Error, speech: &dyn Speech) -> String {
             format!("{} is for two labels, and the target has more", speech.set("shift", "measured"))
         }
         Error::NoPenalty => format!(
-            "{} needs values with a penalty, which only `gaussian` and `calibrated` have",
-            speech.set("sort", "penalty")
+            "{} needs values with a penalty, which {} have",
+            speech.set("sort", "penalty"),
+            misuse::names(&with_part("penalty"), "and")
         ),
         Error::SetsOfSample { n_reference } => format!(
             "{} values rows against all others, and only a sample of the {n_reference} rows is kept",
@@ -420,6 +422,11 @@ fn listed(phrases: &[String], last: &str) -> String {
         Some((end, rest)) if !rest.is_empty() => format!("{} {last} {end}", rest.join(", ")),
         _ => phrases.concat(),
     }
+}
+
+/// The methods whose values come with a part.
+fn with_part(name: &str) -> Vec<&'static str> {
+    METHODS.iter().filter(|method| method.entry.parts.have(name)).map(|method| method.name()).collect()
 }
 
 /// A number of things: "1 row", "2 rows".

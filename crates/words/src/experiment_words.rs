@@ -150,7 +150,7 @@ mod tests {
         let missing = Error::NotFound { dataset: "wine", tried: vec![], can_be_downloaded: true };
         assert_eq!(
             experiment_hint(&missing, &Angled).unwrap(),
-            "name the folder that holds it with <data>, or download it with `dshap dataset wine`"
+            "name the folder that holds it with <data>, or download it with <dshap dataset wine>"
         );
     }
 }

@@ -3,7 +3,7 @@
 use crate::Speech;
 use crate::listing::listed;
 use crate::table_words::leave_out_or_convert;
-use dshap_io::{ContainerError, Error, JsonFault, LooksLike, NoRowsIn, Note, Resembles, Unsupported};
+use dshap_io::{ContainerError, Error, JsonFault, LooksLike, NoRowsIn, Resembles, Unsupported};
 use dshap_table::{Kind, ReadAs};
 use std::io;
 
@@ -123,18 +123,6 @@ pub fn io_hint(error: &Error, speech: &dyn Speech) -> Option<String> {
         Error::NumbersOnly { .. } => "leave the column out, or write Parquet or Arrow instead".into(),
         _ => return None,
     })
-}
-
-/// What a reader noticed about a file that it could read all the same.
-pub fn io_note(note: &Note, speech: &dyn Speech) -> String {
-    match note {
-        Note::NumericHeader { file } => format!(
-            "names in the header of `{file}` are numbers; if the file has no header, its first row is lost: give {}",
-            speech.option("no_header")
-        ),
-        // The others name nothing that front ends spell differently.
-        other => other.to_string(),
-    }
 }
 
 /// What is wrong with a file that dshap wrote.
@@ -346,34 +334,12 @@ mod tests {
     fn hints_are_spelled_by_the_front_end() {
         let hint = |error: &Error| io_hint(error, &Angled).unwrap();
         let folder = Error::NoFolder { file: "out/a.csv".into(), folder: "out".into() };
-        assert_eq!(hint(&folder), "make it with `mkdir -p out`");
+        assert_eq!(hint(&folder), "make it with <make out>");
         let gone = Error::Read { file: "a.csv".into(), reason: failed(io::ErrorKind::NotFound) };
-        assert_eq!(hint(&gone), "check the name, and the folder the command runs in");
+        assert_eq!(hint(&gone), "check the name, and <working folder>");
         let gone = ContainerError::Read { file: "a.dshap".into(), reason: failed(io::ErrorKind::NotFound) };
-        assert_eq!(
-            container_hint(&gone, &Angled).unwrap(),
-            "check the name, and the folder the command runs in"
-        );
+        assert_eq!(container_hint(&gone, &Angled).unwrap(), "check the name, and <working folder>");
         assert!(hint(&Error::UnknownFormat { file: "a".into() }).ends_with("or give <format>"));
-    }
-
-    #[test]
-    fn every_note_names_its_file() {
-        let file = || "wine.csv".to_string();
-        for note in [
-            Note::UnnamedColumn { file: file(), name: "column_1".into() },
-            Note::TrailingDelimiter { file: file() },
-            Note::NumericHeader { file: file() },
-            Note::NumberedColumns { file: file() },
-            Note::NoEndOfStream { file: file() },
-            Note::MoreThanPromised { file: file() },
-            Note::NoRowsInPart { file: file() },
-            Note::RepeatedFile { file: file() },
-        ] {
-            let sentence = io_note(&note, &Angled);
-            assert!(sentence.contains("`wine.csv`"), "{sentence}");
-            assert_is_house_style(&sentence);
-        }
     }
 
     #[test]

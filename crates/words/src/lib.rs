@@ -9,6 +9,7 @@
 //! | `core_words.rs` | `dshap`: errors and warnings of the arithmetic |
 //! | `table_words.rs` | `dshap-table`: columns that cannot become a design |
 //! | `io_words.rs` | `dshap-io`: files that cannot be read or written |
+//! | `note_words.rs` | `dshap-io`: what a reader noticed about a file |
 //! | `engine_words.rs` | `dshap-models`, `dshap-catalogue`: runs, warnings, options that do not go together |
 //! | `run_words/` | `dshap-run`: what ran, in lines |
 //! | `explain_words.rs` | `dshap-models`: why a row is worth what it is worth |
@@ -24,6 +25,7 @@ mod experiment_words;
 mod explain_words;
 mod io_words;
 mod listing;
+mod note_words;
 mod numbers;
 mod owners_words;
 pub mod run_words;
@@ -40,7 +42,8 @@ pub use engine_words::misuse;
 #[cfg(feature = "experiments")]
 pub use experiment_words::{experiment_error, experiment_hint};
 pub use explain_words::explanation;
-pub use io_words::{container_error, container_hint, io_error, io_hint, io_note};
+pub use io_words::{container_error, container_hint, io_error, io_hint};
+pub use note_words::io_note;
 pub use numbers::{counted, grouped, significant};
 pub use owners_words::difference;
 pub use speech::{Speech, in_shell};

@@ -221,7 +221,7 @@ mod tests {
         let (_, hint) = said(&Error::UnusableKind { name: "age".into(), kind: Kind::Date });
         assert_eq!(hint, "<dates is days> or <dates is parts> turns dates into numbers; or <leave out age>");
         let (_, hint) = said(&Error::TargetKind { name: "age".into(), kind: Kind::Text });
-        assert_eq!(hint, "use <task classification> for text, or name a column of numbers with <target>");
+        assert_eq!(hint, "use <task classification> for text, or <numeric target>");
         let (message, hint) = said(&Error::Missing { row: 0, name: "age".into(), can_fill: true });
         assert_eq!(message, "a cell of column `age` has no value");
         assert_eq!(

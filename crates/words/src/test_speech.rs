@@ -45,6 +45,38 @@ impl Speech for Angled {
     fn missing_cell(&self) -> String {
         "<missing cell>".into()
     }
+
+    fn name_target(&self) -> String {
+        "<name target>".into()
+    }
+
+    fn numeric_target(&self) -> String {
+        "<numeric target>".into()
+    }
+
+    fn labels_as_text(&self, target: &str) -> String {
+        format!("<labels of {target} as text>")
+    }
+
+    fn name_rows_by(&self, _column: &str) -> Option<String> {
+        None
+    }
+
+    fn name_a_file(&self) -> String {
+        "<name a file>".into()
+    }
+
+    fn working_folder(&self) -> String {
+        "<working folder>".into()
+    }
+
+    fn make_folder(&self, folder: &str) -> String {
+        format!("<make {folder}>")
+    }
+
+    fn command(&self, arguments: &str) -> String {
+        format!("<dshap {arguments}>")
+    }
 }
 
 /// Checks what all sentences have in common: lower case, no final period, no option

@@ -10,6 +10,7 @@ from pyspark.sql import functions as F
 from pyspark.sql import types as T
 
 from dshap import _dshap, _spread
+from dshap._catalogue import is_of_neighbours
 from dshap._errors import InputError
 from dshap._spread import Roles
 from dshap.spark._columns import is_vector, quoted
@@ -42,7 +43,7 @@ def appended(rows: Rows, valuer: Any, wanted: Wanted, *, leave_one_out: bool = F
     """The DataFrame with the value columns; each row against the others if they are the reference."""
     names = _spread.value_columns(valuer, std_error=wanted.std_error, parts=wanted.parts)
     columns = column_names(rows.df, names, wanted.value)
-    is_knn = str(valuer.method).startswith("knn")
+    is_knn = is_of_neighbours(valuer.method)
     what = Appending(valuer._fitted.to_bytes(), rows.roles, names, leave_one_out, is_knn, rows.n_jobs)
     if not leave_one_out or not (is_knn or valuer._TASK == "density"):
         return by_partition(rows, what, columns)

@@ -10,11 +10,10 @@ use dshap::linear::{Constant, Convention, GaussianForm, PointStats};
 use dshap_baselines::{
     KernelDensity, LeastSquares, Population, Row, SmoothedDensity, Stopping, TestMoments, Utility, d_shapley,
 };
-use dshap_testkit::{MAX_ABS_Z, seeds};
+use dshap_testkit::{MAX_ABS_Z, normal_density, seeds};
 use faer::Mat;
 use rand_chacha::rand_core::Rng;
 use rand_distr::{Distribution, StandardNormal};
-use std::f64::consts::PI;
 
 /// `y = xᵀβ + noise` with `x ~ N(0, LLᵀ)`.
 struct GaussianModel {
@@ -95,11 +94,6 @@ fn regression_values_agree_with_theorem_2() {
     }
 }
 
-/// `N(0, var)` at `x`.
-fn normal(x: f64, var: f64) -> f64 {
-    (-x * x / (2.0 * var)).exp() / (2.0 * PI * var).sqrt()
-}
-
 /// Rows of one standard normal column. The utility's memos go with them.
 struct Line<'a>(&'a KernelDensity<'a>);
 
@@ -118,18 +112,18 @@ impl Population for Line<'_> {
 fn density_values_agree_with_theorem_5() {
     let (h, m) = (0.45_f64, 8);
     let h2 = h * h;
-    let smoothed = |x: &[f64]| normal(x[0], 1.0 + h2);
+    let smoothed = |x: &[f64]| normal_density(x[0], 1.0 + h2);
     let utility = KernelDensity::new(1, Kernel::Gaussian, h, SmoothedDensity::Known(&smoothed)).unwrap();
     let closed_form = |z: f64, m: usize| {
         let weights = SizeWeights::new(1, m).unwrap();
         let integrals = PairIntegrals {
-            cross: normal(0.0, 2.0 + h2),
-            smoothed_square: normal(0.0, 2.0 + 2.0 * h2),
-            kernel_square: normal(0.0, 2.0 * h2),
+            cross: normal_density(0.0, 2.0 + h2),
+            smoothed_square: normal_density(0.0, 2.0 + 2.0 * h2),
+            kernel_square: normal_density(0.0, 2.0 * h2),
         };
         // C_den − ∫p² = 0 makes the empty set worth 0.
-        -weights.own * (normal(0.0, 2.0 * h2) - 2.0 * normal(z, 1.0 + h2))
-            + weights.joint * (normal(z, 1.0 + h2) - normal(z, 1.0 + 2.0 * h2))
+        -weights.own * (normal_density(0.0, 2.0 * h2) - 2.0 * normal_density(z, 1.0 + h2))
+            + weights.joint * (normal_density(z, 1.0 + h2) - normal_density(z, 1.0 + 2.0 * h2))
             + integrals.constant(weights, 0.0)
     };
     let points = Table::new(&[(&[0.3], 0.0), (&[-1.2], 0.0), (&[2.4], 0.0)]);
@@ -144,7 +138,7 @@ fn density_values_agree_with_theorem_5() {
             let z = (value - closed_form(z_i, m)) / error;
             println!("point {i}: {value:.5} ± {error:.5}, z = {z:.2}");
             assert!(z.abs() < MAX_ABS_Z, "point {i}, seed {seed}: z = {z:.1}");
-            let alone = 2.0 * normal(z_i, 1.0 + h2) - normal(0.0, 2.0 * h2);
+            let alone = 2.0 * normal_density(z_i, 1.0 + h2) - normal_density(0.0, 2.0 * h2);
             let shifted = ((m + 1) as f64 * closed_form(z_i, m + 1) - alone) / m as f64;
             power = power.max(((value - shifted) / error).abs());
         }

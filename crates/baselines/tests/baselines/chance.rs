@@ -1,6 +1,6 @@
 //! What depends on the seed and what does not, and when draws end.
 
-use crate::common::{Table, on_threads, patient};
+use crate::common::{Table, patient};
 use dshap::density::Kernel;
 use dshap::{Sizes, Values};
 use dshap_baselines::{
@@ -8,7 +8,7 @@ use dshap_baselines::{
     ReferenceRows, SmoothedDensity, Stopping, TmcOptions, Utility, d_shapley, d_shapley_of_reference,
     exact_density_shapley, exact_shapley, leave_one_out, random, tmc_shapley,
 };
-use dshap_testkit::{assert_close, assert_same_bits};
+use dshap_testkit::{assert_close, assert_same_bits, on_threads};
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 fn stopping(max_iterations: usize, seed: u64) -> Stopping {

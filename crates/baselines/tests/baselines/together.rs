@@ -1,13 +1,13 @@
 //! Gains of many rows together are those of each alone.
 
-use crate::common::{Table, on_threads, patient};
+use crate::common::{Table, patient};
 use dshap::Sizes;
 use dshap::density::Kernel;
 use dshap_baselines::{
     KernelDensity, LeastSquares, LeastSquaresOptions, Logistic, LogisticOptions, ReferenceRows, Row, Score,
     SmoothedDensity, Stopping, Utility, d_shapley,
 };
-use dshap_testkit::Draws;
+use dshap_testkit::{Draws, on_threads};
 use faer::Mat;
 
 /// Models of both ways have margins that are accurate to about 1e-11, and scores are

@@ -215,7 +215,7 @@ pub static UTILITY: OptionEntry = OptionEntry {
         ],
     },
     group: Group::SecondOrder,
-    help: "What a classifier fitted to a set is judged by",
+    help: "How a classifier fitted to a set is judged",
     scope: Scope::MethodFit,
     ..OF_METHODS
 };
@@ -257,7 +257,7 @@ pub static SHIFT: OptionEntry = OptionEntry {
         most: f64::MAX,
     },
     group: Group::SecondOrder,
-    help: "How many rows fewer a set seems to have, under log-loss without a ridge",
+    help: "Number of rows by which sets count as smaller, under log-loss without a ridge",
     scope: Scope::MethodFit,
     ..OF_METHODS
 };
@@ -343,7 +343,7 @@ pub static SYNERGY: OptionEntry = OptionEntry {
     placeholder: "A,B",
     takes: Kind::Names,
     group: Group::Density,
-    help: "Show only what two of the {sets} are worth together beyond what they are worth apart",
+    help: "Show only the synergy of two of the {sets}: their value together minus their values apart",
     ..OF_METHODS
 };
 

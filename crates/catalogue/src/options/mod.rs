@@ -7,12 +7,14 @@ mod columns;
 mod methods;
 mod output;
 mod owners;
+mod pairs;
 mod rows;
 
 pub use columns::*;
 pub use methods::*;
 pub use output::*;
 pub use owners::*;
+pub use pairs::{APART, Pair, TOGETHER};
 pub use rows::*;
 
 use crate::option::OptionEntry;
@@ -48,6 +50,12 @@ mod tests {
                 });
             }
             assert!(!option.help.is_empty() && !option.help.ends_with('.'), "{}", option.name);
+        }
+        for pair in APART.iter().chain(TOGETHER) {
+            spelled(pair.why, |name, _| {
+                assert!(find(name).is_some(), "`{name}` is named for {}", pair.option.name);
+                String::new()
+            });
         }
     }
 }

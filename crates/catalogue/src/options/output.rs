@@ -83,7 +83,7 @@ pub static EXPLAIN: OptionEntry = OptionEntry {
     name: "explain",
     placeholder: "N,M",
     takes: Kind::Names,
-    help: "Also say why rows N and M, counted from 0, are worth what they are worth",
+    help: "Also explain the values of rows N and M, counted from 0, in sentences",
     details: "The sentences go to standard error. `dshap explain` prints nothing else, also as JSON.",
     daily: true,
     ..OUTPUT

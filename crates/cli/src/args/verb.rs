@@ -117,17 +117,14 @@ impl Verb {
 
     /// Options that cannot be given together with an option, whatever the method.
     fn excludes(self, option: &OptionEntry) -> Vec<&'static str> {
-        let pairs: [(&OptionEntry, &[&OptionEntry]); 3] =
-            [(&TOP, &[&BOTTOM]), (&SETS, &[&BY, &ID, &KEEP]), (&SYNERGY, &[&STDERR])];
-        let excluded =
-            pairs.into_iter().filter(|(one, _)| one.name == option.name).flat_map(|(_, others)| others);
-        excluded.filter(|other| self.has(other)).map(|other| other.name).collect()
+        let pairs = options::APART.iter().filter(|pair| pair.option.name == option.name);
+        pairs.map(|pair| pair.other).filter(|other| self.has(other)).map(|other| other.name).collect()
     }
 
     /// An option without which an option means nothing.
     fn requires(option: &OptionEntry) -> Option<&'static str> {
-        let pairs = [(&SYNERGY, &SETS), (&CHECKPOINT_EVERY, &CHECKPOINT)];
-        pairs.into_iter().find(|(one, _)| one.name == option.name).map(|(_, other)| other.name)
+        let mut pairs = options::TOGETHER.iter();
+        pairs.find(|pair| pair.option.name == option.name).map(|pair| pair.other.name)
     }
 
     /// All flags of the command, in the order of help.

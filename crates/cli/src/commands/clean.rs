@@ -1,7 +1,7 @@
 //! `dshap clean`.
 
 use super::finish::{Recorded, RunOptions, conclude, in_pool};
-use super::plan::{self, Target};
+use super::requests::{self, Target};
 use crate::args::CleanArgs;
 use crate::failure::Failure;
 use crate::progress::Progress;
@@ -19,9 +19,9 @@ const WIDTH: usize = 80;
 pub(crate) fn run(args: &CleanArgs) -> Result<(), Failure> {
     let CleanArgs { rows, output, given } = args;
     let run = RunOptions::of(given);
-    plan::refuse_second_standard_input(rows)?;
-    plan::refuse_same(&[("output", output.as_ref()), ("summary", run.summary.as_ref())])?;
-    let target = plan::given_target(output.as_deref(), given)?;
+    requests::refuse_second_standard_input(rows)?;
+    requests::refuse_same(&[("output", output.as_ref()), ("summary", run.summary.as_ref())])?;
+    let target = requests::given_target(output.as_deref(), given)?;
     let doing = format!("cannot clean `{}`", rows.join("`, `"));
     let speech = CommandLine::default();
     let failed = |error: Error| Failure::run(doing.clone(), &error, speech);
@@ -29,7 +29,7 @@ pub(crate) fn run(args: &CleanArgs) -> Result<(), Failure> {
         rows: rows.clone(),
         given: given.clone(),
         cleaned_as: if given.has(&MARK) { CleanedAs::Marked } else { CleanedAs::Cleaned },
-        outputs: plan::outputs([output.as_ref(), run.summary.as_ref()]),
+        outputs: requests::outputs([output.as_ref(), run.summary.as_ref()]),
         resources: Resources { memory: run.memory, checkpoint: None },
     };
     let record = run.begin_record()?;

@@ -2,7 +2,7 @@
 
 use super::deliver::{Delivery, Ran};
 use super::finish::RunOptions;
-use super::plan;
+use super::requests;
 use crate::args::TrialArgs;
 use crate::failure::Failure;
 use crate::speech::CommandLine;
@@ -14,7 +14,7 @@ use dshap_trials::{Compared, Comparison};
 
 pub(crate) fn run(args: &TrialArgs) -> Result<(), Failure> {
     let run = RunOptions::of(&args.given);
-    let request = plan::bench_request(args, &run)?;
+    let request = requests::bench_request(args, &run)?;
     let top = args.given.size(&TOP);
     let delivery = Delivery {
         doing: format!("cannot compare methods on `{}`", args.points.join("`, `")),

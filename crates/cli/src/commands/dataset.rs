@@ -1,6 +1,6 @@
 //! `dshap dataset`.
 
-use super::plan;
+use super::requests;
 use crate::args::DatasetArgs;
 use crate::failure::Failure;
 use crate::table::visible;
@@ -15,7 +15,7 @@ pub(crate) fn run(args: &DatasetArgs) -> Result<(), Failure> {
     let failed = |error| Failure::experiment(format!("cannot get dataset `{name}`"), &error);
     refuse_ignored(name, args)?;
     if let Some(path) = &args.output {
-        plan::format_by_name(path)?;
+        requests::format_by_name(path)?;
     }
     let request = Request {
         from: args.from.clone(),

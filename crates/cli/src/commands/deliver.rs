@@ -1,7 +1,7 @@
 //! Rows on their way out: to a file, a pipe or the terminal.
 
 use super::finish::{Recorded, RunOptions, conclude, in_pool};
-use super::plan::{self, Target};
+use super::requests::{self, Target};
 use crate::failure::Failure;
 use crate::progress::Progress;
 use crate::speech::CommandLine;
@@ -41,9 +41,9 @@ impl Delivery<'_> {
         work: impl FnOnce(&dyn Observer, &mut dyn Receiver) -> Result<R, Error> + Send,
     ) -> Result<(), Failure> {
         let Delivery { doing, speech, output, given, arrange, run, others } = self;
-        let target = plan::given_target(output.map(PathBuf::as_path), given)?;
+        let target = requests::given_target(output.map(PathBuf::as_path), given)?;
         let own = [("output", *output), ("summary", run.summary.as_ref())];
-        plan::refuse_same(&[&own, *others].concat())?;
+        requests::refuse_same(&[&own, *others].concat())?;
         let record = run.begin_record()?;
         let failed = |error: Error| Failure::run(doing.clone(), &error, *speech);
         let (observer, most_held) = (Progress::new(run.quiet), held_bytes(run.memory));

@@ -61,7 +61,7 @@ pub(crate) fn run() -> Result<(), Failure> {
     let found = (0..n_corrupted).filter(|&i| is_corrupted(&lowest, i)).count();
     let by_chance = n_corrupted as f64 / CORRUPTED_EVERY as f64;
     let mut text = format!(
-        "dshap tells what each row of a dataset is worth to a model.\n\n\
+        "dshap computes what each row of a dataset is worth to a model.\n\n\
          Made for you: {N_ROWS} rows, {N_FEATURES} features, y = xᵀβ + noise (the paper's Gaussian-R).\n\
          In {n_corrupted} rows the target was moved by {CORRUPTION} standard deviations of the noise. The column\n\
          `corrupted` marks them; dshap does not use it.\n\n"

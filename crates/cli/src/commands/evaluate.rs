@@ -1,7 +1,7 @@
 //! `dshap evaluate`.
 
 use super::finish::{Recorded, RunOptions, conclude, in_pool};
-use super::plan::{self, Target};
+use super::requests::{self, Target};
 use crate::args::TrialArgs;
 use crate::failure::Failure;
 use crate::progress::Progress;
@@ -17,16 +17,16 @@ use std::path::{Path, PathBuf};
 
 pub(crate) fn run(args: &TrialArgs) -> Result<(), Failure> {
     let run = RunOptions::of(&args.given);
-    let request = plan::bench_request(args, &run)?;
+    let request = requests::bench_request(args, &run)?;
     let trial = Trial { noise: args.given.number(&NOISE), repeats: args.given.size(&REPEATS).unwrap_or(1) };
-    let target = plan::given_target(args.output.as_deref(), &args.given)?;
+    let target = requests::given_target(args.output.as_deref(), &args.given)?;
     let doing = format!("cannot evaluate methods on `{}`", args.points.join("`, `"));
     let speech = CommandLine { several: true };
     let failed = |error: dshap_run::Error| Failure::run(doing.clone(), &error, speech);
     let figure = args.given.word(&FIGURE).map(PathBuf::from);
     let written =
         [("output", args.output.as_ref()), ("summary", run.summary.as_ref()), ("figure", figure.as_ref())];
-    plan::refuse_same(&written)?;
+    requests::refuse_same(&written)?;
     let drawing = figure.as_deref().map(Drawing::of).transpose()?;
     let record = run.begin_record()?;
     let picture =

@@ -1,7 +1,7 @@
 //! `dshap explain`, and `dshap value --explain`.
 
 use super::finish::{Recorded, RunOptions, conclude, in_pool};
-use super::plan;
+use super::requests;
 use crate::args::{ExplainArgs, ValueArgs};
 use crate::failure::Failure;
 use crate::progress::Progress;
@@ -59,7 +59,7 @@ fn doing(args: &ValueArgs) -> String {
 }
 
 fn explained(args: &ValueArgs, rows: &[u64], run: &RunOptions) -> Result<Explained, Failure> {
-    let request = plan::value_request(args, run)?;
+    let request = requests::value_request(args, run)?;
     let failed = |error: Error| Failure::run(doing(args), &error, CommandLine::default());
     dshap_run::explain(&request, rows, &Progress::new(run.quiet)).map_err(failed)
 }

@@ -1,7 +1,7 @@
 //! `dshap fit`, `dshap update` and `dshap merge`: valuers that are saved.
 
 use super::finish::{Recorded, RunOptions, conclude, in_pool};
-use super::plan;
+use super::requests;
 use crate::args::{FitArgs, MergeArgs, UpdateArgs};
 use crate::failure::Failure;
 use crate::progress::Progress;
@@ -16,7 +16,7 @@ use std::path::{Path, PathBuf};
 
 pub(crate) fn fit(args: &FitArgs) -> Result<(), Failure> {
     let run = RunOptions::of(&args.given);
-    let request = plan::fit_request(args, &run)?;
+    let request = requests::fit_request(args, &run)?;
     let checkpoint = args.given.word(&CHECKPOINT).map(PathBuf::from);
     let saving = Saving {
         doing: format!("cannot fit `{}`", args.reference.join("`, `")),
@@ -32,14 +32,14 @@ pub(crate) fn fit(args: &FitArgs) -> Result<(), Failure> {
 pub(crate) fn update(args: &UpdateArgs) -> Result<(), Failure> {
     let UpdateArgs { valuer, add, forget, output, given } = args;
     let run = RunOptions::of(given);
-    plan::refuse_second_standard_input(&[add.as_slice(), forget.as_slice()].concat())?;
+    requests::refuse_second_standard_input(&[add.as_slice(), forget.as_slice()].concat())?;
     let request = UpdateRequest {
         valuer: valuer.clone(),
         add: add.clone(),
         forget: forget.clone(),
         reading: dshap_run::reading(given),
         sizes: given_sizes(given),
-        outputs: plan::outputs([Some(output), run.summary.as_ref()]),
+        outputs: requests::outputs([Some(output), run.summary.as_ref()]),
         resources: Resources { memory: run.memory, checkpoint: None },
     };
     let saving = Saving {
@@ -121,13 +121,13 @@ impl Saving<'_> {
             return Err(Failure::usage("a valuer is saved to a file; give `-o NAME.dshap`"));
         }
         let summary = self.run.summary.as_ref();
-        plan::refuse_same(&[
+        requests::refuse_same(&[
             ("valuer", Some(self.output)),
             ("summary", summary),
             ("checkpoint", self.checkpoint),
         ])?;
         for input in self.inputs {
-            plan::refuse_same(&[("valuer that is read", Some(input)), ("summary", summary)])?;
+            requests::refuse_same(&[("valuer that is read", Some(input)), ("summary", summary)])?;
         }
         Ok(())
     }

@@ -1,6 +1,6 @@
 //! `dshap formula`.
 
-use super::plan::{self, Target};
+use super::requests::{self, Target};
 use crate::args::{
     BoundFormulaArgs, ClassificationFormulaArgs, DensityFormulaArgs, DestinationArgs, RegressionFormulaArgs,
     SynergyFormulaArgs,
@@ -74,7 +74,7 @@ fn evaluate(
             receiver.begin(&rows.schema()).and_then(|()| receiver.rows(rows)).map_err(failed)
         }
     };
-    match plan::target(to.output.as_deref(), to.format.as_deref())? {
+    match requests::target(to.output.as_deref(), to.format.as_deref())? {
         Target::Written(destination, format) => {
             let mut written = Written::new(destination, format, Arrange::ByRow);
             fill(&mut written)?;

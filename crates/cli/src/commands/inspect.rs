@@ -6,10 +6,10 @@ use crate::failure::Failure;
 use crate::speech::CommandLine;
 use crate::table::{counted, grouped, render, significant, size, visible};
 use arrow_array::{ArrayRef, Float64Array, RecordBatch, StringArray};
-use dshap_models::Action;
 use dshap_models::density::DensityFacts;
 use dshap_models::logistic::ClassFacts;
 use dshap_models::neighbours::NeighbourFacts;
+use dshap_models::{Action, Facts};
 use dshap_run::{Inspection, OwnersHeld};
 use dshap_words::run_words::{components, of_target, refitted, ridge};
 use std::fmt::Write;
@@ -30,15 +30,27 @@ pub(crate) fn run(args: &InspectArgs) -> Result<(), Failure> {
     crate::print(&visible(&(describe(&found) + &warnings.collect::<String>())))
 }
 
+/// Adds a line: what it is about, and what is known.
+type Line<'a> = &'a mut dyn FnMut(&str, String);
+
 fn describe(found: &Inspection) -> String {
-    let facts = &found.facts;
     let mut text = String::new();
     let mut line = |name: &str, value: String| {
         let _ = writeln!(text, "{name:<16}{value}");
     };
-    let default = |is_default: bool| if is_default { " (by default)" } else { " (given)" };
     line("valuer", format!("{} ({})", found.file, size(found.bytes)));
     line("format", format!("version {}, written by dshap {}", found.format_version, found.written_by));
+    method(&found.facts, &mut line);
+    reference(found, &mut line);
+    sizes(&found.facts, &mut line);
+    fitted(found, &mut line);
+    cells(found, &mut line);
+    let _ = write!(text, "\n{}", columns(found));
+    text + &levels(found) + "\nwhere the rows came from:\n" + &history(found)
+}
+
+/// What is valued, and how.
+fn method(facts: &Facts, line: Line<'_>) {
     line("task", format!("{}{}", facts.task, of_target(facts)));
     let seed = facts.seed.map(|seed| format!(", seed {seed}")).unwrap_or_default();
     let ridge = ridge(facts).map(|ridge| format!(", {ridge}")).unwrap_or_default();
@@ -54,6 +66,11 @@ fn describe(found: &Inspection) -> String {
     if facts.second_order.is_some() {
         line("values", refitted(facts).trim_end().into());
     }
+}
+
+/// The rows that it was fitted to, and those that it carries.
+fn reference(found: &Inspection, line: Line<'_>) {
+    let facts = &found.facts;
     let effective = match &facts.weight {
         Some(column) => {
             format!(", weighted by `{column}`: {} effective", grouped(facts.effective_rows.round() as u64))
@@ -69,23 +86,37 @@ fn describe(found: &Inspection) -> String {
     if let Some(owners) = &found.owners {
         line("owners", owners_held(owners));
     }
+}
+
+/// Whether a number was chosen by default.
+fn chosen(by_default: bool) -> &'static str {
+    if by_default { " (by default)" } else { " (given)" }
+}
+
+/// Columns and set sizes.
+fn sizes(facts: &Facts, line: Line<'_>) {
     line("p", format!("{} design columns of {} features", facts.p, facts.features.len()));
     if let Some(pca) = &facts.pca {
         line("pca", components(pca));
     }
     if facts.density.is_none() {
-        line("q", format!("{}{}", facts.q, default(facts.q_default)));
+        line("q", format!("{}{}", facts.q, chosen(facts.q_default)));
     }
-    line("m", format!("{}{}", facts.m, default(facts.m_default)));
+    line("m", format!("{}{}", facts.m, chosen(facts.m_default)));
+}
+
+/// What only some families have, and the fit.
+fn fitted(found: &Inspection, line: Line<'_>) {
+    let facts = &found.facts;
     if let Some(fit) = &facts.classification {
         line("labels", labels(fit));
         line("deviance", format!("{}, fitted in {} passes", significant(fit.deviance), fit.fit_passes));
     }
     if let Some(density) = &facts.density {
-        smoothing(density, &mut line);
+        smoothing(density, line);
     }
     if let Some(found) = &facts.neighbours {
-        neighbours(found, &mut line);
+        neighbours(found, line);
     }
     if let Some(tests) = facts.tests {
         let kind = if tests.targets { "test row" } else { "row" };
@@ -106,6 +137,10 @@ fn describe(found: &Inspection) -> String {
         None if facts.intercept => line("intercept", "one for each label".into()),
         None => line("intercept", "none".into()),
     }
+}
+
+/// Missing cells and levels, and what forgetting rows cost.
+fn cells(found: &Inspection, line: Line<'_>) {
     line("missing cells", word(&found.missing));
     if let Some(least) = found.rare_levels {
         let pooled: Vec<String> =
@@ -119,8 +154,11 @@ fn describe(found: &Inspection) -> String {
         let digits = found.digits.unwrap_or_default();
         line("digits", format!("about {digits:.0} of 16, after rows were forgotten"));
     }
+}
 
-    let _ = write!(text, "\n{}", columns(found));
+/// The levels of columns of text.
+fn levels(found: &Inspection) -> String {
+    let mut text = String::new();
     for (feature, levels) in &found.levels {
         let shown: Vec<String> =
             levels.iter().take(SHOWN_LEVELS).map(|level| level.escape_debug().to_string()).collect();
@@ -128,7 +166,12 @@ fn describe(found: &Inspection) -> String {
         let more = if more > 0 { format!(" and {more} more") } else { String::new() };
         let _ = writeln!(text, "\nlevels of `{feature}`: {}{more}", shown.join(", "));
     }
-    text += "\nwhere the rows came from:\n";
+    text
+}
+
+/// Where rows came from.
+fn history(found: &Inspection) -> String {
+    let mut text = String::new();
     for step in &found.history {
         let action = match step.action {
             Action::Fit => "fitted",
@@ -161,7 +204,7 @@ fn owners_held(owners: &OwnersHeld) -> String {
 }
 
 /// How a reference is smoothed, and what was tried.
-fn smoothing(density: &DensityFacts, line: &mut impl FnMut(&str, String)) {
+fn smoothing(density: &DensityFacts, line: Line<'_>) {
     line("kernel", density.kernel.into());
     line("bandwidth", format!("{} ({})", significant(density.bandwidth), density.bandwidth_from));
     for (bandwidth, score) in &density.bandwidths_tried {
@@ -175,7 +218,7 @@ fn smoothing(density: &DensityFacts, line: &mut impl FnMut(&str, String)) {
 }
 
 /// How neighbours are found, and which rows they predict.
-fn neighbours(found: &NeighbourFacts, line: &mut impl FnMut(&str, String)) {
+fn neighbours(found: &NeighbourFacts, line: Line<'_>) {
     if !found.labels.is_empty() {
         line("labels", label_rows(&found.labels, &found.label_rows));
     }

@@ -116,7 +116,7 @@ fn table() -> String {
         text.push('\n');
     }
     text + "\nTasks: R regression, C classification, D density. Errors: whether there are standard errors.\n\
-            Kept: a valuer can be S saved, U updated, M merged.\n\n\
+            Kept: a valuer can be S saved, U updated, M merged, for one of the tasks at least.\n\n\
             `dshap methods NAME` describes a method, its options and an example.\n"
 }
 
@@ -130,7 +130,8 @@ fn row(entry: &MethodEntry) -> [String; 6] {
         ("C", entry.is_for(Task::Classification)),
         ("D", entry.is_for(Task::Density)),
     ];
-    let kept = [("S", entry.saved.is_ok()), ("U", entry.updates), ("M", entry.merges)];
+    let kept =
+        [("S", entry.saved.is_ok()), ("U", !entry.updates.is_empty()), ("M", !entry.merges.is_empty())];
     let errors = if entry.has_std_errors() { "yes" } else { "no" };
     [
         entry.name.into(),
@@ -161,7 +162,7 @@ fn described(entry: &MethodEntry) -> String {
     for (name, value) in [
         ("tasks", tasks.join(", ")),
         ("kind", kind(entry.kind).into()),
-        ("parts", if entry.parts.is_empty() { "none".into() } else { entry.parts.into() }),
+        ("parts", parts(entry)),
         ("standard errors", errors.into()),
         ("passes", entry.passes.into()),
         ("valuers", valuers(entry)),
@@ -181,16 +182,30 @@ fn described(entry: &MethodEntry) -> String {
     text
 }
 
-/// What can be done with valuers of a method.
+/// The parts of its values, case by case where there are several.
+fn parts(entry: &MethodEntry) -> String {
+    let cases: Vec<String> =
+        entry.parts.cases().map(|(case, names)| format!("{case}: {}", names.join(", "))).collect();
+    if cases.is_empty() { "none".into() } else { cases.join("; ") }
+}
+
+/// What can be done with valuers of a method, and for which tasks if not for all that it has.
 fn valuers(entry: &MethodEntry) -> String {
-    match entry.saved {
-        Err(why) => format!("cannot be saved: {why}"),
-        Ok(()) => match (entry.updates, entry.merges) {
-            (true, true) => "can be saved, updated and merged".into(),
-            (true, false) => "can be saved and updated".into(),
-            (false, true) => "can be saved and merged".into(),
-            (false, false) => "can be saved".into(),
-        },
+    if let Err(why) = entry.saved {
+        return format!("cannot be saved: {why}");
+    }
+    let can = |what: &str, tasks: &[Task]| {
+        let names: Vec<&str> = tasks.iter().map(|task| task.name()).collect();
+        let is_all = entry.tasks.iter().all(|task| tasks.contains(task));
+        let of = if is_all { String::new() } else { format!(" ({})", names.join(", ")) };
+        (!tasks.is_empty()).then(|| format!("{what}{of}"))
+    };
+    let changes: Vec<String> =
+        [can("updated", entry.updates), can("merged", entry.merges)].into_iter().flatten().collect();
+    match changes.as_slice() {
+        [] => "can be saved".into(),
+        [one] => format!("can be saved and {one}"),
+        several => format!("can be saved, {}", several.join(" and ")),
     }
 }
 

@@ -19,8 +19,8 @@ mod methods;
 mod owners;
 mod pages;
 mod payout;
-mod plan;
 mod report;
+mod requests;
 #[cfg(feature = "serve")]
 mod serve;
 mod shell;

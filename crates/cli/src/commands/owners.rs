@@ -1,7 +1,7 @@
 //! `dshap owners`.
 
 use super::finish::{Recorded, RunOptions, conclude, in_pool};
-use super::plan::{self, Target};
+use super::requests::{self, Target};
 use crate::args::OwnersArgs;
 use crate::failure::Failure;
 use crate::progress::Progress;
@@ -26,18 +26,18 @@ pub(crate) fn run(args: &OwnersArgs) -> Result<(), Failure> {
     let run = RunOptions::of(given);
     let [explain, manifest] = [&EXPLAIN_TEST, &MANIFEST].map(|option| given.word(option).map(PathBuf::from));
     let inputs = [rows.as_slice(), given.list(&TEST), given.list(&OWN)].concat();
-    plan::refuse_second_standard_input(&inputs)?;
-    plan::refuse_receipt_of_pipe(manifest.as_ref(), &inputs)?;
+    requests::refuse_second_standard_input(&inputs)?;
+    requests::refuse_receipt_of_pipe(manifest.as_ref(), &inputs)?;
     let named = [
         ("output", output.as_ref()),
         ("table of test rows", explain.as_ref()),
         ("manifest", manifest.as_ref()),
     ];
-    plan::refuse_same(&named)?;
-    let target = plan::given_target(output.as_deref(), given)?;
+    requests::refuse_same(&named)?;
+    let target = requests::given_target(output.as_deref(), given)?;
     let explained = explain
         .as_ref()
-        .map(|path| Ok((path, plan::safe_format(plan::format_by_name(path)?, given)?)))
+        .map(|path| Ok((path, requests::safe_format(requests::format_by_name(path)?, given)?)))
         .transpose()?;
     let doing = format!("cannot value the owners of `{}`", rows.join("`, `"));
     let failed = |error: Error| Failure::run(doing.clone(), &error, CommandLine::default());
@@ -46,8 +46,8 @@ pub(crate) fn run(args: &OwnersArgs) -> Result<(), Failure> {
     let request = OwnersRequest {
         rows: rows.clone(),
         method: *method,
-        given: given.only(plan::is_of_owners),
-        outputs: plan::outputs([output.as_ref(), explain.as_ref(), manifest.as_ref()]),
+        given: given.only(requests::is_of_owners),
+        outputs: requests::outputs([output.as_ref(), explain.as_ref(), manifest.as_ref()]),
         resources: Resources { memory: run.memory, checkpoint: None },
         digests: manifest.is_some(),
     };

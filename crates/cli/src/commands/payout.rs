@@ -1,7 +1,7 @@
 //! `dshap payout` and `dshap verify`.
 
 use super::finish::{Recorded, RunOptions, conclude, in_pool};
-use super::plan::{self, Target};
+use super::requests::{self, Target};
 use crate::args::{PayoutArgs, VerifyArgs};
 use crate::failure::Failure;
 use crate::progress::Progress;
@@ -19,17 +19,17 @@ pub(crate) fn payout(args: &PayoutArgs) -> Result<(), Failure> {
     let PayoutArgs { table, output, given } = args;
     let run = RunOptions::of(given);
     let manifest = given.word(&MANIFEST).map(PathBuf::from);
-    plan::refuse_same(&[("output", output.as_ref()), ("manifest", manifest.as_ref())])?;
-    plan::refuse_receipt_of_pipe(manifest.as_ref(), table)?;
-    let target = plan::given_target(output.as_deref(), given)?;
+    requests::refuse_same(&[("output", output.as_ref()), ("manifest", manifest.as_ref())])?;
+    requests::refuse_receipt_of_pipe(manifest.as_ref(), table)?;
+    let target = requests::given_target(output.as_deref(), given)?;
     let doing = format!("cannot divide the budget by `{}`", table.join("`, `"));
     let failed = |error: Error| Failure::run(doing.clone(), &error, CommandLine::default());
     let receipt =
         manifest.as_deref().map(AtomicFile::create).transpose().map_err(|error| failed(error.into()))?;
     let request = PayoutRequest {
         table: table.clone(),
-        given: given.only(plan::is_of_owners),
-        outputs: plan::outputs([output.as_ref(), manifest.as_ref()]),
+        given: given.only(requests::is_of_owners),
+        outputs: requests::outputs([output.as_ref(), manifest.as_ref()]),
     };
     in_pool(run.threads, || {
         let found = dshap_owners::payout(&request).map_err(failed)?;

@@ -1,7 +1,7 @@
 //! `dshap report`.
 
 use super::finish::{Recorded, RunOptions, conclude, in_pool};
-use super::plan;
+use super::requests;
 use crate::args::ValueArgs;
 use crate::failure::Failure;
 use crate::progress::Progress;
@@ -32,10 +32,10 @@ pub(crate) fn run(args: &ValueArgs) -> Result<(), Failure> {
         }
         None => {}
     }
-    let mut request = plan::value_request(args, &run)?;
+    let mut request = requests::value_request(args, &run)?;
     // The page says which files it was made from.
     request.digests = true;
-    plan::refuse_same(&[
+    requests::refuse_same(&[
         ("output", Some(path)),
         ("summary", run.summary.as_ref()),
         ("valuer", args.valuer.as_ref()),

@@ -2,7 +2,7 @@
 
 use super::deliver::{Delivery, Ran};
 use super::finish::RunOptions;
-use super::plan;
+use super::requests;
 use crate::args::TeachArgs;
 use crate::failure::Failure;
 use crate::speech::CommandLine;
@@ -14,11 +14,11 @@ use dshap_words::run_words::{of_target, sizes};
 pub(crate) fn run(args: &TeachArgs) -> Result<(), Failure> {
     let TeachArgs { value, cases } = args;
     let run = RunOptions::of(&value.given);
-    plan::refuse_second_standard_input(&[value.points.as_slice(), cases.as_slice()].concat())?;
+    requests::refuse_second_standard_input(&[value.points.as_slice(), cases.as_slice()].concat())?;
     let request = TeachRequest {
-        value: plan::value_request(value, &run)?,
+        value: requests::value_request(value, &run)?,
         cases: cases.clone(),
-        arrange: plan::arrange(&value.given)?,
+        arrange: requests::arrange(&value.given)?,
     };
     let delivery = Delivery {
         doing: format!("cannot teach by `{}`", value.points.join("`, `")),

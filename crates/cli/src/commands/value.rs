@@ -3,7 +3,7 @@
 use super::deliver::{Delivery, Ran};
 use super::explain;
 use super::finish::RunOptions;
-use super::plan;
+use super::requests;
 use super::shell::flags_of_cleaning;
 use crate::args::ValueArgs;
 use crate::failure::Failure;
@@ -18,7 +18,7 @@ use std::path::PathBuf;
 
 pub(crate) fn run(args: &ValueArgs) -> Result<(), Failure> {
     let run = RunOptions::of(&args.given);
-    let request = plan::value_request(args, &run)?;
+    let request = requests::value_request(args, &run)?;
     // A row that is no number is noticed before the work.
     explain::rows_of(args.given.list(&EXPLAIN))?;
     let checkpoint = args.given.word(&CHECKPOINT).map(PathBuf::from);
@@ -27,7 +27,7 @@ pub(crate) fn run(args: &ValueArgs) -> Result<(), Failure> {
         speech: CommandLine::default(),
         output: args.output.as_ref(),
         given: &args.given,
-        arrange: plan::arrange(&args.given)?,
+        arrange: requests::arrange(&args.given)?,
         run: &run,
         others: &[("checkpoint", checkpoint.as_ref()), ("valuer", args.valuer.as_ref())],
     };

@@ -114,6 +114,30 @@ fn the_catalogue_is_json() {
     assert_eq!(one, all["methods"][knn]);
 }
 
+/// The table of README.md is written by hand: its first column names each method, and no other.
+#[test]
+fn the_table_of_the_readme_has_every_method() {
+    let readme = concat!(env!("CARGO_MANIFEST_DIR"), "/../../README.md");
+    let readme = std::fs::read_to_string(readme).expect("a page");
+    let (_, table) = readme.split_once("\n## Methods\n").expect("a section");
+    let rows =
+        table.lines().skip_while(|line| !line.starts_with('|')).take_while(|line| line.starts_with('|'));
+    let cells: Vec<&str> = rows.skip(2).filter_map(|row| row.split('|').nth(1)).collect();
+    // `lower`, `upper` (also `--ridge`): what is in parentheses, or begins with a dash, is an option.
+    let named: Vec<&str> = cells
+        .iter()
+        .flat_map(|cell| cell.split('`').skip(1).step_by(2))
+        .filter_map(|code| code.split(' ').next())
+        .filter(|word| !word.starts_with('-'))
+        .collect();
+    for method in METHODS {
+        assert!(named.contains(&method.name()), "README.md has no row for `{}`", method.name());
+    }
+    for word in named {
+        assert!(METHODS.iter().any(|method| method.name() == word), "README.md names `{word}`");
+    }
+}
+
 #[test]
 fn a_mistyped_method_suggests_the_closest() {
     let folder = Folder::with("goods.csv", goods());

@@ -1,7 +1,7 @@
 //! `dshap evaluate` and `dshap compare`.
 
 use crate::common::{Csv, Folder, many_rows};
-use dshap_testkit::{Draws, assert_close, assert_same_bits};
+use dshap_testkit::{Draws, assert_close, assert_same_bits, goods};
 use std::fmt::Write as _;
 
 /// Three features and a clear target.
@@ -300,19 +300,6 @@ fn what_makes_no_sense_is_refused_in_words() {
         let block = folder.run(&format!("dshap {line}"));
         assert!(block.contains("exit 2") && block.contains(words), "{block}");
     }
-}
-
-/// A table with a text column of three levels, which neighbours see all of, and
-/// the target a number or a label.
-fn goods(seed: u64, n: usize) -> String {
-    let mut draws = Draws::new(seed);
-    let mut csv = String::from("size,city,price,kind\n");
-    for row in 0..n {
-        let (size, city) = (draws.normal(), ["rome", "oslo", "bern"][row % 3]);
-        let price = 2.0 * size + (row % 3) as f64 + draws.normal();
-        let _ = writeln!(csv, "{size:.6},{city},{price:.6},{}", if price > 1.0 { "dear" } else { "cheap" });
-    }
-    csv
 }
 
 /// `compare` gives a method the values that `value` gives, whatever options the other

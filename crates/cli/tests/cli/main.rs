@@ -6,6 +6,7 @@ mod classification;
 mod clean;
 mod common;
 mod density;
+mod entries;
 mod errors;
 mod evaluate;
 #[cfg(feature = "experiments")]
@@ -15,6 +16,8 @@ mod faults;
 mod formula;
 mod hints;
 mod inputs;
+#[cfg(unix)]
+mod installer;
 mod limits;
 mod look;
 mod methods;

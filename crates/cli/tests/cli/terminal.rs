@@ -3,12 +3,16 @@
 use crate::common::{Folder, goods, many_rows};
 use std::process::Command;
 
-/// The screen after `dshap ARGS` on a terminal; nothing where there is no `script`.
+/// The screen after `dshap ARGS` on a terminal without colour; nothing where there is no `script`.
 fn on_a_terminal(folder: &Folder, args: &str) -> Option<String> {
     let program = assert_cmd::cargo::cargo_bin!("dshap").display();
+    screen_of(folder, &format!("NO_COLOR=1 '{program}' {args}"))
+}
+
+/// The screen after a line of the shell.
+fn screen_of(folder: &Folder, line: &str) -> Option<String> {
     let script = Command::new("script")
-        .args(["--quiet", "--return", "--command", &format!("'{program}' {args}"), "/dev/null"])
-        .env("NO_COLOR", "1")
+        .args(["--quiet", "--return", "--command", line, "/dev/null"])
         .current_dir(folder.path("."))
         .output();
     match script {
@@ -51,12 +55,8 @@ fn colour_is_for_those_who_want_it() {
     let folder = Folder::with("goods.csv", goods());
     let program = assert_cmd::cargo::cargo_bin!("dshap").display();
     let line = format!("NO_COLOR= TERM=xterm '{program}' value goods.csv --target price --quiet");
-    let script = Command::new("script")
-        .args(["--quiet", "--return", "--command", &line, "/dev/null"])
-        .current_dir(folder.path("."))
-        .output();
-    let Ok(output) = script else { return };
-    assert!(String::from_utf8_lossy(&output.stdout).contains("\x1b[1m"));
+    let Some(screen) = screen_of(&folder, &line) else { return };
+    assert!(screen.contains("\x1b[1m"), "{screen}");
     let Some(screen) = on_a_terminal(&folder, "value goods.csv --target price --quiet") else { return };
     assert!(!screen.contains('\x1b'), "{screen}");
 }

@@ -84,7 +84,7 @@ impl ClassificationValuer {
                 Form::Bound(BoundForm::new(dim, sizes, bound, (1.0, 1.0))?)
             }
         };
-        Ok(Self { fit, form, influence: None, expects_targets: false })
+        Ok(Self::of_form(fit, form))
     }
 
     /// A valuer for inputs that are not Gaussian: `distances` are those of the
@@ -96,7 +96,7 @@ impl ClassificationValuer {
     pub fn calibrated(fit: LogisticFit, sizes: Sizes, distances: &DistanceTable) -> Result<Self, Error> {
         let calibration = Calibration::new(fit.dim(), distances, 0.0);
         let form = Form::Exact(GaussianForm::calibrated(fit.dim(), sizes, &calibration)?);
-        Ok(Self { fit, form, influence: None, expects_targets: false })
+        Ok(Self::of_form(fit, form))
     }
 
     /// A valuer of rows for the data that one predicts: `tests`, from
@@ -114,19 +114,15 @@ impl ClassificationValuer {
         distances: Option<&DistanceTable>,
         tests: &TestMoments,
     ) -> Result<Self, Error> {
-        let dim = fit.dim();
-        let form = match distances {
-            None => TargetForm::new(dim, sizes)?,
-            Some(table) => TargetForm::calibrated(dim, sizes, &Calibration::new(dim, table, 0.0))?,
-        };
+        let form = TargetForm::for_inputs(fit.dim(), sizes, distances)?;
         let (lower, penalised) = fit.factors();
         let geometry = TargetGeometry::of_working(lower.as_ref(), penalised.map(|l| l.as_ref()), tests)?;
-        Ok(Self {
-            fit,
-            form: Form::Target(Box::new(Target { form, geometry })),
-            influence: None,
-            expects_targets: false,
-        })
+        Ok(Self::of_form(fit, Form::Target(Box::new(Target { form, geometry }))))
+    }
+
+    /// Without standard errors, for rows with labels.
+    fn of_form(fit: LogisticFit, form: Form) -> Self {
+        Self { fit, form, influence: None, expects_targets: false }
     }
 
     /// Also reports standard errors, if the method has them. `sample` is all of the

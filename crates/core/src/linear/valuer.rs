@@ -116,14 +116,7 @@ impl LinearValuer {
             }
             LinearMethod::Bound(bound) => Form::Bound(BoundForm::of_fit(&fit, sizes, bound)?),
         };
-        Ok(Self {
-            fit,
-            form,
-            with_std_error: false,
-            noise: None,
-            expects_targets: false,
-            short_panels: OnceLock::new(),
-        })
+        Ok(Self::of_form(fit, form))
     }
 
     /// A valuer for inputs that are not Gaussian: `distances` are those of the
@@ -136,14 +129,7 @@ impl LinearValuer {
         let dim = fit.model_dim();
         let calibration = Calibration::new(dim, distances, fit.model_dist_sq(0.0));
         let form = Form::Exact(GaussianForm::calibrated(dim, sizes, &calibration)?);
-        Ok(Self {
-            fit,
-            form,
-            with_std_error: false,
-            noise: None,
-            expects_targets: false,
-            short_panels: OnceLock::new(),
-        })
+        Ok(Self::of_form(fit, form))
     }
 
     /// A valuer of rows for the data that one predicts: `tests`, or rows like them. With the
@@ -164,21 +150,22 @@ impl LinearValuer {
                 what: "the closed form for test rows takes the means of the reference as known",
             });
         }
-        let dim = fit.dim();
-        let form = match distances {
-            None => TargetForm::new(dim, sizes)?,
-            Some(table) => TargetForm::calibrated(dim, sizes, &Calibration::new(dim, table, 0.0))?,
-        };
+        let form = TargetForm::for_inputs(fit.dim(), sizes, distances)?;
         let geometry = TargetGeometry::of(&fit, tests)?;
         let form = Form::Target(Box::new(Target { form, geometry, errors: None }));
-        Ok(Self {
+        Ok(Self::of_form(fit, form))
+    }
+
+    /// Without standard errors, for rows with targets.
+    fn of_form(fit: LinearFit, form: Form) -> Self {
+        Self {
             fit,
             form,
             with_std_error: false,
             noise: None,
             expects_targets: false,
             short_panels: OnceLock::new(),
-        })
+        }
     }
 
     /// Also reports standard errors, if the method has them: for Gaussian noise, unless it is

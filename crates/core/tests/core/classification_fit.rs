@@ -2,12 +2,11 @@
 
 use crate::common::classification as setting;
 
-use crate::common::on_threads;
 use dshap::classification::{
     ClassificationMethod, ClassificationValuer, Irls, LogisticFit, LogisticOptions, Step,
 };
 use dshap::{BLOCK_ROWS, Error, Rows, Sizes, Valuer, Warning};
-use dshap_testkit::{Draws, Sample, assert_close, assert_same_bits, seeds};
+use dshap_testkit::{Draws, Sample, assert_close, assert_same_bits, on_threads, seeds};
 use faer::Mat;
 use setting::{NO_INTERCEPT, PLAIN, in_chunks, labelled, logistic, table, try_logistic};
 

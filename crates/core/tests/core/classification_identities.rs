@@ -2,7 +2,6 @@
 
 use crate::common::classification as setting;
 
-use crate::common::on_threads;
 use dshap::classification::{
     AuthorsMoments, AuthorsValuer, ClassificationMethod, ClassificationValuer, GeneralClassificationValuer,
     LogisticFit, LogisticOptions,
@@ -12,7 +11,7 @@ use dshap::linear::{
     LinearValuer, PointStats, Side,
 };
 use dshap::{Error, Moments, Note, Part, Rows, Sizes, Valuer, Values, Warning};
-use dshap_testkit::{Sample, assert_close, assert_same_bits};
+use dshap_testkit::{Sample, assert_close, assert_same_bits, on_threads};
 use faer::Mat;
 use faer::prelude::Solve;
 use setting::{NO_INTERCEPT, PLAIN, labelled, logistic, standardised, table, valuer};

@@ -2,9 +2,8 @@
 
 use crate::classification_data::data;
 use crate::common::density::{given, normal_rows};
-use crate::common::on_threads;
 use dshap::density::{Bandwidth, DensityFit, DensityMethod, DensityOptions, DensityValuer, Kernel};
-use dshap_testkit::seeds;
+use dshap_testkit::{on_threads, seeds};
 use faer::Mat;
 
 /// Six more bandwidths do no worse than the grid, and bracket a maximum of the score.

@@ -5,14 +5,8 @@ use crate::common::density;
 
 use density::{fit, given, log_kernels, normal_rows, valuer};
 use dshap::density::{Kernel, PairIntegrals, SetValuer, SizeWeights};
-use dshap_testkit::{Draws, MeanEstimate, seeds};
+use dshap_testkit::{Draws, MeanEstimate, normal_density, seeds};
 use faer::{Mat, mat};
-use std::f64::consts::PI;
-
-/// `N(0, var)` at `x`.
-fn normal(x: f64, var: f64) -> f64 {
-    (-x * x / (2.0 * var)).exp() / (2.0 * PI * var).sqrt()
-}
 
 /// `C_den − ∫(p̂_S − p)²` for `p = N(0, 1)` and a Gaussian kernel, integrated over the line;
 /// 0 for the empty set.
@@ -21,12 +15,12 @@ fn utility(set: &[f64], h2: f64, c_den: f64) -> f64 {
         return 0.0;
     }
     let n = set.len() as f64;
-    let mut square = n * normal(0.0, 2.0 * h2);
+    let mut square = n * normal_density(0.0, 2.0 * h2);
     for (i, x) in set.iter().enumerate() {
-        square += 2.0 * set[..i].iter().map(|y| normal(x - y, 2.0 * h2)).sum::<f64>();
+        square += 2.0 * set[..i].iter().map(|y| normal_density(x - y, 2.0 * h2)).sum::<f64>();
     }
-    let fit = set.iter().map(|&x| normal(x, 1.0 + h2)).sum::<f64>() / n;
-    c_den - (square / (n * n) - 2.0 * fit + normal(0.0, 2.0))
+    let fit = set.iter().map(|&x| normal_density(x, 1.0 + h2)).sum::<f64>() / n;
+    c_den - (square / (n * n) - 2.0 * fit + normal_density(0.0, 2.0))
 }
 
 /// The closed form of the same, every integral known.
@@ -34,15 +28,15 @@ fn closed_form(set: &[f64], h2: f64, m: usize, c_den: f64) -> f64 {
     let weights = SizeWeights::new(set.len(), m).unwrap();
     let n = set.len() as f64;
     let integrals = PairIntegrals {
-        cross: normal(0.0, 2.0 + h2),
-        smoothed_square: normal(0.0, 2.0 + 2.0 * h2),
-        kernel_square: normal(0.0, 2.0 * h2),
+        cross: normal_density(0.0, 2.0 + h2),
+        smoothed_square: normal_density(0.0, 2.0 + 2.0 * h2),
+        kernel_square: normal_density(0.0, 2.0 * h2),
     };
-    let mean = |var: f64| set.iter().map(|&z| normal(z, var)).sum::<f64>() / n;
-    let within: f64 = set.iter().flat_map(|x| set.iter().map(move |y| normal(x - y, 2.0 * h2))).sum();
+    let mean = |var: f64| set.iter().map(|&z| normal_density(z, var)).sum::<f64>() / n;
+    let within: f64 = set.iter().flat_map(|x| set.iter().map(move |y| normal_density(x - y, 2.0 * h2))).sum();
     -weights.own * (within / (n * n) - 2.0 * mean(1.0 + h2))
         + weights.joint * (mean(1.0 + h2) - mean(1.0 + 2.0 * h2))
-        + integrals.constant(weights, c_den - normal(0.0, 2.0))
+        + integrals.constant(weights, c_den - normal_density(0.0, 2.0))
 }
 
 /// Sets of one, two and three points join sets of 0 … m − 1 drawn ones. False alarms:
@@ -156,11 +150,11 @@ fn integrals_from_pairs_are_unbiased() {
             estimates[2].push(sampled.cross);
         }
         let h2 = h * h;
-        let (cross, square) = (normal(0.0, 2.0 + h2), normal(0.0, 2.0 + 2.0 * h2));
+        let (cross, square) = (normal_density(0.0, 2.0 + h2), normal_density(0.0, 2.0 + 2.0 * h2));
         estimates[0].assert_agrees(cross, "∫p·p_h");
         estimates[1].assert_agrees(square, "∫p_h²");
         estimates[2].assert_agrees(cross, "∫p·p_h from some rows");
-        let with_itself = cross + (normal(0.0, h2) - cross) / n as f64;
+        let with_itself = cross + (normal_density(0.0, h2) - cross) / n as f64;
         estimates[0].assert_rejects(with_itself, 8.0, "rows paired with themselves");
     }
 }

@@ -2,14 +2,13 @@
 
 use crate::common::density;
 
-use crate::common::on_threads;
 use density::{fit, given, normal_rows, plain_value, valuer};
 use dshap::density::{
     Algorithm5, Bandwidth, DensityBuilder, DensityFit, DensityMethod, DensityOptions, DensityValuer, Kernel,
     PairIntegrals, Scaling, Search, SetValuer, TREE_TOLERANCE,
 };
 use dshap::{Part, Rows, Valuer, Values};
-use dshap_testkit::{Draws, MeanEstimate, assert_close, assert_same_bits};
+use dshap_testkit::{Draws, MeanEstimate, assert_close, assert_same_bits, on_threads};
 use faer::Mat;
 
 fn part(values: &Values, part: Part) -> &[f64] {

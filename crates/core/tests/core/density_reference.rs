@@ -4,9 +4,8 @@ use crate::common::density;
 
 use density::{fit, given, valuer};
 use dshap::density::{Border, Kernel, PairIntegrals, SetValuer, SizeWeights, UniformExample};
-use dshap_testkit::{Case, assert_close, cases, cases_under, relative_error};
+use dshap_testkit::{Case, assert_close, cases, cases_under, normal_density, relative_error};
 use faer::Mat;
-use std::f64::consts::PI;
 
 fn matrix(case: &Case, name: &str) -> Mat<f64> {
     let rows = case.matrix(name);
@@ -67,11 +66,6 @@ fn values_of_points_and_sets_match_the_table() {
     assert!(Kernel::ALL.iter().all(|kernel| kernels.contains(kernel)), "{kernels:?}");
 }
 
-/// `N(0, var)` at `x`.
-fn normal(x: f64, var: f64) -> f64 {
-    (-x * x / (2.0 * var)).exp() / (2.0 * PI * var).sqrt()
-}
-
 /// With every integral known, the value of Eq. 3 itself.
 #[test]
 fn values_of_a_known_density_match_the_definition() {
@@ -80,18 +74,20 @@ fn values_of_a_known_density_match_the_definition() {
         let n = members.len() as f64;
         let weights = SizeWeights::new(members.len(), case.count("m")).unwrap();
         let integrals = PairIntegrals {
-            cross: normal(0.0, 2.0 + h2),
-            smoothed_square: normal(0.0, 2.0 + 2.0 * h2),
-            kernel_square: normal(0.0, 2.0 * h2),
+            cross: normal_density(0.0, 2.0 + h2),
+            smoothed_square: normal_density(0.0, 2.0 + 2.0 * h2),
+            kernel_square: normal_density(0.0, 2.0 * h2),
         };
-        let mean = |var: f64| members.iter().map(|&z| normal(z, var)).sum::<f64>() / n;
+        let mean = |var: f64| members.iter().map(|&z| normal_density(z, var)).sum::<f64>() / n;
         let (plain, convolved) = (mean(1.0 + h2), mean(1.0 + 2.0 * h2));
-        let within: f64 =
-            members.iter().flat_map(|x| members.iter().map(move |y| normal(x - y, 2.0 * h2))).sum::<f64>()
-                / (n * n);
+        let within: f64 = members
+            .iter()
+            .flat_map(|x| members.iter().map(move |y| normal_density(x - y, 2.0 * h2)))
+            .sum::<f64>()
+            / (n * n);
         let value = -weights.own * (within - 2.0 * plain)
             + weights.joint * (plain - convolved)
-            + integrals.constant(weights, case.number("C_den") - normal(0.0, 2.0));
+            + integrals.constant(weights, case.number("C_den") - normal_density(0.0, 2.0));
         let scale = weights.own * within;
         assert!((value - case.number("nu")).abs() < 1e-14 * scale, "{case:?}: found {value:e}");
     }

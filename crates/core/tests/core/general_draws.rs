@@ -2,10 +2,10 @@
 
 use crate::common::general as setting;
 
-use crate::common::{CENTRED, Data, UNCENTRED, fit, on_threads};
+use crate::common::{CENTRED, Data, UNCENTRED, fit};
 use dshap::linear::{GeneralOptions, GeneralValuer, GeneralValues};
 use dshap::{Error, Rows, Sizes, Valuer, Warning};
-use dshap_testkit::{MeanEstimate, Sample, assert_same_bits};
+use dshap_testkit::{MeanEstimate, Sample, assert_same_bits, on_threads};
 use setting::{REFITTED, general, left_out, rounds, try_general, unlike, values};
 
 // ---- Draws -----------------------------------------------------------------
@@ -149,7 +149,6 @@ fn small_references_are_doubted() {
     let warnings = |n| general(&unlike(107, n, 3), CENTRED, (13, 30), rounds(2, 0.0, 1)).warnings();
     assert_eq!(warnings(180), []);
     assert_eq!(warnings(100), [Warning::SmallReference { dim: 3, n_rows: 100 }]);
-    assert!(warnings(100)[0].to_string().contains("by about 9 % or more"));
 }
 
 #[test]

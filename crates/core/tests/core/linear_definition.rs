@@ -2,12 +2,14 @@
 //!
 //! `DSHAP_SEEDS=100` runs every test with that many seeds, for nightly runs.
 
-use crate::common::{CENTRED, Data, UNCENTRED, on_threads, valuer};
+use crate::common::{CENTRED, Data, UNCENTRED, valuer};
 use dshap::linear::{
     Algorithm3, Constant, Convention, FitOptions, GaussianForm, LinearMethod, LinearValuer, PointStats,
 };
 use dshap::{Part, Rows, Sizes, Valuer};
-use dshap_testkit::{Draws, MAX_ABS_Z, MeanEstimate, Sample, assert_close, assert_same_bits, seeds};
+use dshap_testkit::{
+    Draws, MAX_ABS_Z, MeanEstimate, Sample, assert_close, assert_same_bits, on_threads, seeds,
+};
 use faer::Mat;
 
 // ---- The definition --------------------------------------------------------

@@ -4,7 +4,7 @@ use crate::common;
 use crate::common::{CENTRED, Data, UNCENTRED, fit, gain_valuer, theorem, try_fit, valuer};
 use dshap::linear::{Algorithm3, FitOptions, LinearFit, LinearMethod, LinearValuer};
 use dshap::{BLOCK_ROWS, Error, Moments, Rows, Sizes, Valuer, Warning};
-use dshap_testkit::{Draws, Sample, assert_close, assert_same_bits, relative_error};
+use dshap_testkit::{Draws, Sample, assert_close, assert_same_bits, on_threads, relative_error};
 use faer::Mat;
 use proptest::prelude::*;
 
@@ -506,7 +506,7 @@ fn the_first_of_several_bad_points_is_named() {
     }
     let expected = Err(Error::NotFinite { row: 900, column: 1 });
     for _ in 0..200 {
-        assert_eq!(common::on_threads(3, || found.values(points.rows())), expected);
+        assert_eq!(on_threads(3, || found.values(points.rows())), expected);
     }
 }
 

@@ -1,13 +1,13 @@
 //! The structure of linear values: identities that hold for any numbers.
 
-use crate::common::{CENTRED, Data, UNCENTRED, cases, gain_valuer, on_threads, theorem, valuer};
+use crate::common::{CENTRED, Data, UNCENTRED, cases, gain_valuer, theorem, valuer};
 use dshap::linear::{
     Algorithm3, Constant, Convention, FitOptions, GaussianForm, Intercept, LinearMethod, LinearValuer,
     PointStats,
 };
 use dshap::numeric::{SizeSums, Sums};
 use dshap::{Error, Note, Part, Rows, Sizes, Valuer, Values};
-use dshap_testkit::{Draws, Sample, assert_close, assert_same_bits, relative_error};
+use dshap_testkit::{Draws, Sample, assert_close, assert_same_bits, on_threads, relative_error};
 use faer::{Mat, MatRef};
 use proptest::prelude::*;
 

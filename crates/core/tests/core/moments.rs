@@ -2,9 +2,9 @@
 //! mean.
 
 use crate::common;
-use crate::common::{Data, moments, on_threads};
+use crate::common::{Data, moments};
 use dshap::{BLOCK_ROWS, Error, Moments, MomentsBuilder, Rows};
-use dshap_testkit::{Draws, Sample, assert_close, assert_same_bits, relative_error};
+use dshap_testkit::{Draws, Sample, assert_close, assert_same_bits, on_threads, relative_error};
 use faer::{Mat, MatRef};
 use proptest::prelude::*;
 use std::sync::LazyLock;

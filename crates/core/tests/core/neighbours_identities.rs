@@ -2,12 +2,11 @@
 
 use crate::common::neighbours as setting;
 
-use crate::common::on_threads;
 use dshap::neighbours::{
     Metric, NeighbourOptions, NeighbourTask, NeighbourValuer, TestMeans, TestRows, sample_rows,
 };
 use dshap::{Rows, Sizes, Valuer, Values};
-use dshap_testkit::{Draws, assert_same_bits};
+use dshap_testkit::{Draws, assert_same_bits, on_threads};
 use faer::Mat;
 use setting::{THREE_CLASSES, TWO_CLASSES, Table, as_given, utility};
 

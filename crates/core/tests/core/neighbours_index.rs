@@ -2,12 +2,12 @@
 
 use crate::common::neighbours as setting;
 
-use crate::common::{cases, on_threads};
+use crate::common::cases;
 use dshap::neighbours::{
     Metric, NeighbourOptions, NeighbourTask, NeighbourValuer, Scale, Search, TestMeans, TestRows, sample_rows,
 };
 use dshap::{Error, Sizes, Values};
-use dshap_testkit::Draws;
+use dshap_testkit::{Draws, on_threads};
 use faer::Mat;
 use proptest::prelude::*;
 use setting::{THREE_CLASSES, Table, as_given};

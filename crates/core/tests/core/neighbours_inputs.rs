@@ -2,10 +2,9 @@
 
 use crate::common::neighbours as setting;
 
-use crate::common::on_threads;
 use dshap::neighbours::{Metric, NeighbourOptions, NeighbourTask, NeighbourValuer, Scale, TestRows};
 use dshap::{Error, Rows, Sizes, Valuer, Warning};
-use dshap_testkit::{Draws, assert_same_bits};
+use dshap_testkit::{Draws, assert_same_bits, on_threads};
 use faer::Mat;
 use setting::{TWO_CLASSES, Table};
 
@@ -127,8 +126,6 @@ fn constant_columns_are_left_out_and_reported() {
     let sizes = Sizes::new(4, 20);
     let valuer = NeighbourValuer::new(wide.rows(), TestRows::Given(wide.rows()), sizes, OPTIONS).unwrap();
     assert_eq!(valuer.warnings(false), [Warning::ConstantColumns { columns: vec![2, 3] }]);
-    let words = valuer.warnings(false)[0].to_string();
-    assert_eq!(words, "feature 2, feature 3 are the same in every reference row and were left out");
 
     let narrow = NeighbourValuer::new(plain.rows(), TestRows::Given(plain.rows()), sizes, OPTIONS).unwrap();
     let values = |valuer: &NeighbourValuer<'_>| valuer.leave_one_out(&|_, _| true).unwrap().value;
@@ -149,13 +146,8 @@ fn sizes_that_cannot_be_drawn_are_reported() {
     assert_eq!(valuer(19).warnings(true), []);
     assert_eq!(valuer(20).warnings(true), [Warning::SizesLeftOut { n_sizes: 1, n_rows: 18 }]);
     assert_eq!(valuer(20).warnings(false), []);
-    assert_eq!(
-        valuer(20).warnings(true)[0].to_string(),
-        "1 set size was left out of the average: sets are drawn without replacement from 18 rows"
-    );
     let few = &valuer(8).warnings(true)[0];
     assert!(matches!(few, Warning::FewNeighbourSizes { n_sizes: 5, .. }));
-    assert_eq!(few.to_string(), "values average over only 5 set sizes");
 }
 
 /// The changes that the warning suggests give an average more terms, and no others would.

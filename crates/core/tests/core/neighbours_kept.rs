@@ -1,14 +1,14 @@
 //! Lists that are kept value unseen rows with the bits of lists that are sorted anew.
 
+use crate::common::cases;
 use crate::common::neighbours as setting;
-use crate::common::{cases, on_threads};
 use crate::neighbours_index::{bits, drawn, kinds};
 use dshap::neighbours::{
     KeptLists, Metric, NeighbourOptions, NeighbourTask, NeighbourValuer, Scale, Search, TestMeans, TestRows,
     sample_rows,
 };
 use dshap::{Error, Rows, Semivalue, Sizes, Values};
-use dshap_testkit::Draws;
+use dshap_testkit::{Draws, on_threads};
 use faer::Mat;
 use proptest::prelude::*;
 use setting::{THREE_CLASSES, Table, as_given};

@@ -1,12 +1,12 @@
 //! Standard errors for noise as it is: skewed, with heavy tails, or of unequal variance.
 
-use crate::common::{CENTRED, Data, UNCENTRED, fit, moments, on_threads};
+use crate::common::{CENTRED, Data, UNCENTRED, fit, moments};
 use dshap::linear::{
     Constant, Convention, FitOptions, GaussianForm, LinearFit, LinearMethod, LinearValuer, NoiseShape,
     PointStats, TestMoments,
 };
 use dshap::{Place, Rows, Sizes, Valuer};
-use dshap_testkit::{Draws, MeanEstimate, Sample, assert_close, assert_same_bits, seeds};
+use dshap_testkit::{Draws, MeanEstimate, Sample, assert_close, assert_same_bits, on_threads, seeds};
 use faer::Mat;
 
 const P: usize = 3;

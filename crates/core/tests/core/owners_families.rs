@@ -1,7 +1,6 @@
 //! Games of models without sufficient statistics, against their definitions.
 
 use crate::common::Data;
-use crate::common::on_threads;
 use dshap::Error;
 use dshap::density::{Bandwidth, DensityOptions, Kernel, Scaling};
 use dshap::neighbours::{Metric, Scale, near_rows};
@@ -9,7 +8,7 @@ use dshap::owners::{
     DensityGame, Exact, Game, HeldMarket, Judged, LogisticGame, NeighbourGame, NeighbourGameOptions,
     NeighbourTarget, Parts, exact,
 };
-use dshap_testkit::{Draws, assert_same_bits};
+use dshap_testkit::{Draws, assert_same_bits, on_threads};
 use faer::Mat;
 
 /// Rows of three owners, the buyer's rows and test rows, with labels 0 … `n_classes − 1`.

@@ -1,12 +1,12 @@
 //! Axioms of the game between owners, as properties.
 
 use crate::common::owners::{Market, moments_of, shuffled};
-use crate::common::{Data, cases, on_threads};
+use crate::common::{Data, cases};
 use dshap::Error;
 use dshap::owners::{
     Contributions, Exact, LinearFold, LinearGame, Parts, QuadraticForms, choose_ridge, exact,
 };
-use dshap_testkit::{Draws, assert_same_bits};
+use dshap_testkit::{Draws, assert_same_bits, on_threads};
 use faer::Mat;
 use proptest::prelude::*;
 

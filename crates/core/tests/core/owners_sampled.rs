@@ -1,11 +1,10 @@
 //! Games of many owners by random orders.
 
-use crate::common::on_threads;
 use crate::common::owners::Market;
 use dshap::owners::{
     Contributions, QuadraticForms, SampleOptions, Sampled, exact, sampled, sampled_interactions,
 };
-use dshap_testkit::{MAX_ABS_Z, assert_same_bits};
+use dshap_testkit::{MAX_ABS_Z, assert_same_bits, on_threads};
 
 fn options(seed: u64, tolerance: f64, most_rounds: usize) -> SampleOptions {
     SampleOptions { seed, tolerance, most_rounds }

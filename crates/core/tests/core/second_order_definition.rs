@@ -6,7 +6,7 @@ use dshap::classification::{LogisticFit, LogisticOptions};
 use dshap::second_order::{SecondOrderOptions, SecondOrderValuer, Utility};
 use dshap::{Part, Rows, Sizes, Valuer, Values};
 use dshap_testkit::{Draws, MAX_ABS_Z, seeds};
-use second_order::{Kinds, solve};
+use second_order::{Kinds, mean_gain, surplus};
 
 /// A mean and its standard error.
 #[derive(Debug, Clone, Copy)]
@@ -17,9 +17,6 @@ struct Measured {
 
 /// The expected gain of each kind of row for sets of `s` rows that are drawn and
 /// refitted, with `γ` on the sum of losses.
-///
-/// The gain is regressed on how often the set has each kind, whose expectation
-/// is known: what is left varies like the gain itself, not `√s` times as much.
 fn simulated(
     kinds: &Kinds,
     utility: Utility,
@@ -30,7 +27,6 @@ fn simulated(
     which: &[usize],
 ) -> Vec<Measured> {
     let p = kinds.x[0].len();
-    let n = kinds.prob.len();
     let mut draws = Draws::new(seed);
     let scaled: Vec<f64> = kinds.prob.iter().map(|prob| prob * s as f64).collect();
     let target = kinds.refit(&scaled, ridge, &vec![0.0; p]);
@@ -45,30 +41,13 @@ fn simulated(
             gains.push(utility_of(kinds, utility, &kinds.refit(&counts, ridge, &own)) - before);
             counts[kind] -= 1.0;
         }
-        // Counts add up to s: the last adds nothing.
-        let root = (s as f64).sqrt();
-        let mut line: Vec<f64> = (0..n - 1).map(|k| (counts[k] - scaled[k]) / root).collect();
-        line.push(1.0);
-        lines.push(line);
+        lines.push(surplus(&counts, &kinds.prob, s));
     }
-    let mut products = vec![vec![0.0; n]; n];
-    for line in &lines {
-        for k in 0..n {
-            (0..n).for_each(|l| products[k][l] += line[k] * line[l]);
-        }
-    }
-    let measure = |gains: &Vec<f64>| {
-        let mut right = vec![0.0; n];
-        for (line, gain) in lines.iter().zip(gains) {
-            right.iter_mut().zip(line).for_each(|(right, x)| *right += x * gain);
-        }
-        let coef = solve(products.clone(), right);
-        let fitted = |line: &Vec<f64>| line.iter().zip(&coef).map(|(x, b)| x * b).sum::<f64>();
-        let rest: f64 = lines.iter().zip(gains).map(|(line, gain)| (gain - fitted(line)).powi(2)).sum();
-        let variance = rest / (n_sets - n) as f64 / n_sets as f64;
-        Measured { mean: coef[n - 1], std_error: variance.sqrt() }
+    let measured = |gains: &Vec<f64>| {
+        let (mean, std_error) = mean_gain(&lines, gains);
+        Measured { mean, std_error }
     };
-    gains.iter().map(measure).collect()
+    gains.iter().map(measured).collect()
 }
 
 fn utility_of(kinds: &Kinds, utility: Utility, beta: &[f64]) -> f64 {

@@ -3,11 +3,10 @@
 use crate::common::classification as setting;
 use crate::common::second_order;
 
-use crate::common::on_threads;
 use dshap::classification::LogisticOptions;
 use dshap::second_order::{BootstrapOptions, SecondOrderOptions, Utility};
 use dshap::{Error, Rows, Valuer};
-use dshap_testkit::{MeanEstimate, Sample, assert_same_bits, seeds};
+use dshap_testkit::{MeanEstimate, Sample, assert_same_bits, on_threads, seeds};
 use second_order::{matrix, second_order};
 use setting::{PLAIN, labelled};
 

@@ -3,14 +3,13 @@
 use crate::common::classification as setting;
 use crate::common::second_order;
 
-use crate::common::on_threads;
 use dshap::classification::{ClassificationMethod, ClassificationValuer, LogisticFit, LogisticOptions};
 use dshap::second_order::{
     SecondOrderOptions, SecondOrderPasses, SecondOrderStep, SecondOrderValuer, ShiftOptions, Spread, Utility,
     measured_shift,
 };
 use dshap::{Part, Rows, Sizes, Valuer, Values};
-use dshap_testkit::{Sample, assert_close, assert_same_bits};
+use dshap_testkit::{Sample, assert_close, assert_near_scale, assert_same_bits, on_threads};
 use second_order::{matrix, second_order};
 use setting::{NO_INTERCEPT, PLAIN, labelled, standardised};
 
@@ -31,15 +30,6 @@ fn left_out(valuer: &SecondOrderValuer, sample: &Sample) -> Values {
 }
 
 /// Differences as a share of the largest value.
-#[track_caller]
-fn assert_near(found: &[f64], expected: &[f64], tolerance: f64, what: &str) {
-    let scale = expected.iter().fold(0.0_f64, |largest, x| largest.max(x.abs()));
-    for (i, (found, expected)) in found.iter().zip(expected).enumerate() {
-        let error = (found - expected).abs() / scale;
-        assert!(error <= tolerance, "{what}, row {i}: {found:e} and {expected:e}, {error:.1e}");
-    }
-}
-
 /// Root mean square difference as a share of the spread.
 fn share_off(found: &[f64], expected: &[f64]) -> f64 {
     let n = found.len() as f64;
@@ -58,7 +48,7 @@ fn which_label_is_called_one_does_not_matter() {
         for utility in UTILITIES {
             let expected = values(&second_order(&sample, options, (25, 200), by(utility)), &sample);
             let found = values(&second_order(&flipped, options, (25, 200), by(utility)), &flipped);
-            assert_near(&found.value, &expected.value, 1e-9, "labels exchanged");
+            assert_near_scale(&found.value, &expected.value, 1e-9, "labels exchanged");
         }
     }
 }
@@ -76,7 +66,7 @@ fn invertible_changes_of_features_change_nothing() {
     for utility in UTILITIES {
         let expected = values(&second_order(&sample, PLAIN, (25, 200), by(utility)), &sample);
         let found = values(&second_order(&mixed, PLAIN, (25, 200), by(utility)), &mixed);
-        assert_near(&found.value, &expected.value, 1e-9, "features mixed");
+        assert_near_scale(&found.value, &expected.value, 1e-9, "features mixed");
     }
 }
 
@@ -193,7 +183,7 @@ fn a_sum_over_sizes_is_the_sum_of_single_sizes() {
             let single = values(&second_order(&sample, options, (size, size), by(utility)), &sample);
             sum.iter_mut().zip(&single.value).for_each(|(sum, value)| *sum += value * size as f64 / m as f64);
         }
-        assert_near(&all.value, &sum, tolerance, "sizes one by one");
+        assert_near_scale(&all.value, &sum, tolerance, "sizes one by one");
     }
 }
 
@@ -215,7 +205,7 @@ fn a_small_ridge_is_the_slope_of_an_ordinary_one() {
         let tiny = at(1e-7);
         let plain: Vec<f64> =
             terms.iter().map(|terms| (terms.gain(s) - terms.ridge / (s + 1.0).powi(2)) / m as f64).collect();
-        assert_near(&tiny, &plain, 1e-5, "next to no ridge");
+        assert_near_scale(&tiny, &plain, 1e-5, "next to no ridge");
         let (above, below) = (at(1.5), at(0.5));
         let slope: Vec<f64> =
             above.iter().zip(&below).map(|(a, b)| (a - b) * m as f64 * (s + 1.0).powi(2)).collect();
@@ -236,7 +226,7 @@ fn a_standardised_ridge_has_no_units() {
         let own = LogisticOptions { standardised: true, ..RIDGE };
         let found = values(&second_order(&sample, own, (25, 200), by(utility)), &sample);
         let expected = values(&second_order(&scaled, RIDGE, (25, 200), by(utility)), &scaled);
-        assert_near(&found.value, &expected.value, 1e-7, &format!("{utility:?}"));
+        assert_near_scale(&found.value, &expected.value, 1e-7, &format!("{utility:?}"));
         let as_given = values(&second_order(&sample, RIDGE, (25, 200), by(utility)), &sample);
         assert!(share_off(&as_given.value, &expected.value) > 1e-3, "or nothing was tested");
     }
@@ -254,7 +244,7 @@ fn a_row_of_weight_two_is_a_row_twice() {
         let fit = LogisticFit::of(rows, PLAIN).unwrap();
         let valuer = SecondOrderValuer::of(fit, rows, Sizes::new(25, 200), by(utility)).unwrap();
         let found = valuer.values(Rows::new(x.as_ref(), &sample.y).unwrap()).unwrap();
-        assert_near(&found.value, &expected.value, 1e-9, "weights");
+        assert_near_scale(&found.value, &expected.value, 1e-9, "weights");
     }
 }
 

@@ -12,16 +12,14 @@ use dshap::second_order::{
 use dshap::{Error, Note, Part, Rows, Sizes, Valuer};
 use dshap_testkit::{Draws, MAX_ABS_Z, MeanEstimate, seeds};
 use faer::Mat;
-use second_order::solve;
+use second_order::{mean_gain, surplus};
 use softmax::{ClassKinds, Classes};
 
 const THETA: [[f64; 3]; 2] = [[0.3, 1.0, -0.5], [-0.4, 0.2, 0.9]];
 
 /// Mean gain of each kind and its standard error, with sets of `s` rows that are
-/// drawn and refitted. Gains are regressed on how often the set has each kind,
-/// whose expectation is known.
+/// drawn and refitted.
 fn simulated(kinds: &ClassKinds, s: usize, n_sets: usize, seed: u64, which: &[usize]) -> Vec<(f64, f64)> {
-    let n = kinds.prob.len();
     let mut draws = Draws::new(seed);
     let scaled: Vec<f64> = kinds.prob.iter().map(|prob| prob * s as f64).collect();
     let target = kinds.refit(&scaled, &vec![0.0; kinds.x[0].len() * (kinds.n_classes - 1)]);
@@ -35,29 +33,9 @@ fn simulated(kinds: &ClassKinds, s: usize, n_sets: usize, seed: u64, which: &[us
             gains.push(kinds.utility(&kinds.refit(&counts, &own)) - before);
             counts[kind] -= 1.0;
         }
-        let root = (s as f64).sqrt();
-        // Counts add up to s: the last adds nothing.
-        let mut line: Vec<f64> = (0..n - 1).map(|k| (counts[k] - scaled[k]) / root).collect();
-        line.push(1.0);
-        lines.push(line);
+        lines.push(surplus(&counts, &kinds.prob, s));
     }
-    let mut products = vec![vec![0.0; n]; n];
-    for line in &lines {
-        for k in 0..n {
-            (0..n).for_each(|l| products[k][l] += line[k] * line[l]);
-        }
-    }
-    let measure = |gains: &Vec<f64>| {
-        let mut right = vec![0.0; n];
-        for (line, gain) in lines.iter().zip(gains) {
-            right.iter_mut().zip(line).for_each(|(right, x)| *right += x * gain);
-        }
-        let coef = solve(products.clone(), right);
-        let fitted = |line: &Vec<f64>| line.iter().zip(&coef).map(|(x, b)| x * b).sum::<f64>();
-        let rest: f64 = lines.iter().zip(gains).map(|(line, gain)| (gain - fitted(line)).powi(2)).sum();
-        (coef[n - 1], (rest / (n_sets - n) as f64 / n_sets as f64).sqrt())
-    };
-    gains.iter().map(measure).collect()
+    gains.iter().map(|gains| mean_gain(&lines, gains)).collect()
 }
 
 /// The law `gain = c/s² + O(s⁻³)` at s = 1500, for a model that holds and for one that

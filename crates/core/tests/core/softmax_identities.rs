@@ -2,14 +2,13 @@
 
 use crate::common::softmax;
 
-use crate::common::on_threads;
 use dshap::classification::{LogisticFit, LogisticOptions};
 use dshap::second_order::{
     SecondOrderOneVsRest, SecondOrderOptions, SecondOrderValuer, SoftmaxOptions, SoftmaxPasses, SoftmaxStep,
     SoftmaxValuer, Spread,
 };
 use dshap::{Part, Rows, Sizes, Valuer, Values};
-use dshap_testkit::{assert_close, assert_same_bits, cases};
+use dshap_testkit::{assert_close, assert_near_scale, assert_same_bits, cases, on_threads};
 use faer::Mat;
 use softmax::Classes;
 
@@ -27,15 +26,6 @@ fn valuer(classes: &Classes, n_classes: usize, options: SoftmaxOptions) -> Softm
 }
 
 /// Differences as a share of the largest value.
-#[track_caller]
-fn assert_near(found: &[f64], expected: &[f64], tolerance: f64, what: &str) {
-    let scale = expected.iter().fold(0.0_f64, |largest, x| largest.max(x.abs()));
-    for (i, (found, expected)) in found.iter().zip(expected).enumerate() {
-        let error = (found - expected).abs() / scale;
-        assert!(error <= tolerance, "{what}, row {i}: {found:e} and {expected:e}, {error:.1e}");
-    }
-}
-
 /// Both in columns as given, the intercept first: how coefficients of the recombined
 /// columns are converted.
 fn to_given(valuer: &SoftmaxValuer) -> Mat<f64> {
@@ -139,10 +129,10 @@ fn two_classes_are_the_binary_case() {
                 ),
             ];
             for (found, expected) in pairs {
-                assert_near(&found.value, &expected.value, 1e-9, "value");
+                assert_near_scale(&found.value, &expected.value, 1e-9, "value");
                 for part in SoftmaxValuer::PARTS {
                     let (found, expected) = (found.part(part).unwrap(), expected.part(part).unwrap());
-                    assert_near(found, expected, 1e-9, &part.name());
+                    assert_near_scale(found, expected, 1e-9, &part.name());
                 }
             }
         }
@@ -161,8 +151,8 @@ fn what_classes_are_called_does_not_matter() {
             let renamed = classes.renamed(&names);
             let other = valuer(&renamed, 3, options).with_parts_by_class();
             let found = other.values(renamed.rows()).unwrap();
-            assert_near(&found.value, &expected.value, 1e-9, "classes renamed");
-            assert_near(
+            assert_near_scale(&found.value, &expected.value, 1e-9, "classes renamed");
+            assert_near_scale(
                 &other.leave_one_out(renamed.rows()).unwrap().value,
                 &left_out.value,
                 1e-9,
@@ -170,7 +160,7 @@ fn what_classes_are_called_does_not_matter() {
             );
             for (class, &name) in names.iter().enumerate() {
                 let of = |values: &Values, class| values.part(Part::ProbOf(class)).unwrap().to_vec();
-                assert_near(&of(&found, name), &of(&expected, class), 1e-10, "probabilities");
+                assert_near_scale(&of(&found, name), &of(&expected, class), 1e-10, "probabilities");
             }
         }
     }
@@ -189,7 +179,7 @@ fn invertible_changes_of_features_change_nothing() {
     };
     let expected = valuer(&classes, 3, SoftmaxOptions::default()).values(classes.rows()).unwrap();
     let found = valuer(&mixed, 3, SoftmaxOptions::default()).values(mixed.rows()).unwrap();
-    assert_near(&found.value, &expected.value, 1e-9, "features mixed");
+    assert_near_scale(&found.value, &expected.value, 1e-9, "features mixed");
 }
 
 #[test]
@@ -211,7 +201,7 @@ fn a_row_of_weight_two_is_a_row_twice() {
     let rows = classes.rows().with_weights(&weights).unwrap();
     let weighted = SoftmaxValuer::of(rows, 3, Sizes::new(25, 200), SoftmaxOptions::default()).unwrap();
     let expected = valuer(&twice, 3, SoftmaxOptions::default()).values(classes.rows()).unwrap();
-    assert_near(&weighted.values(classes.rows()).unwrap().value, &expected.value, 1e-9, "weights");
+    assert_near_scale(&weighted.values(classes.rows()).unwrap().value, &expected.value, 1e-9, "weights");
 }
 
 /// One step of Newton's method against references that are fitted without the row.

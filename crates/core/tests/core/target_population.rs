@@ -2,7 +2,7 @@
 //! and what becomes of test rows that are like the reference.
 
 use crate::common::classification::{PLAIN, labelled, table};
-use crate::common::{CENTRED, Data, UNCENTRED, fit, moments, on_threads};
+use crate::common::{CENTRED, Data, UNCENTRED, fit, moments};
 use dshap::classification::{
     ClassificationMethod, ClassificationValuer, LogisticFit, LogisticOptions, WorkingMoments,
 };
@@ -11,7 +11,7 @@ use dshap::linear::{
     PointStats, TargetForm, TargetStats, TestMoments,
 };
 use dshap::{Error, Moments, Part, Rows, Semivalue, Sizes, Valuer};
-use dshap_testkit::{Draws, MeanEstimate, Sample, assert_close, cases_under, seeds};
+use dshap_testkit::{Draws, MeanEstimate, Sample, assert_close, cases_under, on_threads, seeds};
 use faer::linalg::solvers::Solve;
 use faer::{Mat, Side};
 

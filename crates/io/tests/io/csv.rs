@@ -188,7 +188,6 @@ fn doubtful_headers_are_noted() {
     assert!(matches!(&source.notes()[0], Note::UnnamedColumn { name, .. } if name == "column_1"));
     let source = open(&file(&folder, "b.csv", "1.5,2\n3,4\n")).unwrap();
     assert!(matches!(source.notes(), [Note::NumericHeader { .. }]));
-    assert!(source.notes()[0].to_string().contains("header is missing"));
 }
 
 #[test]
@@ -197,7 +196,6 @@ fn a_delimiter_at_the_end_of_every_line_makes_no_column() {
     let source = open(&file(&folder, "a.csv", "a,b,\n1,2,\n3,4,\r\n")).unwrap();
     assert_eq!(source.schema().names().collect::<Vec<_>>(), ["a", "b"]);
     assert!(matches!(source.notes(), [Note::TrailingDelimiter { .. }]), "{:?}", source.notes());
-    assert!(source.notes()[0].to_string().contains("ends with a delimiter"));
     assert_eq!(numbers(&source, "b").unwrap(), [Some(2.0), Some(4.0)]);
 
     // A cell that holds something makes it a column, and so does a name.
@@ -239,7 +237,7 @@ fn noted(text: &str) -> (Vec<String>, Vec<Option<f64>>, String) {
     let source = open(&file(&folder, "a.csv", text)).unwrap();
     let names: Vec<String> = source.schema().names().map(str::to_owned).collect();
     let last = numbers(&source, names.last().unwrap()).unwrap();
-    let notes: Vec<String> = source.notes().iter().map(ToString::to_string).collect();
+    let notes: Vec<String> = source.notes().iter().map(|note| format!("{note:?}")).collect();
     let prefix = format!("{}/", folder.path().display());
     (names, last, notes.join("; ").replace(&prefix, ""))
 }
@@ -247,32 +245,16 @@ fn noted(text: &str) -> (Vec<String>, Vec<Option<f64>>, String) {
 #[test]
 fn ways_of_writing_a_table_are_recognised_and_stated() {
     for (text, names, note) in [
-        ("a,b\rx,1\ry,2\r", ["a", "b"], "the lines of `a.csv` end in carriage returns alone"),
-        (
-            "Report\n\na,b\nx,1\ny,2\n",
-            ["a", "b"],
-            "the first 2 lines of `a.csv` are not part of the table and are skipped",
-        ),
-        (
-            "a,b\nx,1\ny,2\n\nTotal 3\n",
-            ["a", "b"],
-            "`a.csv` from line 5 on is not part of the table and is skipped",
-        ),
-        (
-            "a,b\n'x, y',1\n'z',2\n",
-            ["a", "b"],
-            "cells of `a.csv` are quoted by '; these quotes are not part of the text",
-        ),
-        (
-            "a,b\n\"x \\\"y\\\", z\",1\n\"z\",2\n",
-            ["a", "b"],
-            "quotes within cells of `a.csv` are escaped by \\, which is not part of the text",
-        ),
-        ("a b\nx 1\ny 2\n", ["a", "b"], "cells of `a.csv` are taken to be separated by blanks"),
+        ("a,b\rx,1\ry,2\r", ["a", "b"], "CarriageReturns { file: \"a.csv\" }"),
+        ("Report\n\na,b\nx,1\ny,2\n", ["a", "b"], "Preamble { file: \"a.csv\", n_lines: 2 }"),
+        ("a,b\nx,1\ny,2\n\nTotal 3\n", ["a", "b"], "Footer { file: \"a.csv\", line: 5 }"),
+        ("a,b\n'x, y',1\n'z',2\n", ["a", "b"], "Quoted { file: \"a.csv\", by: '\\'' }"),
+        ("a,b\n\"x \\\"y\\\", z\",1\n\"z\",2\n", ["a", "b"], "Escaped { file: \"a.csv\", by: '\\\\' }"),
+        ("a b\nx 1\ny 2\n", ["a", "b"], "Delimited { file: \"a.csv\", by: ' ' }"),
         (
             "a,b\nx\"y,1\nz,2\n",
             ["a", "b"],
-            "`a.csv` line 2, column `a` holds `x\"y`, where the quote is read as part of the text",
+            r#"StrayQuote { at: Location { file: "a.csv", place: Line(2) }, column: "a", text: "x\"y" }"#,
         ),
         ("a,b\n \"x, y\" , 1\nz,2\n", ["a", "b"], ""),
     ] {
@@ -286,7 +268,7 @@ fn ways_of_writing_a_table_are_recognised_and_stated() {
     }
     let (names, last, notes) = noted("a,b\ncm,kg\n1,4\n2,5\n3,6\n");
     assert_eq!((names, last), (vec!["a cm".into(), "b kg".into()], vec![Some(4.0), Some(5.0), Some(6.0)]));
-    assert!(notes.starts_with("the header of `a.csv` has 2 lines, which are joined"), "{notes}");
+    assert!(notes.starts_with("SeveralHeaders { file: \"a.csv\", n_records: 2,"), "{notes}");
 }
 
 #[test]
@@ -294,7 +276,7 @@ fn a_footer_is_found_at_the_end_of_a_long_file() {
     let text = format!("a,b,c\n{}\nTotal: many\n", "1,2,3\n".repeat(30_000));
     let (_, last, notes) = noted(&text);
     assert_eq!(last.len(), 30_000);
-    assert_eq!(notes, "`a.csv` from line 30003 on is not part of the table and is skipped");
+    assert_eq!(notes, "Footer { file: \"a.csv\", line: 30003 }");
     // In the middle it is a fault, wherever that is.
     for n in [20, 20_000] {
         let folder = folder();
@@ -343,15 +325,15 @@ fn doubtful_numbers_are_noted() {
     let (_, _, notes) = noted(&format!("a,b\n{}3x,1\n", "1,2\n".repeat(20)));
     assert_eq!(
         notes,
-        "`a.csv` line 22, column `a` holds `3x`; other cells are numbers, but the column is read as text"
+        r#"TextAmongNumbers { at: Location { file: "a.csv", place: Line(22) }, column: "a", text: "3x" }"#
     );
     let (_, _, notes) = noted("a,b\n9007199254740993,1\n2,3\n");
-    assert!(notes.starts_with("column `a` of `a.csv` holds whole numbers above 2^53"), "{notes}");
+    assert!(notes.starts_with("LargeIntegers { file: \"a.csv\", column: \"a\" }"), "{notes}");
     let (_, _, notes) = noted("a,b\n9007199254740992,1\n2,3\n");
     assert_eq!(notes, "");
     // A header that is missing, and one of years.
     let (_, _, notes) = noted("red,1.5,7\nblue,2.5,8\ngreen,3.5,9\n");
-    assert!(notes.contains("if the header is missing"), "{notes}");
+    assert!(notes.starts_with("NumericHeader {"), "{notes}");
     let (_, _, notes) = noted("country,2019,2020\nx,2.5,8\ny,3.5,9\n");
     assert_eq!(notes, "");
 }

@@ -24,7 +24,7 @@ pub(crate) enum Outcome {
 pub(crate) fn judge(path: &str, meant: &Meant) -> (Outcome, String) {
     let read = Source::open(&[path.to_owned()]).and_then(|source| {
         let table = table(&source)?;
-        let notes: Vec<String> = source.notes().iter().map(ToString::to_string).collect();
+        let notes: Vec<String> = source.notes().iter().map(|note| format!("{note:?}")).collect();
         Ok((table, notes.join("; ")))
     });
     match read {

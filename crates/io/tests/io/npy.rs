@@ -41,7 +41,6 @@ fn plain_arrays_have_numbered_columns_whatever_their_order() {
         let source = open(&file(&folder, "a.npy", bytes)).unwrap();
         assert_eq!(source.schema().names().collect::<Vec<_>>(), ["column_0", "column_1"]);
         assert!(matches!(source.notes(), [Note::NumberedColumns { .. }]));
-        assert!(source.notes()[0].to_string().contains("column_0"));
         assert_eq!(numbers(&source, "column_0").unwrap(), [1.0, 2.0, 3.0].map(Some));
         assert_eq!(numbers(&source, "column_1").unwrap(), [Some(10.0), Some(20.0), None]);
         assert!(source.locate(2).unwrap().to_string().ends_with("a.npy` row 2"));

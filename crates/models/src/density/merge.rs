@@ -42,14 +42,7 @@ pub fn merge(parts: &[(&Path, &FittedValuer)], observer: &dyn Observer) -> Resul
         second: path.display().to_string(),
         why,
     };
-    let mut models = Vec::with_capacity(parts.len());
-    for (path, part) in parts {
-        if part.design.projection().is_some() {
-            return Err(Error::FixedReference { why: Fixed::Components });
-        }
-        let model = part.model.of::<DensityModel>();
-        models.push(model.ok_or_else(|| cannot(path, MergeConflict::Tasks(first.task(), part.task())))?);
-    }
+    let models = mergeable(parts, &cannot)?;
     let first_model = models[0];
 
     let mut design = first.design.clone();
@@ -57,12 +50,6 @@ pub fn merge(parts: &[(&Path, &FittedValuer)], observer: &dyn Observer) -> Resul
     let mut n_reference = 0;
     let mut new_levels = Vec::new();
     for (i, ((path, part), model)) in parts.iter().zip(&models).enumerate() {
-        if let Some(why) = difference(first_model, model) {
-            return Err(cannot(path, why));
-        }
-        if density_method(&part.how) != density_method(&first.how) {
-            return Err(cannot(path, MergeConflict::Methods));
-        }
         if i > 0 {
             let (n_first, n_second) = (n_reference as f64, model.n_reference as f64);
             let both = design.merged(n_first, &part.design, n_second);
@@ -78,14 +65,12 @@ pub fn merge(parts: &[(&Path, &FittedValuer)], observer: &dyn Observer) -> Resul
     }
 
     let core = |error| Error::core(error, &design);
-    let share = |model: &DensityModel| model.fit.n_rows() as f64 / model.n_reference as f64;
-    let least_share = models.iter().map(|model| share(model)).fold(1.0_f64, f64::min);
     let mut builder = DensityBuilder::new(design.n_columns());
     for ((path, part), model) in parts.iter().zip(&models) {
         // How the columns of the whole follow from those of this part.
         let both = design.merged(1.0, &part.design, 1.0);
         let both = both.map_err(|error| cannot(path, MergeConflict::Columns(error)))?;
-        add_rows(model, &both.from_second, least_share, &mut builder).map_err(core)?;
+        add_rows(model, &both.from_second, least_share(&models), &mut builder).map_err(core)?;
     }
     let n_kept = builder.n_rows();
     if n_kept < n_reference {
@@ -97,6 +82,37 @@ pub fn merge(parts: &[(&Path, &FittedValuer)], observer: &dyn Observer) -> Resul
     let unequal = (n_kept < n_held).then_some(Warning::UnequalShares { n_kept, n_held });
     let model = DensityModel { fit: Arc::new(fit), given, columns, n_reference, sampled: None };
     Ok((design, Box::new(model), unequal.into_iter().collect(), new_levels))
+}
+
+/// The smallest share of its reference that a part holds.
+fn least_share(models: &[&DensityModel]) -> f64 {
+    let share = |model: &&DensityModel| model.fit.n_rows() as f64 / model.n_reference as f64;
+    models.iter().map(share).fold(1.0_f64, f64::min)
+}
+
+/// The models of densities that can be merged: of the same kernel and options, and with columns of
+/// their own.
+fn mergeable<'a>(
+    parts: &[(&Path, &'a FittedValuer)],
+    cannot: impl Fn(&Path, MergeConflict) -> Error,
+) -> Result<Vec<&'a DensityModel>, Error> {
+    let (_, first) = parts.first().ok_or(Error::NothingToMerge)?;
+    let mut models: Vec<&DensityModel> = Vec::with_capacity(parts.len());
+    for (path, part) in parts {
+        if part.design.projection().is_some() {
+            return Err(Error::FixedReference { why: Fixed::Components });
+        }
+        let model = part.model.of::<DensityModel>();
+        let model = model.ok_or_else(|| cannot(path, MergeConflict::Tasks(first.task(), part.task())))?;
+        if let Some(why) = difference(models.first().unwrap_or(&model), model) {
+            return Err(cannot(path, why));
+        }
+        if density_method(&part.how) != density_method(&first.how) {
+            return Err(cannot(path, MergeConflict::Methods));
+        }
+        models.push(model);
+    }
+    Ok(models)
 }
 
 /// A difference between two densities that keeps them from being merged.

@@ -262,15 +262,15 @@ fn density_method(how: &How) -> Option<DensityMethod> {
     }
 }
 
-/// Values that a shared constant leaves few digits, given the lowest and the
-/// highest of them and how many there are.
+/// Values that a shared constant leaves few digits, if there is a part without it. Given are the lowest
+/// and the highest of them and how many there are.
 pub fn swallowed_digits(
     method: &Method,
     lowest: Option<f64>,
     highest: Option<f64>,
     n_valued: u64,
 ) -> Option<Warning> {
-    let (lowest, highest) = lowest.zip(highest).filter(|_| method.name() == "closed")?;
+    let (lowest, highest) = lowest.zip(highest).filter(|_| method.entry.parts.have("relative"))?;
     let is_told_apart = highest - lowest > FEW_DIGITS * lowest.abs().max(highest.abs());
     (n_valued > 1 && !is_told_apart).then_some(Warning::SwallowedDigits)
 }

@@ -29,7 +29,7 @@ use crate::neighbours::{self, NeighbourDocument, NeighbourModel};
 use crate::owner_moments::{OwnerMoments, OwnersDocument};
 use crate::valuer::FittedValuer;
 use dshap::linear::{DistanceTable, SetTargets};
-use dshap_catalogue::Task;
+use dshap_catalogue::{Measures, Task};
 use dshap_io::Container;
 use dshap_table::{Design, DesignParts};
 use serde::{Deserialize, Serialize};
@@ -56,7 +56,7 @@ pub(crate) fn version_for(model: &dyn Model, how: &How) -> u32 {
         // Earlier ones would silently weigh set sizes alike.
         _ if how.semivalue() != dshap::Semivalue::Shapley => 5,
         (Makes::Neighbours { .. }, _) => 4,
-        _ if method.name() == "second-order" => 4,
+        _ if method.entry.measures == Measures::RefittedModels => 4,
         (_, Task::Density) => 3,
         (_, Task::Regression | Task::Classification) => 2,
     }

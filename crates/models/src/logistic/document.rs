@@ -9,6 +9,7 @@ use crate::linear::{MomentsDocument, read_moments, write_moments};
 use crate::reference::ExtraPass;
 use crate::sample::{LabelSample, RowSample, SampleCounts};
 use crate::second_order::{SecondOrder, SecondOrderDocument, SecondOrderModel};
+use dshap::Moments;
 use dshap::classification::{LogisticFit, LogisticOptions, LogisticParts};
 use dshap_catalogue::options::RIDGE;
 use dshap_catalogue::{Given, Value};
@@ -214,15 +215,8 @@ pub(crate) fn parse(
         Some(ExtraPass::Rows) => Some(arrays.rows(design.n_columns(), n_rows)?),
         _ => None,
     };
-    let authors = stored.authors.into_iter().chain(stored.authors_of_classes).enumerate();
-    let authors =
-        authors.map(|(class, moments)| read_moments(&authors_prefix(class, n_fits), moments, arrays));
-    let authors = authors.collect::<Result<Vec<_>, _>>()?;
-    let are_whole = authors.is_empty() || authors.len() == n_fits;
-    if !are_whole || authors.iter().any(|authors| authors.n_rows() != n_rows) {
-        return Err("the moments of the authors' variables are not of its rows".into());
-    }
-    let authors = (!authors.is_empty()).then_some(authors);
+    let authors = stored.authors.into_iter().chain(stored.authors_of_classes).collect();
+    let authors = parse_authors(authors, n_fits, n_rows, arrays)?;
     let second_order = match SecondOrder::of(how) {
         Some(choice) => {
             let stored = stored.second_order.ok_or("its moments of refitted models are missing")?;
@@ -230,6 +224,31 @@ pub(crate) fn parse(
         }
         None => None,
     };
+    settle_ridge(how, options, given)?;
+    let widths: Vec<usize> = fits.iter().map(LogisticFit::dim).collect();
+    let tests = document.tests.take();
+    let tests = tests.map(|tests| KeptTests::parse(tests, &widths, arrays)).transpose()?;
+    Ok(LogisticModel { fits, options, columns, sample, distances, authors, rows, second_order, tests })
+}
+
+/// Moments of the authors' variables, one for each fit or none.
+fn parse_authors(
+    stored: Vec<MomentsDocument>,
+    n_fits: usize,
+    n_rows: usize,
+    arrays: &mut Reading<'_>,
+) -> Result<Option<Vec<Moments>>, String> {
+    let read = |(class, moments)| read_moments(&authors_prefix(class, n_fits), moments, arrays);
+    let authors = stored.into_iter().enumerate().map(read).collect::<Result<Vec<_>, _>>()?;
+    let are_whole = authors.is_empty() || authors.len() == n_fits;
+    if !are_whole || authors.iter().any(|authors| authors.n_rows() != n_rows) {
+        return Err("the moments of the authors' variables are not of its rows".into());
+    }
+    Ok((!authors.is_empty()).then_some(authors))
+}
+
+/// Makes the ridge of the fit an option, unless it is the default.
+fn settle_ridge(how: &How, options: LogisticOptions, given: &mut Given) -> Result<(), String> {
     let stored = LogisticRidge { ridge: options.ridge, standardised: options.standardised };
     let by_default = How { method: how.method, given: std::mem::take(given).without(&RIDGE) };
     *given = by_default.given.clone();
@@ -238,10 +257,7 @@ pub(crate) fn parse(
             if stored.standardised { Value::Word("auto".into()) } else { Value::Number(stored.ridge) };
         given.set(&RIDGE, ridge).map_err(|expected| format!("its ridge is {}: {expected}", stored.ridge))?;
     }
-    let widths: Vec<usize> = fits.iter().map(LogisticFit::dim).collect();
-    let tests = document.tests.take();
-    let tests = tests.map(|tests| KeptTests::parse(tests, &widths, arrays)).transpose()?;
-    Ok(LogisticModel { fits, options, columns, sample, distances, authors, rows, second_order, tests })
+    Ok(())
 }
 
 /// The sample of all rows, in older files, or those of each label.

@@ -6,7 +6,7 @@ use crate::how::How;
 use crate::method::{MakeLinear, Makes, Method};
 use dshap::linear::{Algorithm3, LinearMethod, LinearValuer};
 use dshap_catalogue::options::{RIDGE, SAMPLES, SEED, STOP, STOP_DRAWS};
-use dshap_catalogue::{Default, MethodEntry, MethodKind, Takes};
+use dshap_catalogue::{Default, Measures, MethodEntry, MethodKind, Parts, Takes};
 
 /// The method.
 pub(crate) static ALGORITHM_3: Method = Method {
@@ -17,6 +17,7 @@ pub(crate) static ALGORITHM_3: Method = Method {
                 stopping rules end the sum early; a warning says which share of it was kept. It takes thousands of \
                 times as long as `gaussian`, which is exact.",
         kind: MethodKind::Drawing,
+        measures: Measures::SquaredError,
         tasks: REGRESSION,
         options: &[
             TAKES_TARGET,
@@ -44,11 +45,11 @@ pub(crate) static ALGORITHM_3: Method = Method {
         ],
         refuses: &[(&RIDGE, "the sum of Theorem 2 has no ridge")],
         rules: &[REFIT_RULE],
-        parts: "dist_sq, resid_sq",
+        parts: Parts { two_labels: &[], more_labels: &[], ..FIT_PARTS },
         std_errors: "",
         saved: Ok(()),
-        updates: true,
-        merges: true,
+        updates: REGRESSION,
+        merges: REGRESSION,
         passes: "one over the reference, one over the points",
         source: "Algorithm 3",
         page: "docs/accuracy.md",
@@ -56,6 +57,7 @@ pub(crate) static ALGORITHM_3: Method = Method {
     },
     constant: Some("theorem"),
     convention: "printed",
+    corrected_by: None,
     makes: Makes::Fit {
         linear: Some(MakeLinear::Rows(|model, how, sizes, _| {
             let method = LinearMethod::Algorithm3(settings(how));

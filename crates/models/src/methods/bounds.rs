@@ -12,7 +12,9 @@ use dshap::classification::{ClassificationMethod, ClassificationValuer};
 use dshap::linear::{Bound, Convention, LinearMethod, LinearValuer, Side};
 use dshap::{Sizes, Valuer};
 use dshap_catalogue::options::{BOUND_C, BOUND_EDGE, CONVENTION, Q, RIDGE, STOP};
-use dshap_catalogue::{Default, Given, MethodEntry, MethodKind, OptionEntry, Rule, Takes, Task, Value};
+use dshap_catalogue::{
+    Default, Given, Measures, MethodEntry, MethodKind, OptionEntry, Rule, Takes, Task, Value,
+};
 
 /// A bound from below.
 pub(crate) static LOWER: Method = Method {
@@ -54,6 +56,7 @@ const ENTRY: MethodEntry = MethodEntry {
     summary: "",
     about: "",
     kind: MethodKind::Bound,
+    measures: Measures::Bound,
     tasks: PREDICTIONS,
     options: &[
         TAKES_TARGET,
@@ -93,11 +96,11 @@ const ENTRY: MethodEntry = MethodEntry {
         options: &[&STOP],
         why: "only sums as printed stop early; {convention=printed} or {convention=authors} goes with it",
     }],
-    parts: "dist_sq; resid_sq (regression); prob, weight (two labels)",
+    parts: FIT_PARTS,
     std_errors: "",
     saved: Ok(()),
-    updates: true,
-    merges: true,
+    updates: REGRESSION,
+    merges: REGRESSION,
     passes: "one over the reference (labels: one for each step of the fit, and one more for {convention=authors}), one over the points",
     source: "Theorem 3, corrected; as printed also Algorithm 4",
     page: "docs/accuracy.md",
@@ -108,6 +111,7 @@ const METHOD: Method = Method {
     entry: ENTRY,
     constant: None,
     convention: "definition",
+    corrected_by: None,
     makes: Makes::Fit {
         linear: Some(MakeLinear::Rows(linear)),
         logistic: Some(MakeLogistic::Whole(logistic)),

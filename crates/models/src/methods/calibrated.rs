@@ -7,7 +7,7 @@ use crate::reference::ExtraPass;
 use dshap::classification::ClassificationValuer;
 use dshap::linear::LinearValuer;
 use dshap_catalogue::options::RIDGE;
-use dshap_catalogue::{MethodEntry, MethodKind};
+use dshap_catalogue::{Measures, MethodEntry, MethodKind};
 
 /// The method.
 pub(crate) static CALIBRATED: Method = Method {
@@ -18,6 +18,7 @@ pub(crate) static CALIBRATED: Method = Method {
                 approximation, and close to `general` where inputs are far from Gaussian. It takes two to three \
                 times as long as `gaussian`. Use it where a warning says that inputs are too far from Gaussian.",
         kind: MethodKind::ClosedForm,
+        measures: Measures::SquaredError,
         tasks: PREDICTIONS,
         options: &[
             TAKES_TARGET,
@@ -39,11 +40,11 @@ pub(crate) static CALIBRATED: Method = Method {
         ],
         refuses: &[(&RIDGE, "the closed form of a regression has no ridge"), NO_CHECKPOINT_OF_LABELS],
         rules: &[REFIT_RULE, TEST_OR_POPULATION, NO_REFITTED_TESTS, NO_ERRORS_OF_LABELS],
-        parts: "potential, penalty, dist_sq; resid_sq (regression); prob, weight (two labels)",
+        parts: THEOREM_2_PARTS,
         std_errors: "the reference is a sample",
         saved: Ok(()),
-        updates: false,
-        merges: false,
+        updates: NO_TASK,
+        merges: NO_TASK,
         passes: "two over the reference (labels: one for each step of the fit, and one more), one over the points",
         source: "Theorem 2 for other inputs; beyond the paper",
         page: "docs/accuracy.md",
@@ -51,6 +52,7 @@ pub(crate) static CALIBRATED: Method = Method {
     },
     constant: Some("gain"),
     convention: "definition",
+    corrected_by: None,
     makes: Makes::Fit {
         linear: Some(MakeLinear::Rows(|model, _, sizes, std_error| {
             let Some(distances) = &model.distances else { return Ok(None) };

@@ -5,10 +5,10 @@ use crate::density::DEFAULT_SAMPLES;
 use crate::method::{Makes, Method};
 use dshap::density::DensityMethod;
 use dshap_catalogue::options::{
-    BANDWIDTH, BY, CHECKPOINT, DEPENDENT, EVERY_ROW, ID, KEEP, KERNEL, NO_INTERCEPT, PER_CLASS, POSITIVE, Q,
-    REFIT_INTERCEPT, RIDGE, SAMPLES, SCALE, SEED, SEMIVALUE, SETS, STDERR, SYNERGY, TARGET, WEIGHT,
+    BANDWIDTH, CHECKPOINT, DEPENDENT, EVERY_ROW, KERNEL, NO_INTERCEPT, PER_CLASS, POSITIVE, Q,
+    REFIT_INTERCEPT, RIDGE, SAMPLES, SCALE, SEED, SEMIVALUE, SETS, SYNERGY, TARGET, WEIGHT,
 };
-use dshap_catalogue::{Default, MethodEntry, MethodKind, OptionEntry, Rule, Takes};
+use dshap_catalogue::{Default, Measures, MethodEntry, MethodKind, OptionEntry, Parts, Rule, Takes};
 
 pub(super) const TAKES_KERNEL: Takes = Takes::new(&KERNEL).tasks(DENSITY).default(Default::Word("gaussian"));
 pub(super) const TAKES_BANDWIDTH: Takes =
@@ -37,16 +37,8 @@ pub(super) const NO_DEPENDENT: Refused =
     (&DEPENDENT, "only constant columns are left out, and {strict} makes that an error");
 pub(super) const NO_CHECKPOINT: Refused = (&CHECKPOINT, "a density is fitted in one pass");
 
-/// Why columns of single rows cannot be carried through where sets are valued.
-const SETS_ARE_ROWS: &str = "the output has one row per set, not one per point";
-
 /// What goes with sets of rows.
 pub(super) const SETS_RULES: &[Rule] = &[
-    Rule {
-        is_broken: |given, _| given.has(&SYNERGY) && !given.has(&SETS),
-        options: &[&SYNERGY],
-        why: "it compares two of the sets that {sets} names; give {sets} too",
-    },
     Rule {
         is_broken: |given, _| match given.list(&SYNERGY) {
             [first, second] => first == second,
@@ -56,31 +48,11 @@ pub(super) const SETS_RULES: &[Rule] = &[
         why: "it takes two different sets, such as {synergy=a,b}",
     },
     Rule {
-        is_broken: |given, _| given.has(&SYNERGY) && given.has(&STDERR),
-        options: &[&STDERR, &SYNERGY],
-        why: "synergies have no standard errors",
-    },
-    Rule {
         is_broken: |given, _| {
             given.has(&SETS) && given.word(&SEMIVALUE).is_some_and(|word| word != "shapley")
         },
         options: &[&SEMIVALUE, &SETS],
         why: "sets are valued by Shapley's weights only",
-    },
-    Rule {
-        is_broken: |given, _| given.has(&SETS) && given.has(&BY),
-        options: &[&BY, &SETS],
-        why: SETS_ARE_ROWS,
-    },
-    Rule {
-        is_broken: |given, _| given.has(&SETS) && given.has(&ID),
-        options: &[&ID, &SETS],
-        why: SETS_ARE_ROWS,
-    },
-    Rule {
-        is_broken: |given, _| given.has(&SETS) && given.has(&KEEP),
-        options: &[&KEEP, &SETS],
-        why: SETS_ARE_ROWS,
     },
 ];
 
@@ -94,6 +66,7 @@ pub(crate) static CLOSED: Method = Method {
                 others are near. All values hold the same constant, so their sign has no meaning; `relative` is the \
                 value without it. Every column is a feature, and a column of text becomes one column for each level.",
         kind: MethodKind::ClosedForm,
+        measures: Measures::Density,
         tasks: DENSITY,
         options: &[
             TAKES_REFERENCE,
@@ -126,11 +99,11 @@ pub(crate) static CLOSED: Method = Method {
             NO_CHECKPOINT,
         ],
         rules: SETS_RULES,
-        parts: "log_density, relative",
+        parts: Parts { density: &["log_density", "relative"], ..Parts::NONE },
         std_errors: "the reference is a sample",
         saved: Ok(()),
-        updates: false,
-        merges: true,
+        updates: NO_TASK,
+        merges: DENSITY,
         passes: "one over the reference, of which up to {samples} rows are held in memory, and one over the points",
         source: "Theorem 5",
         page: "docs/density.md",
@@ -138,6 +111,7 @@ pub(crate) static CLOSED: Method = Method {
     },
     constant: None,
     convention: "definition",
+    corrected_by: None,
     makes: Makes::Density(|_| DensityMethod::Closed),
     needs: needs_nothing,
     default: no_other_default,

@@ -1,134 +1,32 @@
 //! `d-shapley`: the expected gain on joining a random set, by drawing sets.
 
-use super::closed::{self, TAKES_BANDWIDTH, TAKES_EVERY_ROW, TAKES_KERNEL, TAKES_SCALE};
-use super::gaussian::REFIT_RULE;
+use super::baseline::*;
 use super::shared::*;
-use crate::method::{Makes, Method};
+use crate::method::Method;
 use crate::sets::Baseline;
-use dshap_catalogue::options::{
-    CHECKPOINT, PER_CLASS, REFIT_INTERCEPT, RIDGE, SAMPLES, SEED, SETS, STOP, TARGET, TEST, UTILITY, WEIGHT,
-};
-use dshap_catalogue::{Default, MethodEntry, MethodKind, OptionEntry, Rule, Takes, Task};
+use dshap_catalogue::{MethodEntry, Takes};
 
-pub(super) const TAKES_TEST: Takes = Takes::new(&TEST)
-    .role("rows that measure utility and are in no set")
-    .default(Default::Depends("one reference row in five, which then has no value of its own"));
-/// Test rows of a method that values one finite dataset.
-pub(super) const TAKES_OWN_TEST: Takes =
-    TAKES_TEST.default(Default::Depends("one row in five, which then has no value of its own"));
-pub(super) const TAKES_SAMPLES: Takes =
-    Takes::new(&SAMPLES).role("maximum number of iterations").default(Default::Count(10_000));
-pub(super) const TAKES_STOP: Takes = Takes::new(&STOP)
-    .role("draws stop when the means move by less in a hundred iterations; 0 takes all iterations")
-    .default(Default::Number(0.05));
-pub(super) const TAKES_SEED: Takes =
-    Takes::new(&SEED).role("seed of the draws, and of the choice of test rows").default(Default::Count(0));
-pub(super) const TAKES_TEST_SEED: Takes =
-    Takes::new(&SEED).role("seed of the choice of test rows").default(Default::Count(0));
-pub(super) const TAKES_UTILITY: Takes = Takes::new(&UTILITY)
-    .tasks(CLASSIFICATION)
-    .role("what models are judged by on the test rows")
-    .words(&["accuracy", "log-loss"])
-    .default(Default::Word("accuracy"));
-pub(super) const TAKES_RIDGE: Takes = Takes::new(&RIDGE)
-    .tasks(PREDICTIONS)
-    .role("ridge penalty of the models fitted to sets; auto is for labels")
-    .default(Default::Depends("0, and auto for labels"));
-pub(super) const TAKES_FINITE_Q: Takes = TAKES_Q
-    .tasks(PREDICTIONS)
-    .role("smallest set that has a model; the default is the same for all finite datasets")
-    .default(Default::Depends("1 with a ridge, else p + max(p, 10), at most half of the rows"));
-pub(super) const TAKES_INTERCEPT: Takes = TAKES_NO_INTERCEPT.tasks(PREDICTIONS);
-pub(super) const TAKES_COLUMNS: Takes = TAKES_DEPENDENT.tasks(PREDICTIONS);
-
-type Refused = (&'static OptionEntry, &'static str);
-
-pub(super) const NO_TARGET: Refused = (&TARGET, "a density has no target, since every column is a feature");
-pub(super) const NO_WEIGHT: Refused = (&WEIGHT, "sets are made of rows, which count alike");
-pub(super) const NO_PER_CLASS: Refused = (&PER_CLASS, "a value is that of all labels together");
-pub(super) const NO_CHECKPOINT: Refused = (&CHECKPOINT, "all rows are held in memory, and nothing is kept");
-pub(super) const NO_SETS: Refused = (&SETS, "it values single rows");
-pub(super) const NO_REFIT: Refused =
-    (&REFIT_INTERCEPT, "every classifier fits the intercept of its own set, and a density has none");
-
-pub(super) const RIDGE_RULE: Rule = Rule {
-    is_broken: |given, task| task == Some(Task::Classification) && given.number(&RIDGE) == Some(0.0),
-    options: &[&RIDGE],
-    why: "small sets of labels are separable and have no model without a ridge; give a number above 0",
-};
-pub(super) const NUMBER_RULE: Rule = Rule {
-    is_broken: |given, task| task == Some(Task::Regression) && given.is(&RIDGE, "auto"),
-    options: &[&RIDGE],
-    why: "the automatic ridge is for labels; give a number",
-};
-pub(super) const SAMPLES_RULE: Rule = Rule {
-    is_broken: |given, _| given.count(&SAMPLES).is_some_and(|samples| samples < 2),
-    options: &[&SAMPLES],
-    why: "at least 2 iterations are needed for standard errors",
-};
-
-/// Why a baseline cannot be saved.
-pub(super) const NOT_SAVED: Result<(), &str> = Err("every value is about the rows at hand");
-
-pub(super) const PASSES: &str =
-    "two over the points and one over test rows of their own; all are held in memory";
+const TAKES_OWN: [Takes; 15] =
+    joined([TAKES_TARGET, TAKES_REFERENCE, TAKES_TEST, TAKES_M, TAKES_Q.tasks(PREDICTIONS)], TAKES_MODELS);
+const OPTIONS: [Takes; 19] = joined(TAKES_OWN, TAKES_DRAWS);
 
 /// The method.
-pub(crate) static D_SHAPLEY: Method = Method {
-    entry: MethodEntry {
+pub(crate) static D_SHAPLEY: Method = method(
+    MethodEntry {
         name: "d-shapley",
         summary: "Baseline: expected gain on joining a random set, by fitting models to sets",
         about: "Sets of q − 1 … m − 1 reference rows are drawn, a model is fitted to each, and the value of a row is \
                 the mean gain in utility when it joins them. That is what the closed forms compute, here by Monte \
                 Carlo and for models that are really refitted, by squared error, accuracy or log-loss. Utility is \
                 measured on test rows, of which there should be many: rows are also valued for fitting their noise.",
-        kind: MethodKind::Baseline,
-        tasks: &Task::ALL,
-        options: &[
-            TAKES_TARGET,
-            TAKES_REFERENCE,
-            TAKES_TEST,
-            TAKES_M,
-            TAKES_Q.tasks(PREDICTIONS),
-            TAKES_POSITIVE,
-            TAKES_COLUMNS,
-            TAKES_INTERCEPT,
-            TAKES_REFIT_INTERCEPT,
-            TAKES_RIDGE,
-            TAKES_UTILITY,
-            TAKES_KERNEL,
-            TAKES_BANDWIDTH,
-            TAKES_SCALE,
-            TAKES_EVERY_ROW,
-            TAKES_STOP,
-            TAKES_SAMPLES,
-            TAKES_SEED,
-            TAKES_STDERR,
-        ],
-        refuses: &[
-            NO_TARGET,
-            closed::NO_Q,
-            closed::NO_RIDGE,
-            NO_WEIGHT,
-            NO_PER_CLASS,
-            NO_CHECKPOINT,
-            NO_SETS,
-            NO_REFIT,
-        ],
-        rules: &[REFIT_RULE, RIDGE_RULE, NUMBER_RULE, SAMPLES_RULE],
-        parts: "",
+        options: &OPTIONS,
+        refuses: &REFUSES,
+        rules: &RULES_OF_DRAWS,
         std_errors: "the draws alone",
-        saved: NOT_SAVED,
-        updates: false,
-        merges: false,
         passes: "one over the reference, one over the points and one over test rows of their own; all are held in memory",
         source: "Ghorbani, Kim and Zou 2020",
-        page: "docs/baselines.md",
         example: "value wine.csv {target=quality} {method=d-shapley} {test=held-out.csv} {stderr}",
+        ..ENTRY
     },
-    constant: None,
-    convention: "definition",
-    makes: Makes::Sets(Baseline::DShapley),
-    needs: needs_nothing,
-    default: no_other_default,
-};
+    Baseline::DShapley,
+);

@@ -8,7 +8,7 @@ use dshap::linear::{Constant, Convention, LinearMethod, LinearValuer};
 use dshap_catalogue::options::{
     CONSTANT, CONVENTION, NO_INTERCEPT, POPULATION, REFIT_INTERCEPT, RIDGE, SEMIVALUE, TEST,
 };
-use dshap_catalogue::{Default, Given, MethodEntry, MethodKind, Rule, Takes};
+use dshap_catalogue::{Default, Given, Measures, MethodEntry, MethodKind, Rule, Takes};
 
 pub(super) const REFIT_RULE: Rule = Rule {
     is_broken: refits_no_intercept,
@@ -28,6 +28,7 @@ pub(crate) static GAUSSIAN: Method = Method {
                 coefficients and weights of the whole reference; with more than two labels, each is \
                 separated from the rest, and the values are summed.",
         kind: MethodKind::ClosedForm,
+        measures: Measures::SquaredError,
         tasks: PREDICTIONS,
         options: &[
             TAKES_TARGET,
@@ -95,11 +96,11 @@ pub(crate) static GAUSSIAN: Method = Method {
                 why: "the paper prints Shapley values only",
             },
         ],
-        parts: "potential, penalty, dist_sq; resid_sq (regression); prob, weight (two labels)",
+        parts: THEOREM_2_PARTS,
         std_errors: "the reference is a sample",
         saved: Ok(()),
-        updates: true,
-        merges: true,
+        updates: REGRESSION,
+        merges: REGRESSION,
         passes: "one over the reference (labels: one for each step of the fit), one over the points",
         source: "Theorem 2, Corollary 4",
         page: "docs/accuracy.md",
@@ -107,6 +108,7 @@ pub(crate) static GAUSSIAN: Method = Method {
     },
     constant: Some("gain"),
     convention: "definition",
+    corrected_by: Some(&super::calibrated::CALIBRATED),
     makes: Makes::Fit {
         linear: Some(MakeLinear::Rows(|model, how, sizes, std_error| {
             let (constant, convention) = settings(how);

@@ -14,7 +14,7 @@ use crate::warning::Warning;
 use dshap::linear::{GeneralOptions, SetTargets};
 use dshap::{Draws, Part, Place, Rows, Sizes, Valuer, Values, Watch};
 use dshap_catalogue::options::{RIDGE, SAMPLES, SEED, STOP, TARGETS, WEIGHT};
-use dshap_catalogue::{Default, MethodEntry, MethodKind, Takes, Task};
+use dshap_catalogue::{Default, Measures, MethodEntry, MethodKind, Takes, Task};
 use dshap_table::Labels;
 
 /// A larger share of sets that determine no coefficients gets a warning.
@@ -32,6 +32,7 @@ pub(crate) static GENERAL: Method = Method {
                 about 3p/n for p columns and n reference rows, since sets are drawn from the reference itself. For \
                 labels sets are fitted by least squares with the weights of the logistic fit.",
         kind: MethodKind::Drawing,
+        measures: Measures::SquaredError,
         tasks: PREDICTIONS,
         options: &[
             TAKES_TARGET,
@@ -65,11 +66,11 @@ pub(crate) static GENERAL: Method = Method {
         ],
         refuses: &[(&WEIGHT, "sets of rows have no weights"), NO_CHECKPOINT_OF_LABELS],
         rules: &[REFIT_RULE],
-        parts: "dist_sq; resid_sq (regression); prob, weight (two labels)",
+        parts: FIT_PARTS,
         std_errors: "the draws alone",
         saved: Ok(()),
-        updates: false,
-        merges: false,
+        updates: NO_TASK,
+        merges: NO_TASK,
         passes: "two over a reference (labels: one for each step of the fit, and one more), one over the points",
         source: "Proposition 1, Corollary 4",
         page: "docs/accuracy.md",
@@ -77,6 +78,7 @@ pub(crate) static GENERAL: Method = Method {
     },
     constant: Some("gain"),
     convention: "definition",
+    corrected_by: None,
     makes: Makes::Fit { linear: Some(MakeLinear::Draws), logistic: Some(MakeLogistic::Draws) },
     needs: |_, _| Some(ExtraPass::Rows),
     default: no_other_default,

@@ -8,7 +8,7 @@ use dshap_catalogue::options::{
     CHECKPOINT, DEPENDENT, K, LISTS, METRIC, NO_INTERCEPT, PER_CLASS, POSITIVE, Q, REFIT_INTERCEPT, RIDGE,
     SAMPLES, SCALE, SEED, TEST, WEIGHT,
 };
-use dshap_catalogue::{Default, MethodEntry, MethodKind, OptionEntry, Rule, Takes};
+use dshap_catalogue::{Default, Measures, MethodEntry, MethodKind, OptionEntry, Parts, Rule, Takes};
 
 pub(super) const TAKES_TEST: Takes = Takes::new(&TEST)
     .role("rows that the nearest rows predict")
@@ -51,6 +51,7 @@ pub(crate) static KNN: Method = Method {
                 most m − 1 others, summed over these sizes and divided by m. Nothing is fitted, so boundaries can \
                 have any shape, and there can be any number of labels. Low values find wrong labels.",
         kind: MethodKind::ClosedForm,
+        measures: Measures::Neighbours,
         tasks: PREDICTIONS,
         options: &[
             TAKES_TARGET,
@@ -80,11 +81,11 @@ pub(crate) static KNN: Method = Method {
             NO_CHECKPOINT,
         ],
         rules: &[SAMPLES_OR_TEST],
-        parts: "",
+        parts: Parts::NONE,
         std_errors: "the test rows are a sample",
         saved: Ok(()),
-        updates: false,
-        merges: false,
+        updates: NO_TASK,
+        merges: NO_TASK,
         passes: "one over the reference, which is held in memory, one over the points, and one over test rows of their \
                  own for each block of points",
         source: "not in the paper, which has finite datasets only",
@@ -93,6 +94,7 @@ pub(crate) static KNN: Method = Method {
     },
     constant: None,
     convention: "definition",
+    corrected_by: None,
     makes: Makes::Neighbours { finite: false },
     needs: needs_nothing,
     default: no_other_default,

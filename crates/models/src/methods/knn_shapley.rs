@@ -4,7 +4,7 @@ use super::knn::*;
 use super::shared::*;
 use crate::method::{Makes, Method};
 use dshap_catalogue::options::{M, Q, REFERENCE};
-use dshap_catalogue::{MethodEntry, MethodKind};
+use dshap_catalogue::{Measures, MethodEntry, MethodKind, Parts};
 
 const NO_SIZES: &str = "it counts sets of every size; {method=knn} has set sizes";
 
@@ -18,6 +18,7 @@ pub(crate) static KNN_SHAPLEY: Method = Method {
                 values of one test row add up to the utility of the table, so values shrink as the table grows. For \
                 numbers they depend on where 0 is: centre the target first.",
         kind: MethodKind::ClosedForm,
+        measures: Measures::Neighbours,
         tasks: PREDICTIONS,
         options: &[
             TAKES_TARGET,
@@ -47,14 +48,14 @@ pub(crate) static KNN_SHAPLEY: Method = Method {
             NO_CHECKPOINT,
         ],
         rules: &[SAMPLES_OR_TEST],
-        parts: "",
+        parts: Parts::NONE,
         std_errors: "the test rows are a sample",
         saved: Err(
             "a valuer values rows that come later, and this method values the rows of one finite dataset; \
              {method=knn} values any row",
         ),
-        updates: false,
-        merges: false,
+        updates: NO_TASK,
+        merges: NO_TASK,
         passes: "two over the points, which are held in memory, and one over test rows of their own",
         source: "Jia et al. 2019",
         page: "docs/neighbours.md",
@@ -62,6 +63,7 @@ pub(crate) static KNN_SHAPLEY: Method = Method {
     },
     constant: None,
     convention: "definition",
+    corrected_by: None,
     makes: Makes::Neighbours { finite: true },
     needs: needs_nothing,
     default: no_other_default,

@@ -4,6 +4,7 @@
 //! A further method is a further file here, and its line in [`METHODS`].
 
 mod algorithm_3;
+mod baseline;
 pub(crate) mod bounds;
 mod calibrated;
 mod closed;

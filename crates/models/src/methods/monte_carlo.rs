@@ -6,7 +6,7 @@ use crate::density::PAPER_SAMPLES;
 use crate::method::{Makes, Method};
 use dshap::density::{Algorithm5, DensityMethod};
 use dshap_catalogue::options::{SAMPLES, SEED, SETS, STDERR, SYNERGY};
-use dshap_catalogue::{Default, MethodEntry, MethodKind, Takes};
+use dshap_catalogue::{Default, Measures, MethodEntry, MethodKind, Parts, Takes};
 
 /// The method.
 pub(crate) static MONTE_CARLO: Method = Method {
@@ -17,6 +17,7 @@ pub(crate) static MONTE_CARLO: Method = Method {
                 reference row (B = 2000 of them). With {sets} it values sets S*, as the paper has it. `closed` computes \
                 the same without noise.",
         kind: MethodKind::Drawing,
+        measures: Measures::Density,
         tasks: DENSITY,
         options: &[
             TAKES_REFERENCE,
@@ -49,11 +50,11 @@ pub(crate) static MONTE_CARLO: Method = Method {
             (&STDERR, "Algorithm 5 has one draw for each reference row and no estimate of its error"),
         ],
         rules: SETS_RULES,
-        parts: "",
+        parts: Parts::NONE,
         std_errors: "",
         saved: Ok(()),
-        updates: false,
-        merges: true,
+        updates: NO_TASK,
+        merges: DENSITY,
         passes: "one over the reference, of which up to {samples} rows are held in memory, and one over the points",
         source: "Algorithm 5",
         page: "docs/density.md",
@@ -61,6 +62,7 @@ pub(crate) static MONTE_CARLO: Method = Method {
     },
     constant: None,
     convention: "definition",
+    corrected_by: None,
     makes: Makes::Density(|how| DensityMethod::Algorithm5(Algorithm5 { seed: how.seed() })),
     needs: needs_nothing,
     default: no_other_default,

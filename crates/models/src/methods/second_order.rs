@@ -5,7 +5,24 @@ use crate::method::{MakeLogistic, Makes, Method};
 use crate::reference::ExtraPass;
 use crate::second_order;
 use dshap_catalogue::options::{Q, REFIT_INTERCEPT, RIDGE, SEED, SHIFT, SMALL_RIDGE, SPREAD, UTILITY};
-use dshap_catalogue::{Default, Given, MethodEntry, MethodKind, OptionEntry, Rule, Takes};
+use dshap_catalogue::{Default, Given, Measures, MethodEntry, MethodKind, OptionEntry, Parts, Rule, Takes};
+
+const PARTS: Parts = Parts {
+    two_labels: &[
+        "potential",
+        "penalty",
+        "correction",
+        "dist_sq",
+        "prob",
+        "weight",
+        "given_label",
+        "label_prob",
+        "predicted",
+    ],
+    // Of one softmax model; models of one label each have no common `dist_sq`.
+    more_labels: &["potential", "penalty", "correction", "dist_sq", "given_label", "label_prob", "predicted"],
+    ..Parts::NONE
+};
 
 /// The method.
 pub(crate) static SECOND_ORDER: Method = Method {
@@ -13,13 +30,14 @@ pub(crate) static SECOND_ORDER: Method = Method {
         name: "second-order",
         summary: "For classifiers that are refitted on each set",
         about: "The value of a row is the expected gain in utility when it joins a random set and a logistic model is \
-                fitted anew, summed over set sizes q − 1 … m − 1 and divided by m. The utility is minus the log-loss, \
+                refitted, summed over set sizes q − 1 … m − 1 and divided by m. The utility is minus the log-loss, \
                 minus the Brier score, or accuracy, over the population that the reference stands for. The closed \
                 form is right to second order in 1 over the set size. Low values do not find wrong labels: \
                 a row with an unlikely label can help a refitted model. With more than two labels there is one \
                 softmax model under log-loss without a ridge, unless it would have more than 500 coefficients; \
                 otherwise each label is separated from the rest.",
         kind: MethodKind::ClosedForm,
+        measures: Measures::RefittedModels,
         tasks: CLASSIFICATION,
         options: &[
             TAKES_TARGET,
@@ -79,11 +97,11 @@ pub(crate) static SECOND_ORDER: Method = Method {
                 why: "only sums under log-loss without a ridge have a shift",
             },
         ],
-        parts: "potential, penalty, correction; dist_sq (two labels, softmax); prob, weight (two labels)",
+        parts: PARTS,
         std_errors: "the reference is a sample: a hundred references are drawn from it",
         saved: Ok(()),
-        updates: false,
-        merges: false,
+        updates: NO_TASK,
+        merges: NO_TASK,
         passes: "one for each step of the fit, then one or more for moments of refitted models, one over the points",
         source: "second-order expansion of refitted models; beyond the paper",
         page: "docs/refitted.md",
@@ -91,6 +109,7 @@ pub(crate) static SECOND_ORDER: Method = Method {
     },
     constant: Some("gain"),
     convention: "definition",
+    corrected_by: None,
     makes: Makes::Fit { linear: None, logistic: Some(MakeLogistic::Whole(second_order::valuer)) },
     needs: |_, _| Some(ExtraPass::Expansion),
     default: no_other_default,

@@ -5,12 +5,37 @@ use dshap_catalogue::options::{
     CHECKPOINT, DEPENDENT, M, NO_INTERCEPT, PER_CLASS, POPULATION, POSITIVE, Q, REFERENCE, REFIT_INTERCEPT,
     RIDGE, SEMIVALUE, STDERR, TARGET, TEST, WEIGHT,
 };
-use dshap_catalogue::{Default, Given, OptionEntry, Rule, Takes, Task, Value};
+use dshap_catalogue::{Default, Given, OptionEntry, Parts, Rule, Takes, Task, Value};
 
 pub(super) const PREDICTIONS: &[Task] = &[Task::Regression, Task::Classification];
 pub(super) const REGRESSION: &[Task] = &[Task::Regression];
 pub(super) const CLASSIFICATION: &[Task] = &[Task::Classification];
 pub(super) const DENSITY: &[Task] = &[Task::Density];
+pub(super) const NO_TASK: &[Task] = &[];
+
+/// What a fit says about a row.
+pub(super) const FIT_PARTS: Parts = Parts {
+    regression: &["dist_sq", "resid_sq", "predicted", "residual"],
+    two_labels: &["dist_sq", "prob", "weight", "given_label", "label_prob", "predicted"],
+    more_labels: &["given_label", "label_prob", "predicted"],
+    density: &[],
+};
+/// What a closed form of Theorem 2 says about it too.
+pub(super) const THEOREM_2_PARTS: Parts = Parts {
+    regression: &["potential", "penalty", "dist_sq", "resid_sq", "predicted", "residual"],
+    two_labels: &[
+        "potential",
+        "penalty",
+        "dist_sq",
+        "prob",
+        "weight",
+        "given_label",
+        "label_prob",
+        "predicted",
+    ],
+    more_labels: &["potential", "penalty", "given_label", "label_prob", "predicted"],
+    density: &[],
+};
 
 pub(super) const TAKES_REFERENCE: Takes = Takes::new(&REFERENCE);
 pub(super) const TAKES_TARGET: Takes = Takes::new(&TARGET).tasks(PREDICTIONS);
@@ -60,6 +85,21 @@ pub(super) const NO_ERRORS_OF_LABELS: Rule = Rule {
     options: &[&STDERR, &TEST, &POPULATION],
     why: "values of labels for test rows have no standard errors",
 };
+
+/// Both lists, one behind the other.
+pub(super) const fn joined<T: Copy, const A: usize, const B: usize, const N: usize>(
+    first: [T; A],
+    second: [T; B],
+) -> [T; N] {
+    assert!(A > 0 && A + B == N, "a list of another length");
+    let mut all = [first[0]; N];
+    let mut i = 1;
+    while i < N {
+        all[i] = if i < A { first[i] } else { second[i - A] };
+        i += 1;
+    }
+    all
+}
 
 /// A method that needs nothing of the reference beyond a fit.
 pub(super) fn needs_nothing(_: &Given, _: Task) -> Option<ExtraPass> {

@@ -30,6 +30,11 @@ impl Baseline {
         matches!(self, Baseline::DShapley | Baseline::TmcShapley)
     }
 
+    /// Whether values add up to the utility of all rows.
+    pub fn adds_up(self) -> bool {
+        matches!(self, Baseline::TmcShapley | Baseline::ExactShapley)
+    }
+
     /// Whether it measures what sets are worth.
     pub fn measures(self) -> bool {
         self != Baseline::Random

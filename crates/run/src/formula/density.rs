@@ -1,8 +1,8 @@
 //! Theorem 5 and Examples 1 and 2 for given numbers.
 
-use super::unusable;
+use super::table::{all_of, carried_fields};
+use super::{case_error, unusable};
 use crate::Receiver;
-use crate::output::free_name;
 use arrow_array::cast::AsArray;
 use arrow_array::types::Float64Type;
 use arrow_array::{Array, ArrayRef, Float64Array, RecordBatch, UInt64Array};
@@ -123,35 +123,24 @@ pub fn density_cases(
 ) -> Result<(), Error> {
     let reference = Source::open(reference)?;
     let points = Source::open(points)?;
-    let features: Vec<Wanted> = reference
-        .schema()
-        .names()
-        .map(|name| Wanted { name: name.into(), read_as: ReadAs::Number })
-        .collect();
+    let names = reference.schema().names();
+    let features: Vec<Wanted> =
+        names.map(|name| Wanted { name: name.into(), read_as: ReadAs::Number }).collect();
     let dim = features.len();
     let mut rows = Vec::new();
     for batch in reference.scan(&features, ScanOptions::default())? {
         let batch = batch.map_err(unusable)?;
         rows.extend(cells(&batch.rows, 0, &features, &reference, batch.first_row)?);
     }
-    let wrong = |row: u64, reason: String| match points.locate(row) {
-        Ok(location) => Error::Case { location, reason },
-        Err(error) => error.into(),
-    };
-    let carried = points.schema().names().map(|name| Wanted { name: name.into(), read_as: ReadAs::AsIs });
-    let mut wanted: Vec<Wanted> = carried.collect();
+    let mut wanted = all_of(&points);
     let n_carried = wanted.len();
     wanted.extend(features.iter().cloned());
-    let carried: Vec<Field> = points.arrow_schema(&wanted)?.fields()[..n_carried]
-        .iter()
-        .map(|field| field.as_ref().clone())
-        .collect();
-    let rename = |field: &Field| free_name(field.name(), &carried, |name| name == "value");
     let value = Field::new("value", DataType::Float64, true);
-    let fields: Vec<Field> = match as_set {
-        true => vec![Field::new("n", DataType::UInt64, false), value],
-        false => carried.iter().map(|field| field.clone().with_name(rename(field))).chain([value]).collect(),
+    let mut fields = match as_set {
+        true => vec![Field::new("n", DataType::UInt64, false)],
+        false => carried_fields(&points, &wanted, n_carried, &["value"])?,
     };
+    fields.push(value);
     let schema = Arc::new(Schema::new(fields));
     receiver.begin(&schema)?;
     let batch_of = |columns: Vec<ArrayRef>| {
@@ -160,20 +149,21 @@ pub fn density_cases(
     let mut members = Vec::new();
     for batch in points.scan(&wanted, ScanOptions::default())? {
         let batch = batch.map_err(unusable)?;
-        let points = cells(&batch.rows, n_carried, &features, &points, batch.first_row)?;
+        let cells = cells(&batch.rows, n_carried, &features, &points, batch.first_row)?;
         if as_set {
-            members.extend(points);
+            members.extend(cells);
             continue;
         }
         let value = |point: &[f64]| case.value(point, &rows, dim, &Unwatched);
-        let values: Result<Vec<f64>, String> = points.par_chunks_exact(dim).map(value).collect();
-        let values = values.map_err(|reason| wrong(batch.first_row, reason))?;
+        let values: Result<Vec<f64>, String> = cells.par_chunks_exact(dim).map(value).collect();
+        let values = values.map_err(|reason| case_error(&points, batch.first_row, reason))?;
         let mut columns = batch.rows.columns()[..n_carried].to_vec();
         columns.push(Arc::new(Float64Array::from(values)));
         receiver.rows(batch_of(columns))?;
     }
     if as_set {
-        let value = case.value(&members, &rows, dim, &Unwatched).map_err(|reason| wrong(0, reason))?;
+        let value = case.value(&members, &rows, dim, &Unwatched);
+        let value = value.map_err(|reason| case_error(&points, 0, reason))?;
         let n = (members.len() / dim) as u64;
         let columns: Vec<ArrayRef> =
             vec![Arc::new(UInt64Array::from(vec![n])), Arc::new(Float64Array::from(vec![value]))];

@@ -4,6 +4,7 @@ mod bounds;
 mod classification;
 mod density;
 mod regression;
+mod table;
 
 pub use bounds::{BoundCase, BoundForms, bound_cases};
 pub use classification::{ClassificationCase, ClassificationForms, classification_cases};
@@ -11,16 +12,12 @@ pub use density::{DensityCase, SynergyForms, density_cases};
 pub use regression::{RegressionCase, RegressionForms, regression_cases};
 
 use crate::Receiver;
-use crate::output::free_name;
-use arrow_array::cast::AsArray;
-use arrow_array::types::Float64Type;
-use arrow_array::{Array, ArrayRef, Float64Array, RecordBatch};
-use arrow_schema::{DataType, Field, Schema};
+use arrow_array::{ArrayRef, Float64Array, RecordBatch};
 use dshap_io::{ScanOptions, Source};
 use dshap_models::Error;
-use dshap_table::{ReadAs, Wanted};
 use rayon::prelude::*;
 use std::sync::Arc;
+use table::{CaseTable, Cells};
 
 /// The columns of a table of cases, and those that are added to it.
 struct Columns {
@@ -64,6 +61,14 @@ fn unusable(error: dshap_io::Error) -> Error {
     Error::Case { location, reason: format!("{name} is `{text}`, which is not {what}") }
 }
 
+/// Where a case that cannot be evaluated stands.
+fn case_error(source: &Source, row: u64, reason: String) -> Error {
+    match source.locate(row) {
+        Ok(location) => Error::Case { location, reason },
+        Err(error) => error.into(),
+    }
+}
+
 /// Hands over the rows of a table with the forms of each case added. A column
 /// that has the name of a form gets `_input` behind it.
 fn evaluate_table<C: Send + Sync>(
@@ -74,63 +79,20 @@ fn evaluate_table<C: Send + Sync>(
     evaluate: impl Fn(&C) -> Vec<Option<f64>> + Sync,
 ) -> Result<(), Error> {
     let source = Source::open(inputs)?;
-    let Columns { required, optional, words, forms } = *columns;
-    let mut wanted: Vec<Wanted> =
-        source.schema().names().map(|name| Wanted { name: name.into(), read_as: ReadAs::AsIs }).collect();
-    let n_carried = wanted.len();
-    let present: Vec<&str> =
-        optional.iter().copied().filter(|name| source.schema().column(name).is_some()).collect();
-    let numbers = required.iter().copied().chain(present.iter().copied());
-    wanted.extend(numbers.map(|name| Wanted { name: name.into(), read_as: ReadAs::Number }));
-
-    let first_word = wanted.len();
-    let spoken: Vec<&str> =
-        words.iter().copied().filter(|name| source.schema().column(name).is_some()).collect();
-    wanted.extend(spoken.iter().map(|&name| Wanted { name: name.into(), read_as: ReadAs::Text }));
-
-    let carried: Vec<Field> = source.arrow_schema(&wanted)?.fields()[..n_carried]
-        .iter()
-        .map(|field| field.as_ref().clone())
-        .collect();
-    let rename = |field: &Field| free_name(field.name(), &carried, |name| forms.contains(&name));
-    let mut fields: Vec<Field> = carried.iter().map(|field| field.clone().with_name(rename(field))).collect();
-    fields.extend(forms.iter().map(|&name| Field::new(name, DataType::Float64, true)));
-    let schema = Arc::new(Schema::new(fields));
+    let table = CaseTable::new(&source, columns);
+    let schema = table.schema()?;
     receiver.begin(&schema)?;
-    for batch in source.scan(&wanted, ScanOptions::default())? {
+    for batch in source.scan(&table.wanted, ScanOptions::default())? {
         let batch = batch.map_err(unusable)?;
-        let cell = |index: usize, row: usize| {
-            let column = batch.rows.column(n_carried + index).as_primitive::<Float64Type>();
-            column.is_valid(row).then(|| column.value(row))
-        };
-        let word = |index: usize, row: usize| {
-            let column = batch.rows.column(first_word + index).as_string::<i32>();
-            column.is_valid(row).then(|| column.value(row)).filter(|word| !word.is_empty())
-        };
-        let wrong = |row: usize, reason: String| match source.locate(batch.first_row + row as u64) {
-            Ok(location) => Error::Case { location, reason },
-            Err(error) => error.into(),
-        };
         let cases = (0..batch.rows.num_rows()).map(|row| {
-            let missing = |index: usize| wrong(row, format!("{} is missing", required[index]));
-            let cells = (0..required.len())
-                .map(|index| cell(index, row).ok_or_else(|| missing(index)))
-                .collect::<Result<Vec<f64>, Error>>()?;
-            let place = |name: &&str| present.iter().position(|have| have == name);
-            let more: Vec<Option<f64>> = optional
-                .iter()
-                .map(|name| place(name).and_then(|index| cell(required.len() + index, row)))
-                .collect();
-            let said: Vec<Option<&str>> = words
-                .iter()
-                .map(|name| spoken.iter().position(|have| have == name).and_then(|index| word(index, row)))
-                .collect();
-            parse(&cells, &more, &said).map_err(|reason| wrong(row, reason))
+            let wrong = |reason| case_error(&source, batch.first_row + row as u64, reason);
+            let Cells { required, optional, words } = table.cells(&batch.rows, row).map_err(wrong)?;
+            parse(&required, &optional, &words).map_err(wrong)
         });
         let cases = cases.collect::<Result<Vec<C>, Error>>()?;
         let found: Vec<Vec<Option<f64>>> = cases.par_iter().map(&evaluate).collect();
-        let mut arrays = batch.rows.columns()[..n_carried].to_vec();
-        for form in 0..forms.len() {
+        let mut arrays = batch.rows.columns()[..table.n_carried].to_vec();
+        for form in 0..columns.forms.len() {
             let column: Float64Array = found.iter().map(|row| row[form]).collect();
             arrays.push(Arc::new(column) as ArrayRef);
         }

@@ -2,7 +2,7 @@
 
 use super::bad;
 use super::part::Part;
-use super::plan::{Plan, StepDocument, What};
+use super::pass::{Plan, StepDocument, What};
 use super::sums::{LogisticSums, MomentSums, SampleSums, Sums};
 use crate::design::{begun_survey, projected, survey_pass, surveyed};
 use crate::file_warnings;
@@ -193,7 +193,8 @@ impl SpreadFit {
 
     /// Whether the moments of owners are kept in the valuer.
     fn keeps_owners(&self) -> bool {
-        self.design.as_ref().is_some_and(|design| design.weight().is_none()) && self.method.entry.updates
+        self.design.as_ref().is_some_and(|design| design.weight().is_none())
+            && self.method.entry.updates_for(self.task)
     }
 
     /// Goes on with the merged part of the pass that was waited for.

@@ -17,7 +17,7 @@
 //!
 //! | file | holds |
 //! |---|---|
-//! | `plan.rs` | what a pass sums, as bytes |
+//! | `pass.rs` | what a pass sums, as bytes |
 //! | `work.rs` | the sums of some rows |
 //! | `sums.rs` | sums of every kind of pass, merged |
 //! | `part.rs` | sums with their place in the table, as bytes |
@@ -25,7 +25,7 @@
 
 mod fit;
 mod part;
-mod plan;
+mod pass;
 mod sums;
 mod work;
 

@@ -1,7 +1,7 @@
 //! Sums with their place in the table: merged in any tree, in the order of the rows.
 
 use super::bad;
-use super::plan::Plan;
+use super::pass::Plan;
 use super::sums::{Sums, SumsDocument};
 use dshap_io::Container;
 use dshap_models::{Error, RowCounts};

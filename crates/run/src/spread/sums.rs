@@ -1,7 +1,7 @@
 //! The sums of every kind of pass: merged, and as plain numbers.
 
 use super::bad;
-use super::plan::{Plan, What};
+use super::pass::{Plan, What};
 use crate::owner_sums;
 use dshap::classification::{PassSums, PassSumsParts};
 use dshap::linear::DistanceTable;

@@ -2,7 +2,7 @@
 
 use super::bad;
 use super::part::{Part, Run};
-use super::plan::{Plan, What};
+use super::pass::{Plan, What};
 use super::sums::{LogisticSums, MomentSums, SampleSums, Sums, add_rows, is_triangle};
 use crate::design::look_at_all;
 use crate::guess::refuse_mixed_columns;

@@ -7,7 +7,7 @@ use dshap_catalogue::options::STDERR;
 use dshap_io::{Destination, Format, ScanOptions, Sink, Source};
 use dshap_run::{Arrange, Collected, Summary, Unwatched, ValueRequest, Written, value};
 use dshap_table::{ReadAs, Wanted};
-use dshap_testkit::{Draws, Sample, assert_same_bits};
+use dshap_testkit::{Draws, Sample, assert_same_bits, on_threads};
 use proptest::prelude::*;
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
@@ -63,10 +63,6 @@ fn run(request: &ValueRequest) -> (RecordBatch, Summary) {
 
 fn request(inputs: &[String]) -> ValueRequest {
     ValueRequest::new(inputs.to_vec(), Asked::new("y").on(&STDERR).given)
-}
-
-fn on_threads<T: Send>(n: usize, work: impl FnOnce() -> T + Send) -> T {
-    rayon::ThreadPoolBuilder::new().num_threads(n).build().expect("threads start").install(work)
 }
 
 #[track_caller]

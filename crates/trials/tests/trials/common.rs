@@ -37,19 +37,6 @@ pub(crate) fn numbers(seed: u64, n: usize) -> String {
     csv
 }
 
-/// A number and a text of three levels, with a number and a label that depend on
-/// them.
-pub(crate) fn goods(seed: u64, n: usize) -> String {
-    let mut draws = Draws::new(seed);
-    let mut csv = String::from("size,city,price,kind\n");
-    for row in 0..n {
-        let (size, city) = (draws.normal(), ["rome", "oslo", "bern"][row % 3]);
-        let price = 2.0 * size + (row % 3) as f64 + draws.normal();
-        let _ = writeln!(csv, "{size},{city},{price},{}", if price > 1.0 { "dear" } else { "cheap" });
-    }
-    csv
-}
-
 /// Options by name: `target=y k=3`; a switch is `on`.
 pub(crate) fn given(text: &str) -> Given {
     text.split_whitespace().fold(Given::new(), |given, setting| {

@@ -1,9 +1,9 @@
 //! Values by several methods side by side.
 
-use crate::common::{Folder, column, compared, given, goods, request};
+use crate::common::{Folder, column, compared, given, request};
 use dshap_catalogue::{Given, Misuse};
 use dshap_run::{Collected, Error, Unwatched, Warning};
-use dshap_testkit::assert_same_bits;
+use dshap_testkit::{assert_same_bits, goods};
 use dshap_trials::compare;
 
 /// The number is the target, and the label is not looked at.

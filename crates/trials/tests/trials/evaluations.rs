@@ -1,10 +1,10 @@
 //! Point addition and removal, and wrong targets that are looked for.
 
-use crate::common::{Folder, column, evaluated, given, goods, numbers, request};
+use crate::common::{Folder, column, evaluated, given, numbers, request};
 use dshap_catalogue::Given;
 use dshap_models::RowRole;
 use dshap_run::{Collected, Error, Unwatched, Warning};
-use dshap_testkit::{assert_close, assert_same_bits};
+use dshap_testkit::{assert_close, assert_same_bits, goods};
 use dshap_trials::{Curve, Evaluation, Experiment, Order, Trial, evaluate};
 
 fn curve(found: &Evaluation, experiment: Experiment, method: &str, order: Order) -> Option<Curve> {

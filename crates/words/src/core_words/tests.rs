@@ -250,6 +250,20 @@ fn only_what_is_possible_is_suggested() {
 }
 
 #[test]
+fn warnings_name_columns_and_count() {
+    let said = |warning| core_warning(&warning, &Names::default(), &Angled);
+    assert_eq!(
+        said(Warning::ConstantColumns { columns: vec![2, 3] }),
+        "`2`, `3` are the same in every reference row and were left out"
+    );
+    assert_eq!(
+        said(Warning::SizesLeftOut { n_sizes: 1, n_rows: 18 }),
+        "1 set size was left out of the average: sets are drawn without replacement from 18 rows"
+    );
+    assert!(said(Warning::SmallReference { dim: 3, n_rows: 100 }).contains("by about 9 % or more"));
+}
+
+#[test]
 fn neighbours_are_told_what_helps() {
     let say = |smaller_k, smaller_min, larger_max, more_rows| {
         let few = Warning::FewNeighbourSizes { n_sizes: 5, smaller_k, smaller_min, larger_max, more_rows };

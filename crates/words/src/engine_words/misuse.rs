@@ -104,7 +104,7 @@ fn plural(task: Task) -> &'static str {
     }
 }
 
-fn names(methods: &[&str], last: &str) -> String {
+pub(super) fn names(methods: &[&str], last: &str) -> String {
     let quoted: Vec<String> = methods.iter().map(|name| format!("`{name}`")).collect();
     listed(&quoted, last)
 }

@@ -16,7 +16,9 @@ pub fn of_target(facts: &Facts) -> String {
 /// The columns and the set sizes. For a density and for a finite dataset all sizes count.
 pub fn sizes(facts: &Facts) -> String {
     match &facts.density {
-        _ if facts.method == "knn-shapley" => format!("p = {}, sets of every size", facts.p),
+        _ if facts.neighbours.is_some() && facts.described().entry.is_of_one_dataset() => {
+            format!("p = {}, sets of every size", facts.p)
+        }
         Some(_) if facts.baseline.is_none() => {
             format!("{}, m = {}", counted(facts.p as u64, "column"), facts.m)
         }
@@ -27,7 +29,7 @@ pub fn sizes(facts: &Facts) -> String {
 /// Why the default q is larger than usual, if it is.
 fn why_larger(facts: &Facts) -> &'static str {
     let is_larger = facts.q_default && facts.q > facts.p + facts.p.max(10);
-    let is_closed_form = matches!(facts.method, "gaussian" | "calibrated");
+    let is_closed_form = facts.described().entry.is_theorem_2();
     match is_larger && is_closed_form && facts.classification.is_some() {
         true => " (larger than usual: the fit is nearly certain of most rows)",
         false => "",

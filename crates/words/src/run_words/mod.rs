@@ -8,6 +8,8 @@ pub use facts::{
 };
 
 use crate::{counted, grouped, significant};
+use dshap_catalogue::Measures;
+use dshap_models::sets::Baseline;
 use dshap_run::{LabelQuality, StandingOut, Summary};
 
 /// What ran, in a few lines.
@@ -16,7 +18,7 @@ pub fn describe(summary: &Summary) -> String {
     let guessed = if facts.task_guessed && summary.valuer.is_none() { " (guessed)" } else { "" };
     let target = of_target(facts);
     let mut text = format!("{}{guessed}{target}, method {}: {}\n", facts.task, facts.method, valued(summary));
-    if facts.method == "random" {
+    if facts.described().entry.measures == Measures::Nothing {
         return text;
     }
     text += &labels(facts);
@@ -71,11 +73,10 @@ fn valued(summary: &Summary) -> String {
         None => counted(summary.n_points, "row"),
     };
     let n_reference = grouped(facts.n_reference as u64);
-    let is_one_dataset = facts.baseline.is_some() && facts.method != "d-shapley";
     match &summary.valuer {
         Some(file) => format!("{n_points} valued by `{}`, fitted to {n_reference}", file.name),
         None if !summary.leave_one_out => format!("{n_points} valued against a reference of {n_reference}"),
-        None if is_one_dataset || facts.method == "knn-shapley" => {
+        None if facts.described().entry.is_of_one_dataset() => {
             format!("{n_points}, valued as one dataset")
         }
         None if summary.n_sets.is_some() => format!("{n_points}, each set valued against the other rows"),
@@ -121,7 +122,7 @@ fn spread(summary: &Summary) -> String {
     if let Some([first, _, third]) = spread.quartiles.filter(|_| spread.n_valued >= FEWEST_FOR_QUARTILES) {
         text += &format!(", half of them between {} and {}", significant(first), significant(third));
     }
-    if matches!(facts.method, "tmc-shapley" | "exact-shapley") {
+    if facts.described().baseline().is_some_and(Baseline::adds_up) {
         text += &format!("; they add up to {}", significant(spread.total));
     }
     text + "\n" + &standing_out(summary)

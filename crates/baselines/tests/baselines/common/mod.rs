@@ -213,8 +213,3 @@ pub(crate) fn assert_all_near(found: &[f64], exact: &[f64], tolerance: f64, what
         );
     }
 }
-
-/// Runs `work` on a pool of `n` threads.
-pub(crate) fn on_threads<T: Send>(n: usize, work: impl FnOnce() -> T + Send) -> T {
-    rayon::ThreadPoolBuilder::new().num_threads(n).build().expect("threads can be started").install(work)
-}

@@ -1,6 +1,6 @@
 //! From the numbers of a row to its value for given test rows.
 
-use crate::linear::calibrated::{Calibration, Factors};
+use crate::linear::calibrated::{Calibration, DistanceTable, Factors};
 use crate::linear::{PointStats, PointValue};
 use crate::numeric::{SizeSums, Sums};
 use crate::{Error, Sizes};
@@ -62,6 +62,18 @@ impl TargetForm {
         sizes.check(dim, dim + 3)?;
         let sums = |weight: fn(f64) -> f64| SizeSums::weighted(dim, sizes, |_| (1.0, 1.0), weight);
         Ok(Self { dim, sizes, plain: sums(|_| 1.0), spread: sums(|nu| 1.0 / (nu - 1.0)), score: None })
+    }
+
+    /// The form for Gaussian inputs, or for inputs that have these `distances`.
+    pub(crate) fn for_inputs(
+        dim: usize,
+        sizes: Sizes,
+        distances: Option<&DistanceTable>,
+    ) -> Result<Self, Error> {
+        match distances {
+            None => Self::new(dim, sizes),
+            Some(table) => Self::calibrated(dim, sizes, &Calibration::new(dim, table, 0.0)),
+        }
     }
 
     /// The form for inputs whose distances are those of `calibration`: `T` becomes `ρT`, and

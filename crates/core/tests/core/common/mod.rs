@@ -71,11 +71,6 @@ pub(crate) fn theorem() -> LinearMethod {
     LinearMethod::Gaussian { constant: Constant::Theorem, convention: Convention::Definition }
 }
 
-/// Runs `work` on a pool of `n` threads.
-pub(crate) fn on_threads<T: Send>(n: usize, work: impl FnOnce() -> T + Send) -> T {
-    rayon::ThreadPoolBuilder::new().num_threads(n).build().expect("threads can be started").install(work)
-}
-
 /// A property tried `n` times; failures are saved beside the test and tried first.
 pub(crate) fn cases(n: u32) -> Config {
     let persistence = FileFailurePersistence::WithSource("regressions");

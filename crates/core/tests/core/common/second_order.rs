@@ -129,3 +129,29 @@ pub(crate) fn solve(mut a: Vec<Vec<f64>>, mut b: Vec<f64>) -> Vec<f64> {
     }
     b
 }
+
+/// How often a set of `s` rows has each kind but the last, less what is expected, and a 1: counts
+/// add up to `s`, so that the last adds nothing.
+pub(crate) fn surplus(counts: &[f64], prob: &[f64], s: usize) -> Vec<f64> {
+    let root = (s as f64).sqrt();
+    let kinds = counts.iter().zip(prob).take(counts.len() - 1);
+    kinds.map(|(count, prob)| (count - prob * s as f64) / root).chain([1.0]).collect()
+}
+
+/// The mean of gains and its standard error. Gains are regressed on the `surplus` of their sets,
+/// whose expectation is 0: what is left varies like the gain itself, not `√s` times as much.
+pub(crate) fn mean_gain(surplus: &[Vec<f64>], gains: &[f64]) -> (f64, f64) {
+    let (n, n_sets) = (surplus[0].len(), surplus.len());
+    let mut products = vec![vec![0.0; n]; n];
+    let mut right = vec![0.0; n];
+    for (line, gain) in surplus.iter().zip(gains) {
+        for k in 0..n {
+            (0..n).for_each(|l| products[k][l] += line[k] * line[l]);
+        }
+        right.iter_mut().zip(line).for_each(|(right, x)| *right += x * gain);
+    }
+    let coef = solve(products, right);
+    let fitted = |line: &Vec<f64>| line.iter().zip(&coef).map(|(x, b)| x * b).sum::<f64>();
+    let rest: f64 = surplus.iter().zip(gains).map(|(line, gain)| (gain - fitted(line)).powi(2)).sum();
+    (coef[n - 1], (rest / (n_sets - n) as f64 / n_sets as f64).sqrt())
+}
