@@ -59,10 +59,11 @@ class Bounds(NamedTuple):
 
 
 class Synergy(NamedTuple):
-    """The forms of Examples 1 and 2."""
+    """The forms of Example 2."""
 
     threshold: NDArray[Any]  #: smallest distance of two points with synergy; NaN if none has it, 0 if all have
-    probability: NDArray[Any]  #: that two independent points have it
+    probability: NDArray[Any]  #: that two independent points have it, where the forms hold
+    printed: NDArray[Any]  #: the same as printed, where points come closer to the ends of [0, 1]
 
 
 def regression(
@@ -303,15 +304,15 @@ def synergy(
     c_den : array_like
         The utility of a perfect estimate.
     border : bool
-        Account for the ends of [0, 1] in the probability; as printed, points keep away
-        from the ends.
+        Count what the ends of [0, 1] take in `probability`. By default its points keep
+        away from the ends.
     n_jobs : int, optional
         Threads; all cores by default.
 
     Returns
     -------
     Synergy
-        Arrays `threshold`, `probability`.
+        Arrays `threshold`, `probability` and `printed`.
 
     Examples
     --------

@@ -140,7 +140,9 @@ pub(crate) fn synergy<'py>(
         }
         m => Err(format!("m is {m}; expected a whole number from 1 to 1e15")),
     };
-    evaluate(py, n_jobs, h.len(), case, |forms| [forms.threshold.unwrap_or(f64::NAN), forms.probability])
+    evaluate(py, n_jobs, h.len(), case, |forms| {
+        [forms.threshold.unwrap_or(f64::NAN), forms.probability, forms.printed]
+    })
 }
 
 /// Rows from the highest value to the lowest; equal values by `relative`, if there

@@ -143,9 +143,11 @@ def test_synergy_by_the_command_line(command, tmp_path):
             expected, found = pd.read_parquet(out), synergy(h, m, c_den, border=border)
             assert_same_bits([found.threshold], expected["threshold"].astype(float))
             assert_same_bits([found.probability], expected["probability"])
+            assert_same_bits([found.printed], expected["printed"])
             n_with, n_without = n_with + (found.probability > 0), n_without + (found.probability == 0)
     assert n_with > 0 and n_without > 0
     assert synergy([0.1, 0.2], 100, [[0.1], [0.2], [0.3]]).probability.shape == (3, 2)
+    assert round(float(synergy(0.35, 100, 0.2).printed), 3) == 0.873
 
 
 @pytest.mark.parametrize(

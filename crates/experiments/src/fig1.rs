@@ -3,7 +3,7 @@
 use crate::addition::{Ranker, rankers};
 use crate::data::{Part, Split, Task, shifted_classes, standard_regression};
 use crate::ledger::{Column, Row, Unit};
-use crate::markdown::{MarkdownTable, repetitions, seconds};
+use crate::markdown::{MarkdownTable, repetitions, seconds, short};
 use crate::output::Output;
 use crate::seeds::{Purpose, method_seed, normal, stream};
 use crate::settings::{Experiment, Settings};
@@ -30,17 +30,30 @@ const COLUMNS: [Column; 6] = [
 ];
 const TASKS: [Task; 2] = [Task::Regression, Task::Classification];
 const DIMS: [usize; 2] = [10, 30];
-const REPETITIONS: usize = 5;
+/// The paper's repetitions.
+const REPETITIONS: usize = 50;
 const QUICK_REPETITIONS: usize = 2;
+/// Repetitions of cases of which fifty would take an hour.
+const FEW_REPETITIONS: usize = 3;
 /// Rows of the reference, as in the authors' code.
 const REFERENCE_ROWS: usize = 48_000;
 const QUICK_REFERENCE_ROWS: usize = 5_000;
 const TEST_ROWS: usize = 1_000;
-/// The paper's largest case, and its smallest set.
+/// The paper's largest case: m and p.
 const LARGEST: (usize, usize) = (500_000, 1_000);
-/// Rows of the largest case that are made and valued at a time; making them is not
+const QUICK_LARGEST: (usize, usize) = (2_000, 120);
+/// From this many features on, rows are made and valued in chunks. Making them is not
 /// timed.
-const CHUNK_ROWS: usize = 10_000;
+const MANY_FEATURES: usize = 100;
+/// Cells of a chunk, features times rows.
+const CHUNK_CELLS: usize = 10_000_000;
+const QUICK_CHUNK_CELLS: usize = 100_000;
+
+/// The paper's times in seconds for classification at p = 30 and m = 1000: D-SHAPLEY, and
+/// Algorithm 2.
+const PRINTED: (f64, f64) = (7015.7, 2.6);
+/// The case that they are of.
+const PRINTED_CASE: (Task, usize, usize) = (Task::Classification, 30, 1_000);
 
 /// One case to be timed.
 #[derive(Debug, Clone, Copy)]
@@ -55,7 +68,7 @@ struct Case {
 impl Case {
     /// The smallest set of the authors' runs.
     fn q(&self) -> usize {
-        if self.p < 100 { 50 } else { self.p + 100 }
+        if self.p < MANY_FEATURES { 50 } else { self.p + 100 }
     }
 
     /// Selects random streams.
@@ -70,28 +83,40 @@ impl Case {
     }
 }
 
-/// The cases to be timed, for each method.
+/// How often a case is timed at most: less often where fifty times would take an hour.
+/// D-SHAPLEY updates least squares, but refits logistic models.
+fn most_repetitions(task: Task, p: usize, m: usize, ranker: Ranker) -> usize {
+    let is_long = match (ranker, task) {
+        (Ranker::DShapley, Task::Classification) => m * p > 10_000,
+        (Ranker::DShapley, _) => m * p > 100_000,
+        (Ranker::Ours(_), _) => p >= MANY_FEATURES,
+    };
+    if is_long { FEW_REPETITIONS } else { REPETITIONS }
+}
+
+/// The largest m that a method is timed at.
+fn largest_m(task: Task, ranker: Ranker, is_quick: bool) -> usize {
+    match (ranker, task, is_quick) {
+        (Ranker::Ours(Method::Closed), _, true) => 1_000,
+        (Ranker::Ours(_), _, true) => 300,
+        (Ranker::DShapley, _, true) => 100,
+        (Ranker::Ours(_), _, false) => 100_000,
+        (Ranker::DShapley, Task::Classification, false) => 1_000,
+        (Ranker::DShapley, _, false) => 10_000,
+    }
+}
+
+/// The cases to be timed, for each method; the largest come last.
 fn cases(settings: &Settings) -> Vec<Case> {
     let n = settings.repetitions(QUICK_REPETITIONS, REPETITIONS);
-    let (ours, paper) = if settings.quick { (1_000, 300) } else { (100_000, 100_000) };
-    // D-SHAPLEY updates least squares, but refits logistic models.
-    let drawn = |task: Task| match (task, settings.quick) {
-        (_, true) => 100,
-        (Task::Classification, false) => 1_000,
-        _ => 10_000,
-    };
-    let largest = |ranker: Ranker, task: Task| match ranker {
-        Ranker::Ours(Method::Closed) => ours,
-        Ranker::Ours(_) => paper,
-        Ranker::DShapley => drawn(task),
-    };
     let mut cases = Vec::new();
     for repetition in 0..n {
         for task in TASKS {
             for p in DIMS {
                 for m in [100, 300, 1_000, 3_000, 10_000, 30_000, 100_000] {
-                    for ranker in rankers(repetition < settings.d_shapley("", task, 1)) {
-                        if m <= largest(ranker, task) {
+                    for ranker in rankers(repetition < settings.d_shapley("", task, n)) {
+                        let most = most_repetitions(task, p, m, ranker);
+                        if m <= largest_m(task, ranker, settings.quick) && repetition < most {
                             cases.push(Case { task, p, m, ranker, repetition });
                         }
                     }
@@ -99,13 +124,19 @@ fn cases(settings: &Settings) -> Vec<Case> {
             }
         }
     }
-    if !settings.quick {
-        let (m, p) = LARGEST;
-        for ranker in rankers(false) {
-            cases.extend(TASKS.map(|task| Case { task, p, m, ranker, repetition: 0 }));
+    let (m, p) = largest_case(settings);
+    for ranker in rankers(false) {
+        for task in TASKS {
+            let n = n.min(most_repetitions(task, p, m, ranker));
+            cases.extend((0..n).map(|repetition| Case { task, p, m, ranker, repetition }));
         }
     }
     cases
+}
+
+/// m and p of the largest case.
+fn largest_case(settings: &Settings) -> (usize, usize) {
+    if settings.quick { QUICK_LARGEST } else { LARGEST }
 }
 
 /// Times methods on simulated data, one after another.
@@ -131,8 +162,9 @@ fn time(case: &Case, settings: &Settings) -> Result<f64, Error> {
     };
     let part = |table: Table| Part { x: table.x, y: table.y };
     let reference = part(draw(n_reference, &mut rng));
-    if case.m > CHUNK_ROWS && case.p > 100 {
-        return time_in_chunks(case, &reference, |n| part(draw(n, &mut rng)));
+    if case.p >= MANY_FEATURES {
+        let cells = if settings.quick { QUICK_CHUNK_CELLS } else { CHUNK_CELLS };
+        return time_in_chunks(case, &reference, cells / case.p, |n| part(draw(n, &mut rng)));
     }
     let split = Split {
         test: part(draw(TEST_ROWS, &mut rng)),
@@ -155,6 +187,7 @@ fn time(case: &Case, settings: &Settings) -> Result<f64, Error> {
 fn time_in_chunks(
     case: &Case,
     reference: &Part,
+    chunk_rows: usize,
     mut points: impl FnMut(usize) -> Part,
 ) -> Result<f64, Error> {
     let sizes = Sizes::new(case.q(), case.m);
@@ -179,8 +212,8 @@ fn time_in_chunks(
         }
     };
     let mut time = began.elapsed().as_secs_f64();
-    for first in (0..case.m).step_by(CHUNK_ROWS) {
-        let chunk = points(CHUNK_ROWS.min(case.m - first));
+    for first in (0..case.m).step_by(chunk_rows) {
+        let chunk = points(chunk_rows.min(case.m - first));
         began = Instant::now();
         valuer.values(chunk.rows()?).map_err(failed())?;
         time += began.elapsed().as_secs_f64();
@@ -192,6 +225,7 @@ fn time_in_chunks(
 #[derive(Debug, Clone, Copy)]
 struct Times {
     m: usize,
+    n: usize,
     median: f64,
     lowest: f64,
     highest: f64,
@@ -201,15 +235,18 @@ impl Times {
     fn of(m: usize, times: &[f64]) -> Self {
         let lowest = times.iter().copied().fold(f64::INFINITY, f64::min);
         let highest = times.iter().copied().fold(f64::NEG_INFINITY, f64::max);
-        Self { m, median: median(times), lowest, highest }
+        Self { m, n: times.len(), median: median(times), lowest, highest }
     }
 
-    /// The median, and the range where there are several times.
-    fn in_words(&self) -> String {
-        if self.lowest == self.highest {
-            return seconds(self.median);
-        }
-        format!("{} ({} – {})", seconds(self.median), seconds(self.lowest), seconds(self.highest))
+    /// The median, and in brackets the range; with the number of times where it is not `n`.
+    fn in_words(&self, n: usize) -> String {
+        let middle = seconds(self.median);
+        let range = (self.lowest < self.highest)
+            .then(|| format!("{} – {}", seconds(self.lowest), seconds(self.highest)));
+        let fewer =
+            (self.n < n).then(|| if self.n == 1 { "once".into() } else { format!("{} times", self.n) });
+        let more: Vec<String> = range.into_iter().chain(fewer).collect();
+        if more.is_empty() { middle } else { format!("{middle} ({})", more.join("; ")) }
     }
 }
 
@@ -230,11 +267,8 @@ fn times(rows: &[Row], task: Task, p: usize, method: &str) -> Vec<Times> {
 fn figure(rows: &[Row], settings: &Settings) -> Figure {
     let n = settings.repetitions(QUICK_REPETITIONS, REPETITIONS);
     let charts = TASKS.map(|task| {
-        let n_drawn = settings.d_shapley("", task, 1);
-        let drawn =
-            if n_drawn < n { format!("D-SHAPLEY ({})", repetitions(n_drawn)) } else { "D-SHAPLEY".into() };
         let methods = [
-            ("d-shapley", drawn.as_str(), Colour::Vermilion),
+            ("d-shapley", "D-SHAPLEY", Colour::Vermilion),
             ("paper", "the paper's algorithms", Colour::Orange),
             ("closed", "closed form", Colour::Blue),
         ];
@@ -247,9 +281,15 @@ fn figure(rows: &[Row], settings: &Settings) -> Figure {
                     let half = (times.highest - times.median).max(times.median - times.lowest);
                     Point::new(times.m as f64, times.median).with_band(half.min(0.9 * times.median))
                 };
-                let points: Vec<Point> = times(rows, task, p, method).iter().map(point).collect();
-                if !points.is_empty() {
-                    let line = Line::new(format!("{name}, p = {p}"), colour, points);
+                let times = times(rows, task, p, method);
+                if let Some(fewest) = times.iter().map(|times| times.n).min() {
+                    let fewer =
+                        if fewest < n { format!(" (from {n} down to {fewest})") } else { String::new() };
+                    let line = Line::new(
+                        format!("{name}, p = {p}{fewer}"),
+                        colour,
+                        times.iter().map(point).collect(),
+                    );
                     lines.push(line.with_marks().with_dash(dash));
                 }
             }
@@ -261,7 +301,7 @@ fn figure(rows: &[Row], settings: &Settings) -> Figure {
     Figure::new(title, 2, charts.to_vec())
 }
 
-/// The printed lower bound of Corollary 4 with the stopping rule of Algorithm 4.
+/// The lower bound of Algorithm 4 with its stopping rule, as in the authors' program.
 fn authors_lower(reference: dshap::Rows<'_>, sizes: Sizes) -> Result<Box<dyn Valuer>, dshap::Error> {
     let fit = LogisticFit::of(reference, LogisticOptions::default())?;
     let mut moments = AuthorsMoments::new(&fit);
@@ -272,18 +312,16 @@ fn authors_lower(reference: dshap::Rows<'_>, sizes: Sizes) -> Result<Box<dyn Val
 
 fn summary(rows: &[Row], settings: &Settings) -> String {
     let n_reference = if settings.quick { QUICK_REFERENCE_ROWS } else { REFERENCE_ROWS };
+    let n = settings.repetitions(QUICK_REPETITIONS, REPETITIONS);
     let mut text = format!(
         "# Figure 1: time against m\n\n\
          Each method values m points against {n_reference} reference rows, with q = 50 (q = p + 100 from p = 100 on). \
-         Times are medians of {repetitions} (lowest to highest in brackets) with {threads} threads. They include the \
-         fit, but not the drawing of data. A method is left out where {left_out}.\n\n",
-        repetitions = repetitions(settings.repetitions(QUICK_REPETITIONS, REPETITIONS)),
+         Times are medians of {repetitions} with {threads} threads, on the machine of this run. Brackets have the \
+         lowest and the highest time, and how often a case was timed where that is less often. Times include the fit, \
+         but not the drawing of data. The paper's algorithms are Algorithm 3 for regression, and Algorithm 2 with the \
+         lower bound of Algorithm 4 for classification. D-SHAPLEY is left out where it would take hours.\n\n",
+        repetitions = repetitions(n),
         threads = rayon::current_num_threads(),
-        left_out = if settings.quick {
-            "it would take more than a moment"
-        } else {
-            "it would take more than some minutes"
-        },
     );
     let mut table =
         MarkdownTable::new(&["task", "p", "m", "D-SHAPLEY", "the paper's algorithm", "closed form"]);
@@ -293,35 +331,100 @@ fn summary(rows: &[Row], settings: &Settings) -> String {
             let (slow, paper, closed) = (of("d-shapley"), of("paper"), of("closed"));
             for one in &closed {
                 let at = |times: &[Times]| {
-                    times.iter().find(|own| own.m == one.m).map_or_else(|| "–".into(), Times::in_words)
+                    times.iter().find(|own| own.m == one.m).map_or_else(|| "–".into(), |own| own.in_words(n))
                 };
                 let (p, m) = (p.to_string(), one.m.to_string());
-                table.row(&[task.name().into(), p, m, at(&slow), at(&paper), one.in_words()]);
+                table.row(&[task.name().into(), p, m, at(&slow), at(&paper), one.in_words(n)]);
             }
         }
     }
     text += &table.finish();
-    let (m, p) = LARGEST;
-    let mut large = MarkdownTable::new(&[
+    text + &beside_the_paper(rows, n) + &largest(rows, settings, n)
+}
+
+/// The one case of the figure whose times the paper prints.
+fn beside_the_paper(rows: &[Row], n: usize) -> String {
+    let (task, p, m) = PRINTED_CASE;
+    let at = |method| times(rows, task, p, method).into_iter().find(|times| times.m == m);
+    let (drawn, paper) = PRINTED;
+    let mut table = MarkdownTable::new(&[
+        "time",
+        "D-SHAPLEY",
+        "the paper's algorithm",
+        "closed form",
+        "D-SHAPLEY to the paper's algorithm",
+    ]);
+    let ratio = |drawn: f64, paper: f64| format!("{} to 1", short(drawn / paper));
+    table.row(&[
+        "printed".into(),
+        format!("{drawn} s"),
+        format!("{paper} s"),
+        "–".into(),
+        ratio(drawn, paper),
+    ]);
+    let found = ["d-shapley", "paper", "closed"].map(at);
+    let words = found.map(|times| times.map_or_else(|| "–".into(), |times| times.in_words(n)));
+    let both =
+        found[0].zip(found[1]).map_or_else(|| "–".into(), |(drawn, paper)| ratio(drawn.median, paper.median));
+    table.row(&[vec!["here".into()], words.to_vec(), vec![both]].concat());
+    format!(
+        "The paper prints two times of the figure, both of {} at p = {p} and m = {m}:\n\n{}",
+        task.name(),
+        table.finish()
+    )
+}
+
+/// The largest case, beside the paper's times.
+fn largest(rows: &[Row], settings: &Settings, n: usize) -> String {
+    let (m, p) = largest_case(settings);
+    let mut table = MarkdownTable::new(&[
         "task",
         "m",
         "p",
         "printed",
-        "the paper's algorithm, this machine",
-        "closed form, this machine",
+        "the paper's algorithm, here",
+        "closed form, here",
     ]);
-    let mut any = false;
     for (task, printed) in [(Task::Regression, "5.3 h"), (Task::Classification, "30 min")] {
         let of = |method| times(rows, task, p, method).into_iter().find(|times| times.m == m);
-        let Some(closed) = of("closed") else { continue };
-        any = true;
-        let paper = of("paper").map_or_else(|| "–".into(), |times| times.in_words());
+        let words = |method| of(method).map_or_else(|| "–".into(), |times| times.in_words(n));
+        // A smaller case is in no paper.
+        let printed = if settings.quick { "–" } else { printed };
         let (m, p) = (m.to_string(), p.to_string());
-        large.row(&[task.name().into(), m, p, printed.into(), paper, closed.in_words()]);
+        table.row(&[task.name().into(), m, p, printed.into(), words("paper"), words("closed")]);
     }
-    if any {
-        text += "The paper's largest case:\n\n";
-        text += &large.finish();
+    format!("The largest case:\n\n{}", table.finish())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_full_run_has_the_cases_and_the_repetitions_of_the_paper() {
+        let cases = cases(&Settings::default());
+        let n = |task: Task, p: usize, m: usize, ranker: Ranker| {
+            let is_it = |case: &&Case| (case.task, case.p, case.m, case.ranker) == (task, p, m, ranker);
+            cases.iter().filter(is_it).count()
+        };
+        let (closed, paper) = (Ranker::Ours(Method::Closed), Ranker::Ours(Method::Paper));
+        for task in TASKS {
+            for p in DIMS {
+                for m in [100, 300, 1_000, 3_000, 10_000, 30_000, 100_000] {
+                    assert_eq!((n(task, p, m, closed), n(task, p, m, paper)), (50, 50), "p = {p}, m = {m}");
+                }
+            }
+            let (m, p) = LARGEST;
+            assert_eq!((n(task, p, m, closed), n(task, p, m, paper)), (3, 3), "by both methods");
+        }
+        let drawn = |task, p, m| n(task, p, m, Ranker::DShapley);
+        // The two cases of which fifty repetitions would take an hour.
+        assert_eq!(drawn(Task::Classification, 30, 1_000), 3);
+        assert_eq!(drawn(Task::Regression, 30, 10_000), 3);
+        assert_eq!(drawn(Task::Classification, 10, 1_000), 50);
+        assert_eq!(drawn(Task::Regression, 30, 3_000), 50);
+        assert_eq!(drawn(Task::Regression, 10, 10_000), 50);
+        let last = cases.iter().position(|case| case.p == LARGEST.1).expect("it is there");
+        assert!(cases[last..].iter().all(|case| case.p == LARGEST.1), "the largest come last");
     }
-    text
 }

@@ -183,7 +183,7 @@ fn summary(curves: &Curves, panels: &[Panel], settings: &Settings) -> String {
     );
     for (method, title) in [
         ("closed", "Closed form"),
-        ("paper", "The paper's algorithms (3; 2 and 4 as printed, lower; 5)"),
+        ("paper", "The paper's algorithms (3; 2 with the lower bound of 4, as in the authors' program; 5)"),
         ("d-shapley", "D-SHAPLEY"),
     ] {
         let table = margins(curves, panels, method);
@@ -191,7 +191,37 @@ fn summary(curves: &Curves, panels: &[Panel], settings: &Settings) -> String {
             text += &format!("## {title}\n\n{table}");
         }
     }
-    text
+    text + &leads(curves, panels).unwrap_or_default()
+}
+
+/// By how much the closed form is ahead of D-SHAPLEY, if it took part in several repetitions.
+fn leads(curves: &Curves, panels: &[Panel]) -> Option<String> {
+    let mut table =
+        MarkdownTable::new(&["panel", "task", "repetitions", "largest first", "z", "smallest first", "z"]);
+    let mut any = false;
+    for panel in panels {
+        let lead = |order| curves.lead(panel.name, "closed", "d-shapley", order).filter(|lead| lead.n > 1);
+        let (Some(largest), Some(smallest)) = (lead(Order::Largest), lead(Order::Smallest)) else { continue };
+        any = true;
+        table.row(&[
+            panel.name.into(),
+            panel.task.name().into(),
+            largest.n.to_string(),
+            with_error(largest.mean, largest.std_error),
+            tenths(largest.z()),
+            with_error(smallest.mean, smallest.std_error),
+            tenths(smallest.z()),
+        ]);
+    }
+    any.then(|| {
+        format!(
+            "## Closed form against D-SHAPLEY\n\n\
+             By how many points of relative utility the closed form is ahead: higher for largest first, lower for \
+             smallest first. Differences are taken within repetitions and averaged along the curve. A negative \
+             number means that D-SHAPLEY is ahead.\n\n{}",
+            table.finish()
+        )
+    })
 }
 
 /// A table of margins of one method, if it took part.
@@ -242,5 +272,52 @@ fn claim(largest: Verdict, smallest: Verdict) -> &'static str {
         (Verdict::Sure, Verdict::Open) => "largest first only",
         (Verdict::Open, Verdict::Sure) => "smallest first only",
         (Verdict::Open, Verdict::Open) => "not shown",
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::addition::steps;
+
+    /// One repetition, in which curves go straight to these ends.
+    fn curves(ends: &[(&str, f64, f64)]) -> Curves {
+        let mut rows: Vec<Row> = Vec::new();
+        for (method, largest, smallest) in ends {
+            for (order, end) in [(Order::Largest, largest), (Order::Smallest, smallest)] {
+                for added in steps() {
+                    let relative = 100.0 + (end - 100.0) * added as f64 / 50.0;
+                    let cells = ["airfoil", "0", method, order.name(), &added.to_string(), "1"];
+                    let mut row: Row = cells.map(String::from).to_vec();
+                    row.push(relative.to_string());
+                    rows.push(row);
+                }
+            }
+        }
+        Curves::of(&rows)
+    }
+
+    #[test]
+    fn curves_that_lie_on_each_other_are_named_on_the_figure() {
+        let airfoil = PANELS.into_iter().find(|panel| panel.name == "airfoil").unwrap();
+        let title = |curves: &Curves| figure(curves, &[airfoil]).to_svg();
+        let three = curves(&[("closed", 120.0, 90.0), ("paper", 120.2, 90.0), ("d-shapley", 120.0, 89.9)]);
+        assert!(title(&three).contains("airfoil (regression; the three methods coincide)"));
+        let two = curves(&[("closed", 120.0, 90.0), ("paper", 120.2, 90.0)]);
+        assert!(title(&two).contains("airfoil (regression; both methods coincide)"));
+        // One curve that ends 1 point away, of 30 that are covered, can be seen.
+        for apart in [("d-shapley", 121.0, 90.0), ("d-shapley", 120.0, 89.0)] {
+            let seen = curves(&[("closed", 120.0, 90.0), ("paper", 120.2, 90.0), apart]);
+            assert!(!title(&seen).contains("coincide"), "{apart:?}");
+        }
+    }
+
+    #[test]
+    fn a_lead_has_the_sign_of_who_is_ahead() {
+        let found = curves(&[("closed", 120.0, 90.0), ("d-shapley", 110.0, 80.0)]);
+        let lead = |order| found.lead("airfoil", "closed", "d-shapley", order).unwrap().mean;
+        // Straight lines from 0 to 10 points over 25 steps have the mean 5.2.
+        assert!((lead(Order::Largest) - 5.2).abs() < 1e-12);
+        assert!((lead(Order::Smallest) + 5.2).abs() < 1e-12);
     }
 }

@@ -29,6 +29,10 @@ const COLUMNS: [Column; 8] = [
     Column::numbers("printed"),
 ];
 
+/// The columns that a figure may show.
+const GAIN: usize = 5;
+const THEOREM: usize = 6;
+
 /// The three forms of a value on one line of the figure.
 struct Forms {
     gain: GaussianForm,
@@ -79,8 +83,8 @@ pub(crate) fn run(settings: &Settings, folder: &Path, watch: &dyn Watch) -> Resu
     let rows = rows.iter().map(|row| parsed(row)).collect::<Vec<_>>();
 
     let (name, shown) = match settings.constant {
-        ShownConstant::Gain => ("`gain`", 5),
-        ShownConstant::Theorem => ("constant of Theorem 2", 6),
+        ShownConstant::Gain => ("`gain`", GAIN),
+        ShownConstant::Theorem => ("constant of Theorem 2", THEOREM),
     };
     let panels = cases.iter().map(|&(p, m)| {
         let colours = [Colour::Blue, Colour::Sky, Colour::Green, Colour::Orange, Colour::Vermilion];
@@ -94,7 +98,7 @@ pub(crate) fn run(settings: &Settings, folder: &Path, watch: &dyn Watch) -> Resu
     });
     let title = format!("Value against distance: {name} (Theorem 2, σ² = 1, q = 50)");
     output.figure(&Figure::new(title, 3, panels.collect()))?;
-    output.summary(&summary(&rows, &cases))
+    output.summary(&summary(&rows, &cases, name, shown))
 }
 
 /// The numbers of a row; those that are not numbers are NaN.
@@ -106,14 +110,24 @@ fn line(rows: &[[f64; 8]], p: usize, m: usize, e2: f64) -> impl Iterator<Item = 
     rows.iter().filter(move |row| row[0] == p as f64 && row[1] == m as f64 && row[3] == e2)
 }
 
-fn summary(rows: &[[f64; 8]], cases: &[(usize, usize)]) -> String {
-    let mut text = String::from(
-        "# Figure 4: value against distance\n\n\
-         Theorem 2 with σ² = 1 and q = 50, on a grid of squared distances up to 3p; values are the `gain` of this \
-         project (the drop in squared error), exact to twelve digits. Nothing is random, so there are no \
-         repetitions. The table `fig4.csv` also has values with Theorem 2's constant, by the definition and as \
-         printed; `--constant theorem` shows the former in the figure. Curves of one panel differ from these by a \
-         constant.\n\n\
+/// `shown` is the column of the values, and `name` what they are.
+fn summary(rows: &[[f64; 8]], cases: &[(usize, usize)], name: &str, shown: usize) -> String {
+    let meaning = if shown == GAIN {
+        "values are the `gain` of this project (the drop in squared error)"
+    } else {
+        "values have the constant of Theorem 2, by the definition's set sizes"
+    };
+    let other = if shown == GAIN {
+        "`--constant theorem` shows the latter by the definition"
+    } else {
+        "`--constant gain` shows `gain`"
+    };
+    let mut text = format!(
+        "# Figure 4: value against distance ({name})\n\n\
+         Theorem 2 with σ² = 1 and q = 50, on a grid of squared distances up to 3p; {meaning}, exact to twelve digits. \
+         Nothing is random, so there are no repetitions. The table `fig4.csv` also has `gain`, and values with \
+         Theorem 2's constant by the definition and as printed; {other}. Curves of `gain` differ from those with \
+         Theorem 2's constant by one number in each panel.\n\n\
          The paper shows curves and gives no numbers to compare with.\n\n",
     );
     let mut table = MarkdownTable::new(&[
@@ -131,10 +145,10 @@ fn summary(rows: &[[f64; 8]], cases: &[(usize, usize)]) -> String {
             let line: Vec<&[f64; 8]> = line(rows, p, m, e2).collect();
             let near = |d2: f64| {
                 let nearest = line.iter().min_by(|a, b| (a[4] - d2).abs().total_cmp(&(b[4] - d2).abs()));
-                nearest.map_or(f64::NAN, |row| row[5])
+                nearest.map_or(f64::NAN, |row| row[shown])
             };
-            let lowest = line.iter().min_by(|a, b| a[5].total_cmp(&b[5]));
-            let (value, at) = lowest.map_or((f64::NAN, f64::NAN), |row| (row[5], row[4]));
+            let lowest = line.iter().min_by(|a, b| a[shown].total_cmp(&b[shown]));
+            let (value, at) = lowest.map_or((f64::NAN, f64::NAN), |row| (row[shown], row[4]));
             table.row(&[
                 p.to_string(),
                 m.to_string(),
@@ -143,7 +157,7 @@ fn summary(rows: &[[f64; 8]], cases: &[(usize, usize)]) -> String {
                 short(near(3.0 * p as f64)),
                 short(value),
                 short(at),
-                trend(&line).into(),
+                trend(&line, shown).into(),
             ]);
         }
     }
@@ -152,13 +166,14 @@ fn summary(rows: &[[f64; 8]], cases: &[(usize, usize)]) -> String {
 }
 
 /// Whether values rise or fall along a line.
-fn trend(line: &[&[f64; 8]]) -> &'static str {
-    let rises = line.windows(2).all(|pair| pair[1][5] >= pair[0][5]);
-    let falls = line.windows(2).all(|pair| pair[1][5] <= pair[0][5]);
+fn trend(line: &[&[f64; 8]], shown: usize) -> &'static str {
+    let rises = line.windows(2).all(|pair| pair[1][shown] >= pair[0][shown]);
+    let falls = line.windows(2).all(|pair| pair[1][shown] <= pair[0][shown]);
     let turns_up = || {
-        let lowest = line.iter().enumerate().min_by(|a, b| a.1[5].total_cmp(&b.1[5])).map_or(0, |(i, _)| i);
-        line[..=lowest].windows(2).all(|pair| pair[1][5] <= pair[0][5])
-            && line[lowest..].windows(2).all(|pair| pair[1][5] >= pair[0][5])
+        let lowest =
+            line.iter().enumerate().min_by(|a, b| a.1[shown].total_cmp(&b.1[shown])).map_or(0, |(i, _)| i);
+        line[..=lowest].windows(2).all(|pair| pair[1][shown] <= pair[0][shown])
+            && line[lowest..].windows(2).all(|pair| pair[1][shown] >= pair[0][shown])
     };
     match (rises, falls) {
         (true, _) => "rises",

@@ -3,7 +3,7 @@
 use crate::data::{Panel, Rows};
 use crate::error::{Difference, ExperimentOption};
 use crate::ledger::{Column, Ledger, Row, Unit};
-use crate::settings::{Experiment, Settings};
+use crate::settings::{Experiment, Settings, ShownConstant};
 use crate::{Error, Watch};
 use dshap_draw::Figure;
 use dshap_io::AtomicFile;
@@ -19,6 +19,10 @@ const BATCH_UNITS: usize = 8;
 /// Pixels of a PNG to a unit of its SVG.
 const PNG_SCALE: f32 = 2.0;
 
+/// Raised whenever a method of the experiments changes its numbers, so that results of both
+/// do not meet in one table. 2: D-SHAPLEY as in its authors' program.
+const REVISION: u32 = 2;
+
 /// What an experiment was asked to do, stored next to its results. It does not
 /// contain the number of repetitions: more may be requested later.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -26,6 +30,9 @@ const PNG_SCALE: f32 = 2.0;
 struct Record {
     experiment: String,
     version: String,
+    /// [`REVISION`]; older records have none.
+    #[serde(default)]
+    revision: u32,
     quick: bool,
     seed: u64,
     handling: String,
@@ -33,6 +40,9 @@ struct Record {
     panels: Vec<String>,
     /// Repetitions with D-SHAPLEY, as they were requested.
     d_shapley: String,
+    /// The constant that Figure 4 shows.
+    #[serde(default = "unnamed_constant")]
+    constant: String,
     /// Digests of the tables that were read, by dataset.
     data: BTreeMap<String, String>,
 }
@@ -41,18 +51,29 @@ impl Record {
     /// Settings that differ, apart from tables.
     fn differences(&self, wanted: &Record) -> Vec<Difference> {
         let both = [
-            (None, self.version.clone(), wanted.version.clone()),
+            (None, self.program(), wanted.program()),
             (Some(ExperimentOption::Quick), yes_or_no(self.quick), yes_or_no(wanted.quick)),
             (Some(ExperimentOption::Seed), self.seed.to_string(), wanted.seed.to_string()),
             (Some(ExperimentOption::DataHandling), self.handling.clone(), wanted.handling.clone()),
             (Some(ExperimentOption::Only), self.panels.join(","), wanted.panels.join(",")),
             (Some(ExperimentOption::DShapley), self.d_shapley.clone(), wanted.d_shapley.clone()),
+            (Some(ExperimentOption::Constant), self.constant.clone(), wanted.constant.clone()),
         ];
         both.into_iter()
             .filter(|(_, found, wanted)| found != wanted)
             .map(|(option, found, wanted)| Difference { option, found, wanted })
             .collect()
     }
+
+    /// The program that made the results.
+    fn program(&self) -> String {
+        format!("{} (experiments {})", self.version, self.revision)
+    }
+}
+
+/// Records from before it was an option have this constant.
+fn unnamed_constant() -> String {
+    ShownConstant::default().name().into()
 }
 
 fn yes_or_no(given: bool) -> String {
@@ -85,11 +106,13 @@ impl Output {
         let record = Record {
             experiment: experiment.name().into(),
             version: env!("CARGO_PKG_VERSION").into(),
+            revision: REVISION,
             quick: settings.quick,
             seed: settings.seed,
             handling: settings.handling.name().into(),
             panels: panels.iter().map(|panel| panel.name.to_string()).collect(),
             d_shapley: settings.d_shapley_in_words(),
+            constant: settings.constant.name().into(),
             data: BTreeMap::new(),
         };
         let mut output = Self { folder: folder.into(), experiment, record, found: None };

@@ -63,6 +63,16 @@ pub enum ShownConstant {
     Theorem,
 }
 
+impl ShownConstant {
+    /// Its name on the command line.
+    pub(crate) fn name(self) -> &'static str {
+        match self {
+            ShownConstant::Gain => "gain",
+            ShownConstant::Theorem => "theorem",
+        }
+    }
+}
+
 /// How an experiment is done.
 ///
 /// | field | default | purpose |

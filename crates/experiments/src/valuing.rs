@@ -22,10 +22,10 @@ const STOP: f64 = 0.005;
 pub(crate) enum Method {
     /// This project's default: every sum in closed form.
     Closed,
-    /// The paper's algorithm of the task: 3 (regression), 2 with the printed lower
-    /// bound of 4 (classification), 5 (density).
+    /// The paper's algorithm of the task: 3 (regression), 2 with the lower bound of 4
+    /// as in the authors' program (classification), 5 (density).
     Paper,
-    /// A bound of Theorem 3, as printed or valid.
+    /// A bound of Theorem 3: valid, as in the authors' program, or as printed.
     Bound(Side, Convention),
 }
 
@@ -35,8 +35,10 @@ impl Method {
         match self {
             Method::Closed => "closed",
             Method::Paper => "paper",
-            Method::Bound(Side::Lower, Convention::Printed | Convention::Authors) => "printed-lower",
-            Method::Bound(Side::Upper, Convention::Printed | Convention::Authors) => "printed-upper",
+            Method::Bound(Side::Lower, Convention::Authors) => "authors-lower",
+            Method::Bound(Side::Upper, Convention::Authors) => "authors-upper",
+            Method::Bound(Side::Lower, Convention::Printed) => "printed-lower",
+            Method::Bound(Side::Upper, Convention::Printed) => "printed-upper",
             Method::Bound(Side::Lower, Convention::Definition) => "lower",
             Method::Bound(Side::Upper, Convention::Definition) => "upper",
         }
@@ -102,15 +104,10 @@ fn classification(
     let points = dshap::Rows::new(points.x.as_ref(), &points.y)?;
     let fit = LogisticFit::of(reference, LogisticOptions::default())?;
     let sizes = Sizes::new(terms.q, terms.m);
-    let printed = |side| match side {
-        None => Some(Side::Lower),
-        Some((side, Convention::Printed | Convention::Authors)) => Some(side),
-        Some((_, Convention::Definition)) => None,
-    };
     let side = match method {
-        Method::Closed => None,
-        Method::Paper => printed(None),
-        Method::Bound(side, convention) => printed(Some((side, convention))),
+        Method::Paper => Some(Side::Lower),
+        Method::Bound(side, Convention::Authors) => Some(side),
+        Method::Closed | Method::Bound(..) => None,
     };
     if let Some(side) = side {
         let mut moments = AuthorsMoments::new(&fit);

@@ -80,8 +80,9 @@ pub use dshap_models::{
 pub use explain::{Explained, explain};
 pub use fit::{Fitted, Tables, fit, fit_tables};
 pub use formula::{
-    BoundCase, BoundForms, ClassificationCase, ClassificationForms, DensityCase, RegressionCase,
-    RegressionForms, SynergyForms, bound_cases, classification_cases, density_cases, regression_cases,
+    BoundCase, BoundForms, ClassificationCase, ClassificationForms, DensityCase, PairForms, RegressionCase,
+    RegressionForms, SizeForms, SynergyForms, bound_cases, classification_cases, density_cases,
+    density_constant, regression_cases,
 };
 pub use guess::{guess_task, settle_task};
 pub use held_table::{HeldPlace, HeldTable};

@@ -50,8 +50,8 @@ pub(crate) struct ExperimentArgs {
     /// Number of repetitions. Default: that of the paper, or a few with `--quick`.
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=10_000))]
     pub(crate) repetitions: Option<u16>,
-    /// Repetitions that include D-SHAPLEY, such as 10 or 50,mnist=2; 0 leaves it out. Default: all in fig2,
-    /// fig5 and fig6, one in fig1 and table1; with `--quick` only where least squares are updated rather than fitted.
+    /// Repetitions that include D-SHAPLEY, such as 10 or 50,mnist=2; 0 leaves it out. Default: all in fig1,
+    /// fig2, fig5 and fig6, one in table1; with `--quick` only where least squares are updated rather than fitted.
     #[arg(long, value_name = "N", value_delimiter = ',', value_parser = parse_share)]
     pub(crate) d_shapley: Vec<(Option<String>, u16)>,
     /// The constant that fig4 shows: `gain`, the drop in squared error, or that of Theorem 2.

@@ -35,12 +35,14 @@ Examples:
     #[command(after_help = "\
 Prints lower and upper (valid), printed_lower and printed_upper (the paper to the letter),
 authors_lower and authors_upper (as in its authors' program); these four bound nothing, and
-the paper has c = C = 1. Sums are complete; a bound that says nothing is infinite.
+the paper has c = C = 1. Sums are complete, unless `--stop` ends these four as Algorithm 4
+does. A bound that says nothing is infinite.
 
 Examples:
   dshap formula bounds --p 10 --q 80 --m 1000 --d2 12 --e2 2 --sigma2 1
+  dshap formula bounds --p 10 --q 80 --m 1000 --d2 12 --e2 2 --sigma2 1 --c 1 --stop 0.005
   dshap formula bounds --cases cases.csv
-                       columns p,q,m,gamma,lambda_min,lambda_max,c,C,d2,e2,sigma2")]
+                       columns p,q,m,gamma,lambda_min,lambda_max,c,C,d2,e2,sigma2; if wanted stop")]
     Bounds(BoundFormulaArgs),
     /// Theorem 5: the value of rows, or of a set, for a kernel density estimate.
     #[command(after_help = "\
@@ -52,10 +54,30 @@ Examples:
   dshap formula density --reference r.csv --points p.csv --bandwidth 0.5 --m 100 --kernel gaussian
   dshap formula density --reference r.csv --points p.csv --bandwidth 0.5 --m 100 --as-set")]
     Density(DensityFormulaArgs),
-    /// Examples 1 and 2: when two points are worth more together than apart.
+    /// Theorem 5: how much sets of one size count, A(n, m) and B(n, m).
+    #[command(after_help = "\
+Prints A, the weight of the set's own squared error, and B, the weight of what it adds to
+other sets. With a reference, also c_den_less_p2: the C_den of the paper's appendix C.3 less
+the integral of the squared density, with which `dshap formula density` is the whole value.
+
+Examples:
+  dshap formula weights --n 2 --m 100
+  dshap formula weights --n 2 --m 100 --reference r.csv --bandwidth 0.5")]
+    Weights(WeightsFormulaArgs),
+    /// Example 1: the value of two points as a set, and of each.
+    #[command(after_help = "\
+A uniform kernel on uniform data on [0, 1]. Prints the value of both points as one set, the
+value of each, and synergy, which is the first less the other two.
+
+Example:
+  dshap formula pair --z1 0.4 --z2 0.45 --h 0.1 --m 100 --c-den 0.2")]
+    Pair(PairFormulaArgs),
+    /// Example 2: when two points are worth more together than apart.
     #[command(after_help = "\
 A uniform kernel on uniform data on [0, 1]. Prints the smallest distance at which two points
-have synergy (empty if none do, 0 if all do) and the probability that two points have it.
+have synergy (empty if none do, 0 if all do) and two probabilities that two points have it:
+probability, where the forms hold, and printed, as in the paper's Figure 3, whose points come
+closer to the ends of [0, 1] than its forms allow.
 
 Example:
   dshap formula synergy --h 0.1 --m 100 --c-den 0.2")]
@@ -101,7 +123,29 @@ pub(crate) struct DensityFormulaArgs {
 }
 
 #[derive(Debug, ClapArgs)]
-pub(crate) struct SynergyFormulaArgs {
+pub(crate) struct WeightsFormulaArgs {
+    /// Rows of the set to be valued.
+    #[arg(long, value_parser = parse_size)]
+    pub(crate) n: usize,
+    /// Largest set size, one row of the set included.
+    #[arg(long, value_parser = parse_size)]
+    pub(crate) m: usize,
+    /// Rows that stand for the distribution of the data; all columns are features.
+    #[arg(long, value_name = "FILE", requires = "bandwidth")]
+    pub(crate) reference: Option<String>,
+    /// Width of the kernel.
+    #[arg(long, value_name = "H", requires = "reference", allow_negative_numbers = true)]
+    pub(crate) bandwidth: Option<f64>,
+    /// The kernel.
+    #[arg(long, value_parser = words(&KERNEL), default_value = "gaussian")]
+    pub(crate) kernel: String,
+    #[command(flatten)]
+    pub(crate) to: DestinationArgs,
+}
+
+/// The setting of Examples 1 and 2.
+#[derive(Debug, Clone, Copy, ClapArgs)]
+pub(crate) struct UniformArgs {
     /// Width of the kernel, above 0 and up to a half.
     #[arg(long, allow_negative_numbers = true)]
     pub(crate) h: f64,
@@ -111,8 +155,32 @@ pub(crate) struct SynergyFormulaArgs {
     /// The utility of a perfect estimate.
     #[arg(long, value_name = "C", allow_negative_numbers = true)]
     pub(crate) c_den: f64,
-    /// Include points near the ends of [0, 1] in the probability; as printed, points keep away from
-    /// the ends.
+}
+
+#[derive(Debug, ClapArgs)]
+pub(crate) struct PairFormulaArgs {
+    /// The first point, from h/2 to 1 − h/2.
+    #[arg(long, allow_negative_numbers = true)]
+    pub(crate) z1: f64,
+    /// The second point.
+    #[arg(long, allow_negative_numbers = true)]
+    pub(crate) z2: f64,
+    #[command(flatten)]
+    pub(crate) example: UniformArgs,
+    /// Count what the ends of [0, 1] take from a point that is closer to them than h; as printed, they
+    /// take nothing.
+    #[arg(long)]
+    pub(crate) border: bool,
+    #[command(flatten)]
+    pub(crate) to: DestinationArgs,
+}
+
+#[derive(Debug, ClapArgs)]
+pub(crate) struct SynergyFormulaArgs {
+    #[command(flatten)]
+    pub(crate) example: UniformArgs,
+    /// Include points near the ends of [0, 1] in the probability. Without it, points are in [h, 1 − h],
+    /// where the printed forms hold.
     #[arg(long)]
     pub(crate) border: bool,
     #[command(flatten)]
@@ -121,8 +189,9 @@ pub(crate) struct SynergyFormulaArgs {
 
 #[derive(Debug, ClapArgs)]
 pub(crate) struct BoundFormulaArgs {
-    /// A table of cases with columns p, q, m, gamma, lambda_min, lambda_max, c, C, d2, e2, sigma2.
-    #[arg(long, value_name = "FILE", conflicts_with_all = ["p", "q", "m", "d2", "e2", "sigma2"])]
+    /// A table of cases with columns p, q, m, gamma, lambda_min, lambda_max, c, C, d2, e2, sigma2 and
+    /// optionally stop.
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["p", "q", "m", "d2", "e2", "sigma2", "stop"])]
     pub(crate) cases: Option<String>,
     #[command(flatten)]
     pub(crate) sizes: CaseSizes,
@@ -141,6 +210,10 @@ pub(crate) struct BoundFormulaArgs {
     /// Constant C of the edge of the eigenvalues.
     #[arg(long = "C", default_value_t = 1.0, allow_negative_numbers = true)]
     pub(crate) edge: f64,
+    /// Stop the sums as printed, and those of the authors' program, at a term below this share of them:
+    /// Algorithm 4, which has 0.005.
+    #[arg(long, value_name = "RHO", allow_negative_numbers = true)]
+    pub(crate) stop: Option<f64>,
     /// Squared Mahalanobis distance.
     #[arg(long, required_unless_present = "cases", allow_negative_numbers = true)]
     pub(crate) d2: Option<f64>,

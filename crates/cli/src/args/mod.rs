@@ -36,7 +36,7 @@ pub(crate) use experiment::{DatasetArgs, ExperimentArgs};
 pub(crate) use flags::long_name;
 pub(crate) use formula::{
     BoundFormulaArgs, ClassificationFormulaArgs, DensityFormulaArgs, DestinationArgs, FormulaCommand,
-    RegressionFormulaArgs, SynergyFormulaArgs,
+    PairFormulaArgs, RegressionFormulaArgs, SynergyFormulaArgs, UniformArgs, WeightsFormulaArgs,
 };
 pub(crate) use help::{default, only_tasks, spelled};
 #[cfg(feature = "serve")]

@@ -2,8 +2,8 @@
 
 use super::requests::{self, Target};
 use crate::args::{
-    BoundFormulaArgs, ClassificationFormulaArgs, DensityFormulaArgs, DestinationArgs, RegressionFormulaArgs,
-    SynergyFormulaArgs,
+    BoundFormulaArgs, ClassificationFormulaArgs, DensityFormulaArgs, DestinationArgs, PairFormulaArgs,
+    RegressionFormulaArgs, SynergyFormulaArgs, UniformArgs, WeightsFormulaArgs,
 };
 use crate::failure::Failure;
 use crate::speech::CommandLine;
@@ -11,8 +11,9 @@ use crate::table::render;
 use arrow_array::{ArrayRef, Float64Array, RecordBatch, StringArray, UInt64Array};
 use dshap::density::Kernel;
 use dshap_run::{
-    Arrange, BoundCase, ClassificationCase, Collected, DensityCase, Receiver, RegressionCase, SynergyForms,
-    Written, bound_cases, classification_cases, density_cases, regression_cases,
+    Arrange, BoundCase, ClassificationCase, Collected, DensityCase, PairForms, Receiver, RegressionCase,
+    SizeForms, SynergyForms, Written, bound_cases, classification_cases, density_cases, density_constant,
+    regression_cases,
 };
 use std::sync::Arc;
 
@@ -30,8 +31,7 @@ pub(crate) fn bounds(args: &BoundFormulaArgs) -> Result<(), Failure> {
 
 pub(crate) fn density(args: &DensityFormulaArgs) -> Result<(), Failure> {
     let DensityFormulaArgs { reference, points, bandwidth, m, kernel, as_set, to } = args;
-    let kernel = Kernel::ALL.into_iter().find(|have| have.name() == kernel).unwrap_or_default();
-    let case = DensityCase::new(kernel, *bandwidth, *m).map_err(Failure::usage)?;
+    let case = DensityCase::new(kernel_of(kernel), *bandwidth, *m).map_err(Failure::usage)?;
     let table = |points: &[String], receiver: &mut dyn Receiver| {
         density_cases(std::slice::from_ref(reference), points, case, *as_set, receiver)
     };
@@ -39,8 +39,54 @@ pub(crate) fn density(args: &DensityFormulaArgs) -> Result<(), Failure> {
     evaluate(Some(points), to, table, none)
 }
 
+fn kernel_of(name: &str) -> Kernel {
+    Kernel::ALL.into_iter().find(|have| have.name() == name).unwrap_or_default()
+}
+
+pub(crate) fn weights(args: &WeightsFormulaArgs) -> Result<(), Failure> {
+    let WeightsFormulaArgs { n, m, reference, bandwidth, kernel, to } = args;
+    let single = || {
+        let forms = SizeForms::new(*n, *m).map_err(Failure::usage)?;
+        let mut columns = vec![
+            ("n", count(*n)),
+            ("m", count(*m)),
+            ("A", number(Some(forms.a))),
+            ("B", number(Some(forms.b))),
+        ];
+        if let Some((reference, bandwidth)) = reference.as_ref().zip(*bandwidth) {
+            let case = DensityCase::new(kernel_of(kernel), bandwidth, *m).map_err(Failure::usage)?;
+            let failed = |error: dshap_run::Error| {
+                let doing = format!("cannot use the reference `{reference}`");
+                Failure::run(doing, &error, CommandLine::default())
+            };
+            let constant = density_constant(std::slice::from_ref(reference), case, *n).map_err(failed)?;
+            columns.push(("c_den_less_p2", number(Some(constant))));
+        }
+        Ok(one_row(columns))
+    };
+    evaluate(None, to, |_, _| Ok(()), single)
+}
+
+pub(crate) fn pair(args: &PairFormulaArgs) -> Result<(), Failure> {
+    let PairFormulaArgs { z1, z2, example: UniformArgs { h, m, c_den }, border, .. } = *args;
+    let single = || {
+        let forms = PairForms::new([z1, z2], h, m, c_den, border).map_err(Failure::usage)?;
+        let mut columns = vec![("z1", number(Some(z1))), ("z2", number(Some(z2)))];
+        columns.extend([("h", number(Some(h))), ("m", count(m)), ("c_den", number(Some(c_den)))]);
+        let values = [
+            ("value", forms.value),
+            ("value_z1", forms.first),
+            ("value_z2", forms.second),
+            ("synergy", forms.synergy),
+        ];
+        columns.extend(values.map(|(name, value)| (name, number(Some(value)))));
+        Ok(one_row(columns))
+    };
+    evaluate(None, &args.to, |_, _| Ok(()), single)
+}
+
 pub(crate) fn synergy(args: &SynergyFormulaArgs) -> Result<(), Failure> {
-    let SynergyFormulaArgs { h, m, c_den, border, to } = args;
+    let SynergyFormulaArgs { example: UniformArgs { h, m, c_den }, border, to } = args;
     let single = || {
         let forms = SynergyForms::new(*h, *m, *c_den, *border).map_err(Failure::usage)?;
         let columns = vec![
@@ -49,6 +95,7 @@ pub(crate) fn synergy(args: &SynergyFormulaArgs) -> Result<(), Failure> {
             ("c_den", number(Some(*c_den))),
             ("threshold", number(forms.threshold)),
             ("probability", number(Some(forms.probability))),
+            ("printed", number(Some(forms.printed))),
         ];
         Ok(one_row(columns))
     };
@@ -113,6 +160,7 @@ fn bound_case(args: &BoundFormulaArgs) -> Result<RecordBatch, Failure> {
     let (p, q, m) = (given(args.sizes.p), given(args.sizes.q), given(args.sizes.m));
     let (d2, e2, sigma2) = (given(args.d2), given(args.e2), given(args.sigma2));
     let case = BoundCase::new([p, q, m, gamma, lambda_min, lambda_max, c, edge, d2, e2, sigma2])
+        .and_then(|case| case.with_stop(args.stop))
         .map_err(Failure::usage)?;
     let forms = case.evaluate();
     let mut columns =
@@ -126,6 +174,10 @@ fn bound_case(args: &BoundFormulaArgs) -> Result<RecordBatch, Failure> {
         ("d2", d2),
         ("e2", e2),
         ("sigma2", sigma2),
+    ];
+    columns.extend(numbers.map(|(name, value)| (name, number(Some(value)))));
+    columns.extend(args.stop.map(|stop| ("stop", number(Some(stop)))));
+    let bounds = [
         ("lower", forms.lower),
         ("upper", forms.upper),
         ("printed_lower", forms.printed_lower),
@@ -133,7 +185,7 @@ fn bound_case(args: &BoundFormulaArgs) -> Result<RecordBatch, Failure> {
         ("authors_lower", forms.authors_lower),
         ("authors_upper", forms.authors_upper),
     ];
-    columns.extend(numbers.map(|(name, value)| (name, number(Some(value)))));
+    columns.extend(bounds.map(|(name, value)| (name, number(Some(value)))));
     Ok(one_row(columns))
 }
 

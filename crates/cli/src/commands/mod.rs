@@ -73,6 +73,8 @@ pub(crate) fn run(typed: Typed) -> Result<(), Failure> {
         Typed::Other(Other::Formula(FormulaCommand::Classification(args))) => formula::classification(&args),
         Typed::Other(Other::Formula(FormulaCommand::Bounds(args))) => formula::bounds(&args),
         Typed::Other(Other::Formula(FormulaCommand::Density(args))) => formula::density(&args),
+        Typed::Other(Other::Formula(FormulaCommand::Weights(args))) => formula::weights(&args),
+        Typed::Other(Other::Formula(FormulaCommand::Pair(args))) => formula::pair(&args),
         Typed::Other(Other::Formula(FormulaCommand::Synergy(args))) => formula::synergy(&args),
         Typed::Other(Other::Completions { shell }) => pages::completions(shell),
         Typed::Other(Other::Man { command }) => pages::man(command.as_deref()),

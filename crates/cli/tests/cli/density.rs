@@ -296,20 +296,24 @@ fn synergy_thresholds_are_those_of_figure_3() {
     $ dshap formula synergy --h 0.1 --m 100 --c-den 0.2
     exit 0
     --- stdout
-    h,m,c_den,threshold,probability
-    0.1,100,0.2,0.0187249,0.953736
+    h,m,c_den,threshold,probability,printed
+    0.1,100,0.2,0.0187249,0.953736,0.958822
     ");
     for (h, threshold) in [(0.05, 0.009_999), (0.2, 0.032_303), (0.35, 0.042_785)] {
         let csv = folder.stdout(&format!("dshap formula synergy --h {h} --m 100 --c-den 0.2"));
         let found = Csv::parse(&csv).numbers("threshold")[0];
         assert!((found - threshold).abs() < 1e-6, "{h}: {found}");
     }
+    // Figure 3 of the paper, and without the points for which its forms do not hold.
+    let found = Csv::parse(&folder.stdout("dshap formula synergy --h 0.35 --m 100 --c-den 0.2"));
+    let shown = |name: &str| format!("{:.3}", found.numbers(name)[0]);
+    assert_eq!((shown("printed"), shown("probability")), ("0.873".into(), "0.735".into()));
     assert_snapshot!(folder.run("dshap formula synergy --h 0.1 --m 100 --c-den 0.2 --border"), @"
     $ dshap formula synergy --h 0.1 --m 100 --c-den 0.2 --border
     exit 0
     --- stdout
-    h,m,c_den,threshold,probability
-    0.1,100,0.2,0.0187249,0.958698
+    h,m,c_den,threshold,probability,printed
+    0.1,100,0.2,0.0187249,0.958698,0.958822
     ");
     assert_snapshot!(folder.run("dshap formula synergy --h 0.6 --m 100 --c-den 0.2"), @"
     $ dshap formula synergy --h 0.6 --m 100 --c-den 0.2
@@ -367,4 +371,76 @@ fn sets_of_rows_are_valued_as_one() {
     let direct =
         "dshap value t.csv --reference t.csv --task density --exclude city --bandwidth 0.8 --sets shop";
     assert_eq!(saved, folder.stdout(direct));
+}
+
+/// Example 1: the forms of the page, written out.
+#[test]
+fn two_points_are_worth_what_example_1_says() {
+    let folder = Folder::new();
+    let pair = |z2: f64, more: &str| {
+        let line = format!("dshap formula pair --z1 0.4 --z2 {z2} --h 0.1 --m 100 --c-den 0.2{more}");
+        let csv = Csv::parse(&folder.stdout(&line));
+        ["value", "value_z1", "value_z2", "synergy"].map(|name| csv.numbers(name)[0])
+    };
+    let mut a_of_two = 0.0;
+    for j in 1..=100 {
+        a_of_two += 4.0 / f64::from((j + 1) * (j + 1)) / 100.0;
+    }
+    let (near, far) = (pair(0.43, ""), pair(0.7, ""));
+    // A(2, m)(1 − 1/h + Δ/2h²) for points 0.03 apart, A(2, m)(1 − 1/2h) for points further than h.
+    let gap = a_of_two * (1.0 / 0.1 - 0.03 / 0.02 - 1.0 / 0.2);
+    assert!((far[0] - near[0] - gap).abs() < 1e-12, "{near:?} {far:?}");
+    for [value, first, second, synergy] in [near, far] {
+        assert_eq!(first, second, "points far from the ends are worth the same");
+        assert!((value - first - second - synergy).abs() < 1e-15);
+    }
+    // The threshold of Example 2 at this h is 0.0187.
+    assert!(pair(0.418, "")[3] < 0.0 && pair(0.4195, "")[3] > 0.0);
+    // Nearer to an end than h, the term B·g counts.
+    assert!(pair(0.92, " --border")[2] > pair(0.92, "")[2]);
+    let refused = folder.run("dshap formula pair --z1 0.4 --z2 0.99 --h 0.1 --m 100 --c-den 0.2");
+    assert!(refused.contains("exit 2") && refused.contains("from h/2 to 1 − h/2"), "{refused}");
+}
+
+/// A(n, m) and B(n, m) by their sums, and the constant that belongs to a reference.
+#[test]
+fn weights_of_set_sizes_are_the_sums_of_the_page() {
+    let folder = Folder::with("r.csv", "x,z\n0.1,2\n0.4,1\n0.2,0.5\n");
+    for (n, m) in [(1, 1), (1, 100), (2, 100), (30, 7)] {
+        let csv = Csv::parse(&folder.stdout(&format!("dshap formula weights --n {n} --m {m}")));
+        let (mut a, mut b) = (0.0, 0.0);
+        for s in 0..m {
+            let (size, others) = (f64::from(n), f64::from(s));
+            a += size * size / (size + others).powi(2) / f64::from(m);
+            b += 2.0 * size * others / (size + others).powi(2) / f64::from(m);
+        }
+        assert!((csv.numbers("A")[0] - a).abs() < 1e-13 && (csv.numbers("B")[0] - b).abs() < 1e-13);
+        assert_eq!(csv.header(), ["n", "m", "A", "B"]);
+    }
+    let line = "dshap formula weights --n 2 --m 10 --reference r.csv --bandwidth 0.5";
+    assert!(Csv::parse(&folder.stdout(line)).numbers("c_den_less_p2")[0].is_finite());
+    for (line, words) in [
+        ("--n 2 --m 10 --reference r.csv", "--bandwidth"),
+        ("--n 2 --m 10 --bandwidth 0.5", "--reference"),
+        ("--n 0 --m 10", "--n"),
+        ("--n 2 --m 10 --reference none.csv --bandwidth 0.5", "cannot use the reference `none.csv`"),
+    ] {
+        let refused = folder.run(&format!("dshap formula weights {line}"));
+        assert!(!refused.contains("exit 0") && refused.contains(words), "{refused}");
+    }
+}
+
+/// Algorithm 5 has B = 2000: a larger reference is drawn from.
+#[test]
+fn algorithm_5_takes_two_thousand_rows_unless_told_otherwise() {
+    let cell = |i: usize, k: usize| (((i * i + 7 * i * k) % 2003) as f64 / 2003.0).to_string();
+    let csv = |rows: std::ops::Range<usize>| -> String {
+        rows.fold("x\n".into(), |csv, i| csv + &cell(i, 3) + "\n")
+    };
+    let folder = Folder::with("r.csv", csv(0..2100)).and("p.csv", csv(5000..5004));
+    let line =
+        "dshap value p.csv --task density --reference r.csv --bandwidth 0.3 --m 50 --method monte-carlo";
+    let with = |samples: &str| folder.stdout(&format!("{line}{samples}"));
+    assert_eq!(with(""), with(" --samples 2000"));
+    assert_ne!(with(""), with(" --samples 2100"));
 }

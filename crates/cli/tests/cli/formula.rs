@@ -383,3 +383,42 @@ fn an_empty_semivalue_is_the_plain_form_and_a_wrong_one_is_refused() {
     assert_eq!(at_m.numbers("gain")[0], out.numbers("gain")[1]);
     assert!(folder.run(&format!("{plain} --semivalue beta:1")).contains("beta:A,B"));
 }
+
+/// Algorithm 4 ends the sums of the paper and of its authors' program, not those of valid bounds.
+#[test]
+fn published_bounds_may_stop_early() {
+    let folder = Folder::new();
+    let line = "dshap formula bounds --p 10 --q 80 --m 1000 --d2 12 --e2 2 --sigma2 1 --c 1";
+    let whole = Csv::parse(&folder.stdout(line));
+    let stopped = Csv::parse(&folder.stdout(&format!("{line} --stop 0.005")));
+    assert_eq!(stopped.numbers("stop"), [0.005]);
+    for name in ["printed_lower", "printed_upper", "authors_lower", "authors_upper"] {
+        assert_ne!(whole.numbers(name), stopped.numbers(name), "{name}");
+    }
+    for name in ["lower", "upper"] {
+        assert_eq!(whole.numbers(name), stopped.numbers(name), "{name}");
+    }
+    // The upper bound to the letter, as a sum that ends at a small term.
+    let (a, m, p) = (12.0, 1000.0_f64, 10.0_f64);
+    let mut total = 0.0;
+    for j in 79..1000 {
+        let j = f64::from(j);
+        let delta = (p.sqrt() + ((j * m).ln() / 2.0).sqrt()) / j.sqrt();
+        let (upper, lower) = (1.0 / (j * (1.0 - delta).powi(2)), 1.0 / (j * (1.0 + delta).powi(2)));
+        let ratio = ((1.0 + a * lower) / (1.0 + a * upper)).powi(2);
+        let term = a * upper * upper / (1.0 + a * lower).powi(2) * (2.0 + a * upper - ratio * 2.0) / m;
+        let before = total;
+        total += term;
+        if (before / total - 1.0).abs() <= 0.005 {
+            break;
+        }
+    }
+    let found = stopped.numbers("printed_upper")[0];
+    assert!((found / total - 1.0).abs() < 1e-10, "{found}, {total}");
+    let cases = "p,q,m,gamma,lambda_min,lambda_max,c,C,d2,e2,sigma2,stop\n10,80,1000,0,1,1,1,1,12,2,1,0.005\n10,80,1000,0,1,1,1,1,12,2,1,\n";
+    let folder = Folder::with("cases.csv", cases);
+    let table = Csv::parse(&folder.stdout("dshap formula bounds --cases cases.csv"));
+    assert_eq!(table.numbers("printed_upper"), [found, whole.numbers("printed_upper")[0]]);
+    let refused = folder.run(&format!("{line} --stop -1"));
+    assert!(refused.contains("exit 2") && refused.contains("stop = -1"), "{refused}");
+}

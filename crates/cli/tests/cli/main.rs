@@ -24,6 +24,8 @@ mod methods;
 mod neighbours;
 mod owners;
 mod pages;
+#[cfg(feature = "experiments")]
+mod paper_map;
 mod reading;
 mod report;
 mod same_values;

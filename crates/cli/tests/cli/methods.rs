@@ -288,3 +288,35 @@ fn general_needs_rows_without_weights_and_sets_that_fit() {
         String::from_utf8_lossy(&said).contains("after 16 rounds the errors of the draws are still above")
     );
 }
+
+/// What the paper prints as bounds says so, and how much of its sums Algorithm 4 keeps.
+#[test]
+fn published_bounds_say_that_they_bound_nothing_and_how_much_was_kept() {
+    let folder = folder();
+    for convention in ["printed", "authors"] {
+        for method in ["lower", "upper"] {
+            let line = format!("dshap value t.csv --target y --method {method} --convention {convention}");
+            let whole = folder.run(&line);
+            assert!(whole.contains("exit 0") && whole.contains("they bound nothing"), "{whole}");
+            assert!(!whole.contains("% of the sum"), "{whole}");
+            let stopped = folder.run(&format!("{line} --stop 0.005"));
+            assert!(stopped.contains("they bound nothing") && stopped.contains("% of the sum"), "{stopped}");
+        }
+    }
+    let valid = folder.run("dshap value t.csv --target y --method lower");
+    assert!(!valid.contains("they bound nothing"), "{valid}");
+}
+
+#[test]
+fn the_authors_bounds_of_labels_need_an_intercept() {
+    let labels: String = (0..60).fold("x,label\n".into(), |csv, i| {
+        let label = if (i * 7) % 10 < 3 + i / 12 { "yes" } else { "no" };
+        csv + &format!("{},{label}\n", f64::from(i) / 10.0)
+    });
+    let folder = Folder::with("t.csv", labels);
+    let line = "dshap value t.csv --target label --method lower --no-intercept";
+    let refused = folder.run(&format!("{line} --convention authors"));
+    assert!(refused.contains("the authors' program fits labels with an intercept"), "{refused}");
+    assert!(refused.contains("`--convention printed` does without"), "{refused}");
+    assert!(folder.run(&format!("{line} --convention printed")).contains("exit 0"));
+}

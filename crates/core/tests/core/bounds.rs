@@ -354,3 +354,61 @@ fn the_stopping_rule_keeps_a_part_of_the_sum() {
         BoundForm::new(10, Sizes::new(60, 5000), bound, (1.0, 1.0)).unwrap().truncation(row).unwrap();
     assert!(relative_error(kept, share) < 1e-9 && (2..4000).contains(&n_visited), "{n_visited} {kept}");
 }
+
+/// Terms of a lower bound as printed change sign with j, so what is kept may lie on the other
+/// side of 0 or beyond the whole sum.
+#[test]
+fn the_share_that_the_stopping_rule_keeps_may_be_negative_or_above_one() {
+    let bound = Bound { stop: Some(0.005), ..Bound::new(Side::Lower, Convention::Printed) };
+    let form = BoundForm::new(5, Sizes::new(40, 300), bound, (1.0, 1.0)).unwrap();
+    let whole = BoundForm::new(5, Sizes::new(40, 300), Bound { stop: None, ..bound }, (1.0, 1.0)).unwrap();
+    let mut shares = Vec::new();
+    for dist in 1..=20 {
+        for resid in 0..=40 {
+            let row =
+                PointStats { dist_sq: f64::from(dist), resid_sq: 0.1 * f64::from(resid), noise_var: 1.0 };
+            let share = form.truncation(row).unwrap().1;
+            assert!(relative_error(form.value(row), share * whole.value(row)) < 1e-9, "{row:?}");
+            shares.push(share);
+        }
+    }
+    let n = |is: &dyn Fn(f64) -> bool| shares.iter().filter(|share| is(**share)).count();
+    assert!(n(&|share| share < -0.1) > 5 && n(&|share| share > 1.1) > 5, "{shares:?}");
+    assert!(n(&|share| (0.0..1.0).contains(&share)) > shares.len() / 2, "{shares:?}");
+}
+
+#[test]
+fn published_bounds_of_a_regression_warn_that_they_bound_nothing() {
+    let sample = Sample::gaussian(12, 500, 3, 1.0);
+    for convention in [Convention::Printed, Convention::Authors] {
+        for side in [Side::Lower, Side::Upper] {
+            let method = LinearMethod::Bound(Bound::new(side, convention));
+            let valuer = LinearValuer::new(fit(&sample, CENTRED), Sizes::new(60, 500), method).unwrap();
+            assert!(valuer.warnings().contains(&Warning::NotABound), "{side:?} {convention:?}");
+        }
+    }
+}
+
+/// The interval holds for rows that are whitened. Units of columns move the eigenvalues of the
+/// others out of it.
+#[test]
+fn the_interval_is_that_of_whitened_eigenvalues() {
+    let (n, p, m) = (400.0_f64, 2.0_f64, 1000.0_f64);
+    // c = ½ and C = 1.
+    let delta = (p.sqrt() + (2.0 * (n * m.sqrt()).ln()).sqrt()) / n.sqrt();
+    let interval = 1.0 / (n * (1.0 + delta).powi(2))..=1.0 / (n * (1.0 - delta).powi(2));
+    let mut draws = Draws::new(3);
+    for _ in 0..50 {
+        let rows: Vec<(f64, f64)> = (0..400).map(|_| (draws.normal(), draws.normal())).collect();
+        let eigenvalues = |scale: f64| {
+            let sum =
+                |of: &dyn Fn(f64, f64) -> f64| rows.iter().map(|row| of(scale * row.0, row.1)).sum::<f64>();
+            let (xx, xy, yy) = (sum(&|x, _| x * x), sum(&|x, y| x * y), sum(&|_, y| y * y));
+            let (middle, half) = ((xx + yy) / 2.0, (((xx - yy) / 2.0).powi(2) + xy * xy).sqrt());
+            [1.0 / (middle + half), 1.0 / (middle - half)]
+        };
+        assert!(eigenvalues(1.0).iter().all(|value| interval.contains(value)));
+        // A variance of 100.
+        assert!(!eigenvalues(10.0).iter().all(|value| interval.contains(value)));
+    }
+}

@@ -49,20 +49,37 @@ impl Curves {
     /// the units of relative utility, repetition by repetition.
     pub(crate) fn margin(&self, panel: &str, method: &str, order: Order) -> Option<Margin> {
         let random = self.get(panel, "random", Order::Random)?;
-        let sign = if order == Order::Smallest { -1.0 } else { 1.0 };
         let mut margins = Vec::new();
         let mut last = Vec::new();
         for (repetition, curve) in self.get(panel, method, order)? {
-            let random = random.get(repetition)?;
-            let gaps: Vec<f64> =
-                curve.iter().zip(random).map(|(own, random)| sign * (own - random)).collect();
-            let n = gaps.len() - 1;
-            margins.push(gaps[1..].iter().sum::<f64>() / n as f64);
-            last.push(gaps[n]);
+            let gaps = gaps(curve, random.get(repetition)?, order);
+            margins.push(mean_gap(&gaps));
+            last.push(gaps[gaps.len() - 1]);
         }
         let n_right = margins.iter().filter(|margin| **margin > 0.0).count();
         Some(Margin { overall: MeanEstimate::of(&margins), last: MeanEstimate::of(&last), n_right })
     }
+
+    /// How far the curve of one method is ahead of that of another, over the repetitions that
+    /// both took part in: higher for largest first, lower for smallest first.
+    pub(crate) fn lead(&self, panel: &str, method: &str, other: &str, order: Order) -> Option<MeanEstimate> {
+        let other = self.get(panel, other, order)?;
+        let own = self.get(panel, method, order)?;
+        let both = own.iter().filter_map(|(repetition, curve)| Some((curve, other.get(repetition)?)));
+        let leads: Vec<f64> = both.map(|(own, other)| mean_gap(&gaps(own, other, order))).collect();
+        Some(MeanEstimate::of(&leads))
+    }
+}
+
+/// How far a curve is ahead of another at each step.
+fn gaps(own: &[f64], other: &[f64], order: Order) -> Vec<f64> {
+    let sign = if order == Order::Smallest { -1.0 } else { 1.0 };
+    own.iter().zip(other).map(|(own, other)| sign * (own - other)).collect()
+}
+
+/// The mean over all steps but the first, at which all curves are the same.
+fn mean_gap(gaps: &[f64]) -> f64 {
+    gaps[1..].iter().sum::<f64>() / (gaps.len() - 1) as f64
 }
 
 /// How far a curve lies on its side of the random one, over repetitions.

@@ -116,7 +116,7 @@ fn bounds_rank_in_both_figures() {
             let own = rows.iter().filter(|row| row[2] == method && row[3] == order);
             own.map(|row| row[5].clone()).collect()
         };
-        for method in ["printed-upper", "printed-lower", "upper", "lower"] {
+        for method in ["authors-upper", "authors-lower", "upper", "lower"] {
             assert_ne!(orders(method, "largest"), orders(method, "smallest"), "{method} ranks");
         }
         let figure =
@@ -126,6 +126,23 @@ fn bounds_rank_in_both_figures() {
         assert_eq!(has_left_column, experiment == Experiment::Fig5);
         assert_eq!(figure.contains("D-SHAPLEY, largest first<"), experiment == Experiment::Fig5);
     }
+}
+
+#[test]
+fn figure_6_has_the_curves_of_d_shapley() {
+    let folder = done(Experiment::Fig6, &tiny("gaussian-c"));
+    let (_, rows) = csv(&folder.path().join("fig6.csv"));
+    // Four bounds and random in both repetitions, D-SHAPLEY in the first.
+    assert_eq!(rows.len(), (2 * (2 * 4 + 1) + 2) * STEPS);
+    let figure = std::fs::read_to_string(folder.path().join("fig6.svg")).unwrap();
+    for curve in ["D-SHAPLEY, largest first<", "D-SHAPLEY, smallest first<"] {
+        assert!(figure.contains(curve), "{curve}");
+    }
+    let summary = std::fs::read_to_string(folder.path().join("fig6.md")).unwrap();
+    assert!(
+        summary.contains("## D-SHAPLEY\n")
+            && summary.contains("## Lower bound, as in the authors' program\n")
+    );
 }
 
 /// Points added largest first give better models on Gaussian-R than smallest first.

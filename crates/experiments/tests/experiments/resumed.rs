@@ -1,7 +1,7 @@
 //! Earlier results: which are continued, and which are refused.
 
 use crate::common::{csv, done, library, tiny, tiny_bounds};
-use dshap_experiments::{Error, Experiment, Settings, Unwatched, Watch, gaussian_r, run};
+use dshap_experiments::{Error, Experiment, Settings, ShownConstant, Unwatched, Watch, gaussian_r, run};
 use std::path::Path;
 use std::sync::Mutex;
 
@@ -107,6 +107,47 @@ fn settings_that_differ_are_named_and_no_others() {
     let other = Settings { seed: 12, ..settings };
     let refused = run(Experiment::Fig5, &other, folder.path(), &Unwatched).unwrap_err();
     assert!(refused.to_string().ends_with("other settings: `seed` was 11 and is now 12"), "{refused}");
+}
+
+#[test]
+fn results_of_an_older_program_are_not_continued() {
+    let settings = Settings { repetitions: Some(1), d_shapley: Some(0), ..tiny("gaussian-r") };
+    let folder = done(Experiment::Fig2, &settings);
+    let path = folder.path().join("fig2.json");
+    let record = std::fs::read_to_string(&path).unwrap();
+    // A record from before D-SHAPLEY followed its authors' program, and from before the constant.
+    let is_new = |line: &&str| line.contains("\"revision\"") || line.contains("\"constant\"");
+    assert_eq!(record.lines().filter(is_new).count(), 2, "{record}");
+    let old: Vec<&str> = record.lines().filter(|line| !is_new(line)).collect();
+    std::fs::write(&path, old.join("\n")).unwrap();
+    let refused = run(Experiment::Fig2, &settings, folder.path(), &Unwatched).unwrap_err();
+    let Error::OtherRun { differences, .. } = &refused else { panic!("{refused:?}") };
+    assert_eq!(differences.len(), 1, "{refused}");
+    assert!(refused.to_string().contains("(experiments 0)"), "{refused}");
+}
+
+#[test]
+fn the_constant_of_figure_4_is_recorded_and_tabulated() {
+    let settings = Settings { quick: true, ..Settings::default() };
+    let theorem = Settings { constant: ShownConstant::Theorem, ..settings.clone() };
+    let read =
+        |folder: &tempfile::TempDir, name: &str| std::fs::read_to_string(folder.path().join(name)).unwrap();
+    let (gain, other) = (done(Experiment::Fig4, &settings), done(Experiment::Fig4, &theorem));
+    assert!(read(&gain, "fig4.json").contains("\"constant\": \"gain\""));
+    assert!(read(&other, "fig4.json").contains("\"constant\": \"theorem\""));
+    assert_eq!(read(&gain, "fig4.csv"), read(&other, "fig4.csv"));
+    let tables = [&gain, &other].map(|folder| read(folder, "fig4.md"));
+    assert_ne!(tables[0], tables[1]);
+    // The first line of the table: p = 10, m = 100, e² = 0, at d² = p.
+    let (_, rows) = csv(&gain.path().join("fig4.csv"));
+    let row = rows.iter().find(|row| row[..5] == ["10", "100", "50", "0", "10"]).expect("it is on the grid");
+    for (table, cell) in tables.iter().zip(&row[5..7]) {
+        let line = table.lines().find(|line| line.starts_with("| 10 | 100 | 0 |")).unwrap();
+        let shown: f64 = line.split('|').nth(4).unwrap().trim().replace('−', "-").parse().unwrap();
+        assert!((shown / cell.parse::<f64>().unwrap() - 1.0).abs() < 0.01, "{line}, {cell}");
+    }
+    let refused = run(Experiment::Fig4, &theorem, gain.path(), &Unwatched).unwrap_err();
+    assert!(refused.to_string().ends_with("was gain and is now theorem"), "{refused}");
 }
 
 #[test]

@@ -5,20 +5,35 @@ use dshap_experiments::{Experiment, Settings};
 
 #[test]
 fn figure_1_has_a_time_for_every_case() {
-    // D-SHAPLEY refits logistic models for minutes, so only the other test has it.
-    let settings = Settings { repetitions: Some(1), only: None, d_shapley: Some(0), ..tiny("gaussian-r") };
+    let settings = Settings { repetitions: Some(2), only: None, d_shapley: Some(1), ..tiny("gaussian-r") };
     let folder = done(Experiment::Fig1, &settings);
     let (header, rows) = csv(&folder.path().join("fig1.csv"));
     assert_eq!(header, "task,p,m,method,repetition,seconds");
-    // Two tasks, two p; three m for the closed form, two for the paper's algorithms.
-    assert_eq!(rows.len(), 2 * 2 * (3 + 2));
     assert!(rows.iter().all(|row| number(&row[5]) > 0.0));
+    // Two tasks, two p: three m for the closed form, two for the paper's algorithms; D-SHAPLEY once.
+    let n = |method: &str| rows.iter().filter(|row| row[1] != "120" && row[3] == method).count();
+    assert_eq!([n("closed"), n("paper"), n("d-shapley")], [2 * 4 * 3, 2 * 4 * 2, 4]);
+    // The largest case, in chunks, by both methods.
+    for task in ["regression", "classification"] {
+        for method in ["closed", "paper"] {
+            let largest = |row: &&Vec<String>| row[..4] == [task, "120", "2000", method];
+            assert_eq!(rows.iter().filter(largest).count(), 2, "{task}, {method}");
+        }
+    }
     let summary = std::fs::read_to_string(folder.path().join("fig1.md")).unwrap();
-    assert!(summary.contains("| classification | 30 | 1000 |"));
+    assert!(
+        summary.contains("| classification | 30 | 1000 |") && summary.contains("| regression | 2000 | 120 |")
+    );
+    assert!(summary.contains("| printed | 7015.7 s | 2.6 s | – | 2698 to 1 |"), "{summary}");
+    assert!(
+        summary.contains(" – ") && summary.contains("; once)") || summary.contains("(once)"),
+        "{summary}"
+    );
     assert!(folder.path().join("fig1.png").is_file());
     let figure = std::fs::read_to_string(folder.path().join("fig1.svg")).unwrap();
-    assert!(figure.contains("medians of 1 repetition, bands to the furthest<"));
+    assert!(figure.contains("medians of 2 repetitions, bands to the furthest<"));
     assert!(figure.contains("closed form, p = 30<"), "one panel for each task, p is a line style");
+    assert!(figure.contains("D-SHAPLEY, p = 10 (from 2 down to 1)<"), "fewer repetitions are named");
 }
 
 #[test]

@@ -11,7 +11,7 @@ use crate::reference::ExtraPass;
 use dshap::classification::{ClassificationMethod, ClassificationValuer};
 use dshap::linear::{Bound, Convention, LinearMethod, LinearValuer, Side};
 use dshap::{Sizes, Valuer};
-use dshap_catalogue::options::{BOUND_C, BOUND_EDGE, CONVENTION, Q, RIDGE, STOP};
+use dshap_catalogue::options::{BOUND_C, BOUND_EDGE, CONVENTION, NO_INTERCEPT, Q, RIDGE, STOP};
 use dshap_catalogue::{
     Default, Given, Measures, MethodEntry, MethodKind, OptionEntry, Rule, Takes, Task, Value,
 };
@@ -91,11 +91,21 @@ const ENTRY: MethodEntry = MethodEntry {
         TAKES_CHECKPOINT,
     ],
     refuses: &[NO_CHECKPOINT_OF_LABELS],
-    rules: &[Rule {
-        is_broken: |given, _| given.has(&STOP) && convention(given) == Convention::Definition,
-        options: &[&STOP],
-        why: "only sums as printed stop early; {convention=printed} or {convention=authors} goes with it",
-    }],
+    rules: &[
+        Rule {
+            is_broken: |given, _| given.has(&STOP) && convention(given) == Convention::Definition,
+            options: &[&STOP],
+            why: "only sums as printed stop early; {convention=printed} or {convention=authors} goes with it",
+        },
+        Rule {
+            is_broken: |given, task| {
+                let is_of_labels = task == Some(Task::Classification);
+                is_of_labels && given.has(&NO_INTERCEPT) && convention(given) == Convention::Authors
+            },
+            options: &[&NO_INTERCEPT, &CONVENTION],
+            why: "the authors' program fits labels with an intercept; {convention=printed} does without",
+        },
+    ],
     parts: FIT_PARTS,
     std_errors: "",
     saved: Ok(()),

@@ -23,6 +23,8 @@ pub struct BoundCase {
     pub edge: f64,
     /// Squared distance, squared residual and noise variance.
     pub stats: PointStats,
+    /// `ρ` of Algorithm 4, where published sums stop; full sums without it.
+    pub stop: Option<f64>,
 }
 
 /// What Theorem 3 makes of them; infinite where a bound says nothing.
@@ -76,14 +78,27 @@ impl BoundCase {
         }
         let stats = PointStats { dist_sq: d2, resid_sq: e2, noise_var: sigma2 };
         let lambda = (lambda_min, lambda_max);
-        Ok(Self { dim, sizes: Sizes::new(min, max), ridge: gamma, lambda, tail: c, edge, stats })
+        Ok(Self { dim, sizes: Sizes::new(min, max), ridge: gamma, lambda, tail: c, edge, stats, stop: None })
     }
 
-    /// Evaluates both bounds in all conventions, full sums.
+    /// With the stopping rule of Algorithm 4 in the sums that are printed.
+    ///
+    /// # Errors
+    ///
+    /// That `stop` is not a finite number of at least 0.
+    pub fn with_stop(self, stop: Option<f64>) -> Result<Self, String> {
+        if let Some(stop) = stop {
+            finite_from_zero(&[("stop", stop)])?;
+        }
+        Ok(Self { stop, ..self })
+    }
+
+    /// Evaluates both bounds in all conventions. Valid bounds are full sums.
     pub fn evaluate(&self) -> BoundForms {
         let value = |side, convention| {
-            let bound =
-                Bound { tail: self.tail, edge: self.edge, ridge: self.ridge, ..Bound::new(side, convention) };
+            let stop = self.stop.filter(|_| convention != Convention::Definition);
+            let (tail, edge, ridge) = (self.tail, self.edge, self.ridge);
+            let bound = Bound { tail, edge, ridge, stop, ..Bound::new(side, convention) };
             let form = BoundForm::new(self.dim, self.sizes, bound, self.lambda);
             form.expect("the sizes were checked").value(self.stats)
         };
@@ -100,21 +115,22 @@ impl BoundCase {
 
 const COLUMNS: Columns = Columns {
     required: &["p", "q", "m", "gamma", "lambda_min", "lambda_max", "c", "C", "d2", "e2", "sigma2"],
-    optional: &[],
+    optional: &["stop"],
     words: &[],
     forms: &["lower", "upper", "printed_lower", "printed_upper", "authors_lower", "authors_upper"],
 };
 
 /// Reads cases from a table with columns `p, q, m, gamma, lambda_min,
-/// lambda_max, c, C, d2, e2, sigma2`; hands over the same rows with the bounds
-/// added.
+/// lambda_max, c, C, d2, e2, sigma2` and optionally `stop`; hands over the same
+/// rows with the bounds added.
 ///
 /// # Errors
 ///
 /// As [`regression_cases`](super::regression_cases).
 pub fn bound_cases(inputs: &[String], receiver: &mut dyn Receiver) -> Result<(), Error> {
-    let parse = |cells: &[f64], _: &[Option<f64>], _: &[Option<&str>]| {
-        BoundCase::new(cells.try_into().expect("as many cells as columns are required"))
+    let parse = |cells: &[f64], optional: &[Option<f64>], _: &[Option<&str>]| {
+        let case = BoundCase::new(cells.try_into().expect("as many cells as columns are required"))?;
+        case.with_stop(optional[0])
     };
     evaluate_table(inputs, receiver, &COLUMNS, parse, |case| {
         let forms = case.evaluate();

@@ -7,7 +7,7 @@ use arrow_array::cast::AsArray;
 use arrow_array::types::Float64Type;
 use arrow_array::{Array, ArrayRef, Float64Array, RecordBatch, UInt64Array};
 use arrow_schema::{DataType, Field, Schema};
-use dshap::density::{BANDWIDTH_RANGE, Border, Kernel, SizeWeights, UniformExample};
+use dshap::density::{BANDWIDTH_RANGE, Border, Kernel, PairIntegrals, SizeWeights, UniformExample};
 use dshap_io::{ScanOptions, Source};
 use dshap_models::{Error, Observer, Unwatched};
 use dshap_table::{ReadAs, Wanted};
@@ -22,14 +22,73 @@ pub struct DensityCase {
     m: usize,
 }
 
-/// What Examples 1 and 2 come to.
+/// What Example 2 comes to.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct SynergyForms {
     /// The smallest distance at which two points are worth at least as much
     /// together as apart; none if no distance will do.
     pub threshold: Option<f64>,
-    /// The probability that two independent points are.
+    /// The probability that two independent points are, where the forms hold.
     pub probability: f64,
+    /// The probability as printed, also of points near the ends of `[0, 1]`.
+    pub printed: f64,
+}
+
+/// What Example 1 comes to.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct PairForms {
+    /// The value of both points as one set.
+    pub value: f64,
+    /// The value of the first point.
+    pub first: f64,
+    /// The value of the second point.
+    pub second: f64,
+    /// The value of both less that of each.
+    pub synergy: f64,
+}
+
+/// The numbers of Theorem 5 that depend on sizes only.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct SizeForms {
+    /// `A(n, m)`
+    pub a: f64,
+    /// `B(n, m)`
+    pub b: f64,
+}
+
+impl SizeForms {
+    /// For sets of `n` rows that join sets of up to `m − 1`.
+    ///
+    /// # Errors
+    ///
+    /// What is wrong with the sizes.
+    pub fn new(n: usize, m: usize) -> Result<Self, String> {
+        let weights = SizeWeights::new(n, m).map_err(|error| error.to_string())?;
+        Ok(Self { a: weights.own, b: weights.joint })
+    }
+}
+
+/// As printed, or with what the borders of `[0, 1]` take.
+fn uniform(h: f64, m: usize, c_den: f64, with_border: bool) -> Result<UniformExample, String> {
+    let border = if with_border { Border::Exact } else { Border::Printed };
+    UniformExample::new(h, m, c_den, border).map_err(|error| error.to_string())
+}
+
+impl PairForms {
+    /// For points `z` on `[h/2, 1 − h/2]`, bandwidth `h`, sets of up to `m` rows and
+    /// `C_den`; as printed, or with what the borders of `[0, 1]` take.
+    ///
+    /// # Errors
+    ///
+    /// What is wrong with the numbers.
+    pub fn new(z: [f64; 2], h: f64, m: usize, c_den: f64, with_border: bool) -> Result<Self, String> {
+        let example = uniform(h, m, c_den, with_border)?;
+        let [first, second] = [example.point(z[0]), example.point(z[1])];
+        let wrong = |error: dshap::Error| error.to_string();
+        let (first, second) = (first.map_err(wrong)?, second.map_err(wrong)?);
+        let value = example.pair(z[0], z[1]).map_err(wrong)?;
+        Ok(Self { value, first, second, synergy: value - first - second })
+    }
 }
 
 impl SynergyForms {
@@ -40,9 +99,9 @@ impl SynergyForms {
     ///
     /// What is wrong with the numbers.
     pub fn new(h: f64, m: usize, c_den: f64, with_border: bool) -> Result<Self, String> {
-        let border = if with_border { Border::Exact } else { Border::Printed };
-        let example = UniformExample::new(h, m, c_den, border).map_err(|error| error.to_string())?;
-        Ok(Self { threshold: example.threshold(), probability: example.synergy_probability() })
+        let example = uniform(h, m, c_den, with_border)?;
+        let (probability, printed) = (example.synergy_probability(), example.printed_probability());
+        Ok(Self { threshold: example.threshold(), probability, printed })
     }
 }
 
@@ -100,11 +159,64 @@ impl DensityCase {
         Ok(-a * own + (2.0 * a + b) * plain - b * convolved)
     }
 
+    /// `C_den − ∫p²` with which sets of `n` rows have no constant, from all pairs of
+    /// reference rows.
+    fn constant(&self, n: usize, reference: &[f64], dim: usize) -> Result<f64, String> {
+        let rows: Vec<&[f64]> = reference.chunks_exact(dim.max(1)).collect();
+        if rows.len() < 2 {
+            return Err("the reference has no pairs of rows".into());
+        }
+        let weights = SizeWeights::new(n, self.m).map_err(|error| error.to_string())?;
+        let n_pairs = (rows.len() * (rows.len() - 1)) as f64 / 2.0;
+        let mean = |of: fn(Kernel, f64) -> f64| {
+            let with_later = |i: usize| rows[i + 1..].iter().map(|row| self.product(rows[i], row, of)).sum();
+            let sums: Vec<f64> = (0..rows.len()).into_par_iter().map(with_later).collect();
+            sums.iter().sum::<f64>() / n_pairs
+        };
+        let integrals = PairIntegrals {
+            cross: mean(Kernel::at),
+            smoothed_square: mean(Kernel::convolved_at),
+            kernel_square: self.product(rows[0], rows[0], Kernel::convolved_at),
+        };
+        // An offset counts once in m.
+        Ok(-integrals.constant(weights, 0.0) * self.m as f64)
+    }
+
     /// `h^{−d} Π k(uᵢ/h)`
     fn product(&self, one: &[f64], other: &[f64], of: fn(Kernel, f64) -> f64) -> f64 {
         let h = self.bandwidth;
         one.iter().zip(other).map(|(one, other)| of(self.kernel, (one - other) / h) / h).product()
     }
+}
+
+/// `C_den − ∫p²` for sets of `n` rows, with the integrals of a table of reference rows:
+/// the constant of the paper's appendix C.3, with which values have no constant but those
+/// of their rows. `∫p²` itself is not estimated.
+///
+/// # Errors
+///
+/// [`Error::Case`] for cells that are no numbers, whatever is wrong with the file, and a
+/// reference of fewer than two rows.
+pub fn density_constant(reference: &[String], case: DensityCase, n: usize) -> Result<f64, Error> {
+    let source = Source::open(reference)?;
+    let (rows, dim) = reference_cells(&source)?;
+    case.constant(n, &rows, dim).map_err(|reason| match source.locate(0) {
+        Ok(location) => Error::Case { location, reason },
+        Err(error) => error.into(),
+    })
+}
+
+/// The cells of all rows, and how many there are to a row.
+fn reference_cells(source: &Source) -> Result<(Vec<f64>, usize), Error> {
+    let names = source.schema().names();
+    let features: Vec<Wanted> =
+        names.map(|name| Wanted { name: name.into(), read_as: ReadAs::Number }).collect();
+    let mut rows = Vec::new();
+    for batch in source.scan(&features, ScanOptions::default())? {
+        let batch = batch.map_err(unusable)?;
+        rows.extend(cells(&batch.rows, 0, &features, source, batch.first_row)?);
+    }
+    Ok((rows, features.len()))
 }
 
 /// Values the rows of a table by Theorem 5 itself, against those of another with
@@ -126,12 +238,7 @@ pub fn density_cases(
     let names = reference.schema().names();
     let features: Vec<Wanted> =
         names.map(|name| Wanted { name: name.into(), read_as: ReadAs::Number }).collect();
-    let dim = features.len();
-    let mut rows = Vec::new();
-    for batch in reference.scan(&features, ScanOptions::default())? {
-        let batch = batch.map_err(unusable)?;
-        rows.extend(cells(&batch.rows, 0, &features, &reference, batch.first_row)?);
-    }
+    let (rows, dim) = reference_cells(&reference)?;
     let mut wanted = all_of(&points);
     let n_carried = wanted.len();
     wanted.extend(features.iter().cloned());
@@ -212,5 +319,29 @@ mod tests {
         let (a, b) = (0.625, 0.25);
         let expected = (-a + (2.0 * a + b) - b * 0.5) / 4.0;
         assert!((found - expected).abs() < 1e-16, "{found}, {expected}");
+    }
+
+    /// The definition: `C_den = mA∫p² − Σ h₂`, with the integrals of a uniform density on `[0, 1]`
+    /// that the paper has in its proof of Example 1.
+    #[test]
+    fn the_constant_of_the_paper_removes_that_of_a_value() {
+        let (h, m, n) = (0.1, 12, 2);
+        let rows: Vec<f64> = (0..4000).map(|i| (f64::from(i) + 0.5) / 4000.0).collect();
+        let case = DensityCase::new(Kernel::Uniform, h, m).expect("in range");
+        let found = case.constant(n, &rows, 1).expect("there are pairs");
+        let (mut own, mut sum) = (0.0, 0.0);
+        for s in 0..m {
+            let (s, n) = (s as f64, n as f64);
+            own += n * n / (n + s).powi(2);
+            if s > 0.0 {
+                let error = (12.0 - 15.0 * h + (5.0 + s) * h * h) / (12.0 * s * h);
+                sum +=
+                    (n * n + 2.0 * n * s) / (n + s).powi(2) * error - 2.0 * n * s / (n + s).powi(2) * h / 4.0;
+            }
+        }
+        // ∫p² is 1; the grid of rows stands for the density to about one in 4000.
+        let expected = own - sum - 1.0;
+        assert!((found / expected - 1.0).abs() < 0.01, "{found}, {expected}");
+        assert!(case.constant(n, &rows[..1], 1).is_err());
     }
 }

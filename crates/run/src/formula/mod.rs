@@ -8,7 +8,7 @@ mod table;
 
 pub use bounds::{BoundCase, BoundForms, bound_cases};
 pub use classification::{ClassificationCase, ClassificationForms, classification_cases};
-pub use density::{DensityCase, SynergyForms, density_cases};
+pub use density::{DensityCase, PairForms, SizeForms, SynergyForms, density_cases, density_constant};
 pub use regression::{RegressionCase, RegressionForms, regression_cases};
 
 use crate::Receiver;

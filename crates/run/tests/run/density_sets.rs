@@ -5,9 +5,9 @@ use arrow_array::cast::AsArray;
 use arrow_array::types::UInt64Type;
 use arrow_array::{Array, RecordBatch};
 use dshap::density::{
-    Bandwidth, DensityFit, DensityOptions, Kernel, PairIntegrals, Scaling, SetValue, SetValuer,
+    Algorithm5, Bandwidth, DensityFit, DensityOptions, Kernel, PairIntegrals, Scaling, SetValue, SetValuer,
 };
-use dshap_catalogue::options::{BANDWIDTH, MISSING, SAMPLES, SETS, STDERR, SYNERGY};
+use dshap_catalogue::options::{BANDWIDTH, MISSING, SAMPLES, SEED, SETS, STDERR, SYNERGY};
 use dshap_catalogue::{Misuse, Task};
 use dshap_run::{DensityCase, Error, Summary, Unwatched, Warning};
 use dshap_testkit::{Draws, assert_same_bits};
@@ -103,6 +103,33 @@ fn sets_are_worth_what_the_core_says() {
     let left_out = |name: &str| core.left_out(&members(name, 57)).unwrap();
     let (rows, _) = run(&folder, asked(), None).unwrap();
     assert_is(&rows, &["b", "a", "c"].map(left_out));
+}
+
+#[test]
+fn algorithm_5_values_sets_with_the_draws_of_the_core() {
+    let folder = Folder::new();
+    let (reference, points) = (cells(1, 300), cells(2, 57));
+    folder.write("points.csv", &csv(&points));
+    folder.write("reference.csv", &csv(&reference));
+    let options = DensityOptions { bandwidth: Bandwidth::Given(WIDTH), ..DensityOptions::default() };
+    let fit = DensityFit::of(reference.as_ref(), options).unwrap();
+    let integrals = PairIntegrals::of(&fit, 300, 5).unwrap();
+    let core = SetValuer::new(&fit, integrals, 300, 0.0).unwrap();
+    let of = |valuer: &SetValuer<'_>, name: &str| {
+        valuer.value(rows_of(points.as_ref(), &members(name, 57)).as_ref()).unwrap().value
+    };
+    let exact = ["b", "a", "c"].map(|name| of(&core, name));
+    let drawing = core.by_drawing(Algorithm5 { seed: 5 });
+    let drawn = ["b", "a", "c"].map(|name| of(&drawing, name));
+    let asked = asked().by("monte-carlo").set(&SEED, 5).against(&[folder.name("reference.csv")]);
+    let mut request = folder.request("points.csv", asked.set(&SETS, "owner"));
+    // Drawn values have no standard errors.
+    request.given = request.given.without(&STDERR);
+    let (rows, _) = Folder::valued(&request).unwrap();
+    assert_same_bits(&column(&rows, "value"), &drawn, "value");
+    for (exact, drawn) in exact.iter().zip(&drawn) {
+        assert!(exact != drawn && (exact / drawn - 1.0).abs() < 0.5, "{exact} and {drawn}");
+    }
 }
 
 #[test]
