@@ -19,6 +19,11 @@ def grouped(count):
     return f"{count:_}".replace("_", " ")
 
 
+def judged(ratio, target):
+    """A ratio, marked where it misses its target."""
+    return f"**{ratio:.2f}**" + ("" if ratio <= target else f" **missed**: at most {target:g}")
+
+
 def example(name, *args, threads=THREADS):
     """What an example of the core prints."""
     command = [EXAMPLES / name, *map(str, args)]

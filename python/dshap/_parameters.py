@@ -51,6 +51,7 @@ class RegressionParameters:
         k: int = 5,
         metric: str = "euclidean",
         scale: str = "std",
+        tolerance: float = 1e-16,
         lists: bool = False,
         dependent: str = "drop",
         pca: int | None = None,
@@ -82,6 +83,7 @@ class RegressionParameters:
         self.k = k
         self.metric = metric
         self.scale = scale
+        self.tolerance = tolerance
         self.lists = lists
         self.dependent = dependent
         self.pca = pca
@@ -125,6 +127,7 @@ class ClassificationParameters:
         k: int = 5,
         metric: str = "euclidean",
         scale: str = "std",
+        tolerance: float = 1e-16,
         lists: bool = False,
         dependent: str = "drop",
         pca: int | None = None,
@@ -158,6 +161,7 @@ class ClassificationParameters:
         self.k = k
         self.metric = metric
         self.scale = scale
+        self.tolerance = tolerance
         self.lists = lists
         self.dependent = dependent
         self.pca = pca

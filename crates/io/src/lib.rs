@@ -96,6 +96,7 @@ mod input;
 mod input_reader;
 mod ipc;
 mod ipc_writer;
+mod kept;
 mod location;
 mod memory;
 mod names;

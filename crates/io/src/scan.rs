@@ -4,12 +4,13 @@ use std::collections::VecDeque;
 use std::sync::Arc;
 
 use arrow_array::{Array, ArrayRef, RecordBatch, RecordBatchOptions};
-use arrow_schema::{DataType, SchemaRef};
+use arrow_schema::{DataType, Schema, SchemaRef};
 use arrow_select::concat::concat_batches;
 use dshap_table::Wanted;
 
 use crate::columns::cast;
 use crate::error::Error;
+use crate::kept::{Keeping, Kept, Replay};
 use crate::part::{Part, PartScan, Piece, Request};
 
 /// How a table is read.
@@ -18,6 +19,11 @@ pub struct ScanOptions {
     /// Target size of a batch in bytes, counting 8 for a number and a little
     /// more for text.
     pub batch_bytes: usize,
+    /// Batches of at least this many rows are multiples of it.
+    pub row_multiple: usize,
+    /// Batches of a whole pass are kept for later passes if they have at most this many
+    /// bytes.
+    pub keep_bytes: usize,
     /// Number of rows to skip; they are not even checked.
     pub skip_rows: u64,
     /// Maximum number of rows, not counting those skipped; later rows are not even
@@ -27,7 +33,23 @@ pub struct ScanOptions {
 
 impl Default for ScanOptions {
     fn default() -> ScanOptions {
-        ScanOptions { batch_bytes: 32 << 20, skip_rows: 0, limit_rows: None }
+        ScanOptions { batch_bytes: 32 << 20, row_multiple: 1, keep_bytes: 0, skip_rows: 0, limit_rows: None }
+    }
+}
+
+impl ScanOptions {
+    /// How many rows of these columns a batch has.
+    fn batch_rows(&self, schema: &Schema) -> usize {
+        let row_bytes: usize = schema
+            .fields()
+            .iter()
+            .map(|field| match field.data_type() {
+                DataType::Float64 => 8,
+                _ => TEXT_BYTES,
+            })
+            .sum();
+        let rows = (self.batch_bytes / row_bytes.max(8)).max(1);
+        if rows < self.row_multiple { rows } else { rows - rows % self.row_multiple.max(1) }
     }
 }
 
@@ -46,8 +68,92 @@ pub struct Batch {
 ///
 /// All batches but the last have the same number of rows, which follows from
 /// the options and the columns wanted and from nothing else. So what is
-/// computed batch by batch does not depend on how many threads read.
+/// computed batch by batch does not depend on how many threads read. Only batches that an
+/// earlier pass kept are handed over as they are, or cut where they are larger than wanted.
 pub struct Scan {
+    rows: Origin,
+    kept: Arc<Kept>,
+    parts: Arc<[Box<dyn Part>]>,
+}
+
+/// Where rows come from.
+enum Origin {
+    Files { reading: Box<Reading>, keeping: Option<Keeping> },
+    Kept(Replay),
+}
+
+impl Scan {
+    pub(crate) fn new(
+        parts: Arc<[Box<dyn Part>]>,
+        kept: &Arc<Kept>,
+        wanted: Vec<Wanted>,
+        schema: SchemaRef,
+        options: ScanOptions,
+        chunk_bytes: usize,
+    ) -> Result<Scan, Error> {
+        let is_whole = options.skip_rows == 0 && options.limit_rows.is_none();
+        let most_rows = options.batch_rows(&schema);
+        let replay = if is_whole { kept.replay(&wanted, &schema, most_rows) } else { None };
+        let rows = match replay {
+            Some(replay) => {
+                parts.iter().try_for_each(|part| part.input().check_unchanged())?;
+                Origin::Kept(replay)
+            }
+            None => {
+                let is_kept = is_whole && options.keep_bytes > 0;
+                let keeping = is_kept.then(|| Keeping::new(&wanted, options.keep_bytes));
+                let reading = Reading::new(Arc::clone(&parts), wanted, schema, &options, chunk_bytes);
+                Origin::Files { reading: Box::new(reading), keeping }
+            }
+        };
+        Ok(Scan { rows, kept: Arc::clone(kept), parts })
+    }
+
+    /// The schema of every batch.
+    pub fn schema(&self) -> &SchemaRef {
+        match &self.rows {
+            Origin::Files { reading, .. } => &reading.schema,
+            Origin::Kept(replay) => replay.schema(),
+        }
+    }
+}
+
+impl Iterator for Scan {
+    type Item = Result<Batch, Error>;
+
+    fn next(&mut self) -> Option<Result<Batch, Error>> {
+        let (reading, keeping) = match &mut self.rows {
+            Origin::Files { reading, keeping } => (reading, keeping),
+            Origin::Kept(replay) => {
+                let next = replay.next();
+                if next.is_none() {
+                    // As at the end of files that are read.
+                    let unchanged = self.parts.iter().try_for_each(|part| part.input().check_unchanged());
+                    return unchanged.err().map(Err);
+                }
+                return next.map(Ok);
+            }
+        };
+        let next = reading.next();
+        match &next {
+            Some(Ok(batch)) => {
+                if keeping.as_mut().is_some_and(|keeping| !keeping.add(batch)) {
+                    *keeping = None;
+                }
+            }
+            Some(Err(_)) => *keeping = None,
+            None => {
+                if let Some(keeping) = keeping.take() {
+                    keeping.finish(&self.kept);
+                }
+            }
+        }
+        next
+    }
+}
+
+/// A pass that reads files.
+struct Reading {
     parts: Arc<[Box<dyn Part>]>,
     wanted: Vec<Wanted>,
     schema: SchemaRef,
@@ -72,27 +178,20 @@ const TEXT_BYTES: usize = 32;
 /// before it is full.
 const MAX_BUFFERED_BYTES: usize = 1 << 30;
 
-impl Scan {
-    pub(crate) fn new(
+impl Reading {
+    fn new(
         parts: Arc<[Box<dyn Part>]>,
         wanted: Vec<Wanted>,
         schema: SchemaRef,
-        options: ScanOptions,
+        options: &ScanOptions,
         chunk_bytes: usize,
-    ) -> Scan {
-        let row_bytes: usize = schema
-            .fields()
-            .iter()
-            .map(|field| match field.data_type() {
-                DataType::Float64 => 8,
-                _ => TEXT_BYTES,
-            })
-            .sum();
-        Scan {
+    ) -> Reading {
+        let batch_rows = options.batch_rows(&schema);
+        Reading {
             parts,
             wanted,
             schema,
-            batch_rows: (options.batch_bytes / row_bytes.max(8)).max(1),
+            batch_rows,
             chunk_bytes,
             rows_to_skip: options.skip_rows,
             rows_left: options.limit_rows.unwrap_or(u64::MAX),
@@ -104,11 +203,6 @@ impl Scan {
             first_row: options.skip_rows,
             is_done: false,
         }
-    }
-
-    /// The schema of every batch.
-    pub fn schema(&self) -> &SchemaRef {
-        &self.schema
     }
 
     fn advance(&mut self) -> Result<Option<Batch>, Error> {
@@ -219,7 +313,7 @@ impl Scan {
     }
 }
 
-impl Iterator for Scan {
+impl Iterator for Reading {
     type Item = Result<Batch, Error>;
 
     fn next(&mut self) -> Option<Result<Batch, Error>> {
@@ -247,7 +341,7 @@ struct Waiting {
 
 impl Buffered {
     fn push(&mut self, rows: RecordBatch) {
-        let n_bytes = rows.columns().iter().map(size).sum();
+        let n_bytes = rows.columns().iter().map(array_bytes).sum();
         self.n_rows += rows.num_rows();
         self.n_bytes += n_bytes;
         self.pieces.push_back(Waiting { rows, n_bytes });
@@ -290,6 +384,6 @@ impl Buffered {
 
 /// Bytes of the cells themselves. An array may be part of something larger,
 /// such as a whole record batch of a file, that all its columns share.
-fn size(array: &ArrayRef) -> usize {
+pub(crate) fn array_bytes(array: &ArrayRef) -> usize {
     array.to_data().get_slice_memory_size().unwrap_or_else(|_| array.get_array_memory_size())
 }

@@ -11,6 +11,7 @@ use crate::digest::{self, FileDigest};
 use crate::error::Error;
 use crate::facts::NoRowsIn;
 use crate::input::Input;
+use crate::kept::Kept;
 use crate::location::{Location, Place};
 use crate::memory::{BatchTable, NumberTable, Numbers};
 use crate::names;
@@ -31,6 +32,8 @@ pub struct Source {
     parts: Arc<[Box<dyn Part>]>,
     schema: RawSchema,
     notes: Vec<Note>,
+    /// Rows that an earlier pass kept, for all clones of the source.
+    kept: Arc<Kept>,
 }
 
 impl Source {
@@ -74,7 +77,7 @@ impl Source {
             return Err(Error::NoRows { file: name.to_owned(), within: NoRowsIn::Memory });
         }
         let schema = RawSchema { columns: opened.columns };
-        Ok(Source { parts: vec![opened.part].into(), schema, notes: Vec::new() })
+        Ok(Source { parts: vec![opened.part].into(), schema, notes: Vec::new(), kept: Arc::default() })
     }
 
     /// Whether the table is in memory and not in a file.
@@ -127,7 +130,7 @@ impl Source {
             parts.push(part);
         }
         match schema {
-            Some((schema, true)) => Ok(Source { parts: parts.into(), schema, notes }),
+            Some((schema, true)) => Ok(Source { parts: parts.into(), schema, notes, kept: Arc::default() }),
             Some((_, false)) => {
                 Err(Error::NoRows { file: name_of_first(&parts).to_owned(), within: NoRowsIn::Header })
             }
@@ -211,7 +214,17 @@ impl Source {
         chunk_bytes: usize,
     ) -> Result<Scan, Error> {
         let schema = self.arrow_schema(wanted)?;
-        Ok(Scan::new(Arc::clone(&self.parts), wanted.to_vec(), schema, options, chunk_bytes))
+        Scan::new(Arc::clone(&self.parts), &self.kept, wanted.to_vec(), schema, options, chunk_bytes)
+    }
+
+    /// Bytes of the rows that a pass kept in memory for later ones.
+    pub fn kept_bytes(&self) -> usize {
+        self.kept.n_bytes()
+    }
+
+    /// Frees the rows that a pass kept. Later passes read the files again.
+    pub fn forget_kept(&self) {
+        self.kept.forget();
     }
 
     /// Where a row of the table is. Slow, for messages only: a text file is read up

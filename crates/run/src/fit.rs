@@ -113,7 +113,8 @@ fn fit_with(
     observer: &dyn Observer,
 ) -> Result<Fitted, Error> {
     let (fit, files) = while_digesting(source, || {
-        FitRun { source, test: test.as_ref(), method, given, resources, observer }.run()
+        let test = test.as_ref();
+        FitRun { source, test, method, given, resources, reads_again: false, observer }.run()
     })?;
     let FitOutcome { mut valuer, rows, n_resumed, checkpoint, sample, .. } = fit;
     valuer.history[0].files = files;
@@ -186,6 +187,8 @@ pub(crate) struct FitRun<'a> {
     pub(crate) method: &'static Method,
     pub(crate) given: &'a Given,
     pub(crate) resources: &'a Resources,
+    /// Whether the same rows are valued afterwards.
+    pub(crate) reads_again: bool,
     pub(crate) observer: &'a dyn Observer,
 }
 
@@ -226,6 +229,8 @@ impl FitRun<'_> {
         }
         let n_resumed = checkpoint.as_ref().and_then(Checkpoint::n_resumed);
         let how = How { method, given: of_fit(given) };
+        // A logistic fit reads its rows once for each step.
+        let budget = budget.keeping(self.reads_again || task == Task::Classification);
         let learned = self.learn(&how, task, &design, budget, checkpoint.as_mut())?;
         if task_guessed && task == Task::Regression && has_two_targets(&learned) {
             let target = design.target().unwrap_or_default().into();

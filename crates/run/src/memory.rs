@@ -1,5 +1,6 @@
 //! How large batches may be so that a run stays within its memory.
 
+use crate::scan::READ_AHEAD;
 use dshap::{BLOCK_ROWS, panel_rows};
 use dshap_io::{ScanOptions, Source};
 use dshap_models::{Error, Sums};
@@ -8,9 +9,13 @@ use dshap_table::Wanted;
 /// The program itself, its threads' stacks, and what allocators keep back.
 const BASE_BYTES: u64 = 24 << 20;
 
-/// A batch exists up to this many times: read and being read, its pieces before
-/// they are joined, encoded, and on its way out.
-const COPIES: u64 = 6;
+/// A batch exists up to this many times: worked on, waiting, being read, its pieces
+/// before they are joined, encoded, and on its way out.
+const COPIES: u64 = 5 + READ_AHEAD as u64;
+
+/// Batches of wide tables are larger than others, so that each thread has a block to sum,
+/// but no larger than this.
+const WIDE_BATCH_BYTES: usize = 128 << 20;
 
 /// Batches of a table in memory are copies, so they are small.
 const MEMORY_BATCH_BYTES: usize = 2 << 20;
@@ -26,6 +31,8 @@ const BEYOND_PIPES: u64 = 1 << 50;
 pub(crate) struct Budget {
     limit: Option<u64>,
     reserved: u64,
+    /// Whether later passes read the same rows, so that keeping them saves time.
+    keeps: bool,
     /// What is summed at once, now and in the pass that sums most.
     now: Sums,
     most: Sums,
@@ -33,7 +40,13 @@ pub(crate) struct Budget {
 
 impl Budget {
     pub(crate) fn new(limit: Option<u64>) -> Self {
-        Self { limit, reserved: 0, now: Sums::ONE, most: Sums::ONE }
+        Self { limit, reserved: 0, keeps: false, now: Sums::ONE, most: Sums::ONE }
+    }
+
+    /// The same budget for rows that are read more than once: they are kept in memory if
+    /// they fit.
+    pub(crate) fn keeping(self, yes: bool) -> Self {
+        Self { keeps: yes, ..self }
     }
 
     /// The same budget with these bytes set aside.
@@ -83,11 +96,19 @@ impl Budget {
         wanted: &[Wanted],
         n_columns: usize,
     ) -> Result<ScanOptions, Error> {
-        let mut options = ScanOptions::default();
+        let mut options = ScanOptions { row_multiple: BLOCK_ROWS, ..ScanOptions::default() };
         if source.is_in_memory() {
             options.batch_bytes = MEMORY_BATCH_BYTES;
+        } else {
+            let block_each = 8 * wanted.len() * BLOCK_ROWS * rayon::current_num_threads().next_power_of_two();
+            options.batch_bytes = options.batch_bytes.max(block_each.min(WIDE_BATCH_BYTES));
         }
-        let Some(limit) = self.limit else { return Ok(options) };
+        let Some(limit) = self.limit else {
+            if self.keeps && !source.is_in_memory() {
+                options.keep_bytes = spare_bytes() as usize;
+            }
+            return Ok(options);
+        };
         // One-hot columns make an encoded batch larger than it was when read.
         let growth = (n_columns as u64 + 1).div_ceil(wanted.len().max(1) as u64).max(1);
         let least = LEAST_BATCH_BYTES * (COPIES + growth);
@@ -95,9 +116,13 @@ impl Budget {
             // However it is read, a small table takes little; compression may hide a lot.
             let overhead = source.scan_overhead(wanted).min(n_bytes.saturating_mul(64));
             let sums = [self.now, self.most].map(|sums| arithmetic_bytes(n_bytes, n_columns, sums));
-            BASE_BYTES + self.reserved + sums[0].max(sums[1]) + overhead
+            BASE_BYTES + self.reserved + sums[0].max(sums[1]) + overhead + source.kept_bytes() as u64
         };
         let mut fixed_bytes = fixed(source.n_bytes_known().unwrap_or(BEYOND_PIPES));
+        if limit < fixed_bytes + least {
+            fixed_bytes -= source.kept_bytes() as u64;
+            source.forget_kept();
+        }
         if limit < fixed_bytes + least {
             // Less may do for a pipe, but only its end tells.
             fixed_bytes = fixed(source.n_bytes());
@@ -107,6 +132,10 @@ impl Budget {
             return Err(Error::TooLittleMemory { limit, needed: fixed_bytes + least, n_threads });
         }
         let batch_bytes = ((limit - fixed_bytes) / (COPIES + growth)).min(options.batch_bytes as u64);
+        if self.keeps && !source.is_in_memory() {
+            // Later passes may set more aside.
+            options.keep_bytes = ((limit - fixed_bytes - batch_bytes * (COPIES + growth)) / 2) as usize;
+        }
         Ok(ScanOptions { batch_bytes: batch_bytes as usize, ..options })
     }
 }

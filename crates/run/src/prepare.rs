@@ -138,7 +138,8 @@ impl Prepared {
         // A column to be carried through that is missing is reported before any pass.
         selection.carried(points.schema()).map_err(|e| at(e, points, 0))?;
         let source = reference.as_ref().unwrap_or(points);
-        let run = FitRun { source, test: tests.as_ref(), method, given, resources, observer };
+        let reads_again = reference.is_none();
+        let run = FitRun { source, test: tests.as_ref(), method, given, resources, reads_again, observer };
         let fit = run.run()?;
         let mut facts = FitFacts {
             rows: fit.rows,

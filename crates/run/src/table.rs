@@ -149,6 +149,8 @@ impl Reference for Table<'_> {
     }
 
     fn hold(&self, stage: Stage) -> Result<(HeldRows, RowCounts), Error> {
+        // They would be in memory twice.
+        self.source.forget_kept();
         let (mut batches, mut n_bytes) = (Vec::new(), 0);
         let counts = self.each_batch(stage, |encoded, read| {
             n_bytes += 8 * encoded.y.len() as u64 * (self.design.n_columns() as u64 + 1);
@@ -164,6 +166,7 @@ impl Reference for Table<'_> {
         most_bytes: u64,
         work: &mut (dyn FnMut(&HeldRows, Share) -> Result<(), Error> + Send),
     ) -> Result<RowCounts, Error> {
+        self.source.forget_kept();
         let row_bytes = 8 * (self.design.n_columns() as u64 + 1);
         let most_rows = (self.budget.share_of(most_bytes) / row_bytes).max(1) as usize;
         let (mut batches, mut n_waiting) = (Vec::new(), 0);

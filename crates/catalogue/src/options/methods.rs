@@ -384,6 +384,19 @@ pub static LISTS: OptionEntry = OptionEntry {
     ..SWITCH
 };
 
+/// Far rows that do not count.
+pub static TOLERANCE: OptionEntry = OptionEntry {
+    name: "tolerance",
+    placeholder: "SHARE",
+    takes: SHARE,
+    group: Group::Neighbours,
+    help: "Share of all weight that the furthest rows may have together and still not count",
+    details: "Each test row then lists only the rows nearest to it. With 0.001, lists of a large reference are short \
+              and values hardly change; the default counts every row.",
+    scope: Scope::MethodFit,
+    ..OF_METHODS
+};
+
 pub(super) const ALL: &[&OptionEntry] = &[
     &TASK,
     &M,
@@ -413,5 +426,6 @@ pub(super) const ALL: &[&OptionEntry] = &[
     &SYNERGY,
     &K,
     &METRIC,
+    &TOLERANCE,
     &LISTS,
 ];

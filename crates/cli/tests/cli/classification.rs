@@ -39,7 +39,7 @@ fn classification_is_guessed_or_given() {
     labels `no` (93), `yes` (107); `prob` is the probability of `yes`; ridge 1 for standardised columns (automatic)
     p = 4, q = 14, m = 200
     on rows left out: accuracy 0.725 (most frequent label 0.535), log-loss 0.565, AUC 0.774
-    the table was read 8 times: extra passes for labels and steps of the logistic fit
+    8 passes over the table: extra passes for labels and steps of the logistic fit
     values from -0.013805 to 0.0045742, half of them between 0.0022543 and 0.0039485
     1 row lies far below the others, by more than two standard errors
     next: `dshap clean t.csv --target y` tests whether fewer or corrected rows make a better model
@@ -56,7 +56,7 @@ fn classification_is_guessed_or_given() {
     labels `1` (107), `0` (93); `prob` is the probability of `0`; ridge 1 for standardised columns (automatic)
     p = 4, q = 32, m = 200
     on rows left out: accuracy 0.725 (most frequent label 0.535), log-loss 0.565, AUC 0.774
-    the table was read 8 times: extra passes for labels and steps of the logistic fit
+    8 passes over the table: extra passes for labels and steps of the logistic fit
     values from -2.0931 to 0.00012888, half of them between 5.2350e-5 and 0.00010454
     ");
 }
@@ -241,7 +241,7 @@ fn unknown_and_missing_labels_are_refused() {
     classification (guessed) of `y`, method gaussian: 0 of 1 row valued against a reference of 200
     labels `no` (93), `yes` (107); `prob` is the probability of `yes`; ridge 1 for standardised columns (automatic)
     p = 4, q = 14, m = 200
-    the reference was read 7 times: extra passes for labels and steps of the logistic fit
+    7 passes over the reference: extra passes for labels and steps of the logistic fit
     warning: 1 point row has a missing cell and has no value
     ");
     assert_snapshot!(folder.run("dshap value t.csv --target y --positive yess"), @"
@@ -300,7 +300,7 @@ fn embeddings_are_reduced_and_labels_have_their_parts() {
     3 principal components of 12 columns, 99.4 % of their variance
     p = 4, q = 14, m = 240
     on rows left out: accuracy 0.642 (most frequent label 0.521), log-loss 0.840
-    the table was read 10 times: extra passes for labels, principal components and steps of the logistic fit
+    10 passes over the table: extra passes for labels, principal components and steps of the logistic fit
     values from -0.038628 to 0.014747, half of them between 0.003898 and 0.0090843
     1 row lies far below the others, by more than two standard errors
     next: `dshap clean e.csv --target animal --pca 3` tests whether fewer or corrected rows make a better model

@@ -33,7 +33,7 @@ fn a_density_is_valued_row_by_row() {
     density, method closed: 120 rows, each valued against the others
     gaussian kernel, bandwidth 0.21721 (best of 13 by cross-validation), columns divided by their standard deviations
     4 columns, m = 120
-    the table was read 3 times: an extra pass for text columns and means
+    3 passes over the table: an extra pass for text columns and means
     values from -0.039215 to -0.0064752, half of them between -0.036456 and -0.026257
     ");
     assert_snapshot!(folder().run("dshap value t.csv --task density --exclude shop,city --kernel uniform --bandwidth 1.5 --scale none --m 10 --top 1"), @"

@@ -194,7 +194,7 @@ fn calibrated_values_take_one_pass_more() {
     --- stderr
     regression (guessed) of `y`, method calibrated: 300 rows, each valued against the others
     p = 3, q = 13, m = 300, noise variance 0.91724, R² 0.740 on rows left out
-    the table was read 3 times: an extra pass for calibration
+    3 passes over the table: an extra pass for calibration
     values from -0.0053403 to 0.0020129, half of them between 0.0008269 and 0.0016321
     21 rows lie far below the others, by more than two standard errors
     next: `dshap clean t.csv --target y` tests whether fewer or corrected rows make a better model

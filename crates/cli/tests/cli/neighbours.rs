@@ -38,7 +38,7 @@ fn labels_are_valued_by_their_neighbours() {
     3 nearest rows by euclidean distance, columns divided by their standard deviations
     all 60 reference rows serve as test rows, each without itself
     p = 4, q = 4, m = 60
-    the table was read 3 times: an extra pass for labels
+    3 passes over the table: an extra pass for labels
     values from -0.014663 to 0.014811, half of them between 0.0038801 and 0.01139
     ");
     assert_snapshot!(folder.run("dshap value new.csv --reference t.csv --test test.csv --target kind --exclude id --method knn --metric cosine --scale none --m 30 --q 6"), @"
@@ -61,7 +61,7 @@ fn labels_are_valued_by_their_neighbours() {
     5 nearest rows by cosine distance, columns as given
     30 test rows from `test.csv`
     p = 4, q = 6, m = 30
-    the reference was read 2 times: an extra pass for labels
+    2 passes over the reference: an extra pass for labels
     values from -0.0020332 to 0.0089769, half of them between 0.0010917 and 0.0036524
     ");
     assert_snapshot!(folder.run("dshap value t.csv --target kind --exclude id,soil --method knn-shapley --k 1 --samples 20 --seed 4 --top 2"), @"
@@ -77,7 +77,7 @@ fn labels_are_valued_by_their_neighbours() {
     nearest row by euclidean distance, columns divided by their standard deviations
     a sample of 20 reference rows serves as test rows, each without itself (seed 4)
     p = 2, sets of every size
-    the table was read 3 times: an extra pass for labels
+    3 passes over the table: an extra pass for labels
     values from -0.061797 to 0.073642, half of them between 0.0022689 and 0.027813
     ");
 }

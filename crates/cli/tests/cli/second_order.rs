@@ -51,7 +51,7 @@ fn second_order_values_come_with_their_parts() {
     a model refitted on each set, judged by log-loss; sandwich spread, κ = p + 1 = 4
     p = 3, q = 13, m = 300
     on rows left out: accuracy 0.740 (most frequent label 0.533), log-loss 0.471, AUC 0.851
-    the table was read 11 times: extra passes for labels, steps of the logistic fit and moments of refitted models
+    11 passes over the table: extra passes for labels, steps of the logistic fit and moments of refitted models
     values from -0.00031708 to 0.0034118, half of them between -1.1851e-7 and 0.00073957
     low values are not wrong labels; to find those, use `--method gaussian --sort penalty` or `--method knn`
     warning: 11 of 50 sets of 12 rows drawn from the reference have no fit (the labels are separated, or one is missing), but values count them as if they had one; with `--q 26` it is 1 of 50; with a `--ridge`, sets that have all labels have a fit
@@ -68,7 +68,7 @@ fn second_order_values_come_with_their_parts() {
     a model refitted on each set, judged by accuracy; sandwich spread
     p = 3, q = 13, m = 300
     on rows left out: accuracy 0.740 (most frequent label 0.533), log-loss 0.471, AUC 0.851
-    the table was read 21 times: extra passes for labels, steps of the logistic fit and moments of refitted models
+    21 passes over the table: extra passes for labels, steps of the logistic fit and moments of refitted models
     values from -0.0010843 to 0.00066655, half of them between 5.7494e-5 and 0.00035977
     low values are not wrong labels; to find those, use `--method gaussian --sort penalty` or `--method knn`
     ");
@@ -84,7 +84,7 @@ fn second_order_values_come_with_their_parts() {
     a model refitted on each set, judged by log-loss; model spread, small ridge 0.5, κ = 6.5000 (given)
     p = 3, q = 16, m = 300
     on rows left out: accuracy 0.740 (most frequent label 0.533), log-loss 0.471, AUC 0.851
-    the table was read 10 times: extra passes for labels, steps of the logistic fit and moments of refitted models
+    10 passes over the table: extra passes for labels, steps of the logistic fit and moments of refitted models
     values from -0.0036237 to 0.0017522, half of them between 0.00038425 and 0.00062233
     low values are not wrong labels; to find those, use `--method gaussian --sort penalty` or `--method knn`
     warning: a small ridge of 0.5 is 50 % of the curvature of the smallest sets in some direction, too much for a first-order correction; use `--ridge 0.5` instead, or a larger `--q`
@@ -156,7 +156,7 @@ fn three_labels_have_one_model_where_possible() {
     a model refitted on each set, judged by log-loss; sandwich spread, κ = p + 1 = 4
     p = 3, q = 16, m = 300
     on rows left out: accuracy 0.597 (most frequent label 0.497), log-loss 0.905
-    the table was read 19 times: extra passes for labels, steps of the logistic fit and moments of refitted models
+    19 passes over the table: extra passes for labels, steps of the logistic fit and moments of refitted models
     values from -0.00054331 to 0.0036809, half of them between -2.4876e-5 and 0.0013345
     low values are not wrong labels; to find those, use `--method gaussian --sort penalty` or `--method knn`
     warning: one model tells all labels apart, so a value is not a sum over labels: `--per-class` adds probabilities only
@@ -174,7 +174,7 @@ fn three_labels_have_one_model_where_possible() {
     a model refitted on each set, judged by brier; sandwich spread; one softmax model needs log-loss without a ridge
     p = 3, q = 13, m = 300
     on rows left out: accuracy 0.597 (most frequent label 0.497), log-loss 0.904
-    the table was read 12 times: extra passes for labels, steps of the logistic fit and moments of refitted models
+    12 passes over the table: extra passes for labels, steps of the logistic fit and moments of refitted models
     values from -0.00072547 to 0.0016003, half of them between 0.00022198 and 0.00061975
     low values are not wrong labels; to find those, use `--method gaussian --sort penalty` or `--method knn`
     warning: 11 of 50 sets of 12 rows drawn from the reference have no fit (the labels are separated, or one is missing), but values count them as if they had one; with `--q 26` it is 0 of 50; with a `--ridge`, sets that have all labels have a fit

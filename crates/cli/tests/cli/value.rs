@@ -342,7 +342,7 @@ fn text_and_booleans_become_columns_of_their_own() {
     --- stderr
     regression (guessed) of `price`, method gaussian: 22 rows, each valued against the others
     p = 5, q = 15, m = 22, noise variance 41.362, R² 0.955 on rows left out
-    the table was read 3 times: an extra pass for text columns and means
+    3 passes over the table: an extra pass for text columns and means
     values from -3.6870 to 1.5446, half of them between 0.62247 and 1.0172
     1 row lies far below the others, by more than two standard errors
     next: `dshap clean goods.csv --target price` tests whether fewer or corrected rows make a better model
@@ -488,7 +488,7 @@ fn dependent_and_constant_columns_are_dropped_by_name() {
     --- stderr
     regression (guessed) of `price`, method gaussian: 22 rows, each valued against the others
     p = 2, q = 12, m = 22, noise variance 42.102, R² 0.964 on rows left out
-    the table was read 3 times: an extra pass for text columns and means
+    3 passes over the table: an extra pass for text columns and means
     values from -3.0770 to 0.82368, half of them between 0.15796 and 0.45442
     1 row lies far below the others, by more than two standard errors
     next: `dshap clean goods.csv --target price` tests whether fewer or corrected rows make a better model

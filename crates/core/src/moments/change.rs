@@ -66,9 +66,11 @@ impl Moments {
             self.peak = Some(peaks);
         }
         self.make_alike(other);
-        match (self.form, other.triangle()) {
-            (MomentsForm::Triangle, Some(triangle)) => self.add_triangle(&triangle, &delta, weight),
-            _ => self.add_products(other, &delta, 1.0, weight),
+        // A triangle is as costly as a fit, so it is made only where it is needed.
+        let triangle = if self.form == MomentsForm::Triangle { other.triangle() } else { None };
+        match triangle {
+            Some(triangle) => self.add_triangle(&triangle, &delta, weight),
+            None => self.add_products(other, &delta, 1.0, weight),
         }
         for (offset, d) in self.offset.iter_mut().zip(&delta) {
             *offset += d * (w2 / (w1 + w2));

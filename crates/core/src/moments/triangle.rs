@@ -61,7 +61,8 @@ impl Moments {
     /// With `A = L⁻¹Gᵀ` for rows `G`, what is left is `L(I − AAᵀ)Lᵀ`, so directions with
     /// little variation keep their digits.
     pub(super) fn take_from_triangle(&mut self, other: &Moments, delta: &[f64], weight: f64) -> bool {
-        let (MomentsForm::Triangle, Some(gone)) = (self.form, other.triangle()) else { return false };
+        let MomentsForm::Triangle = self.form else { return false };
+        let Some(gone) = other.triangle() else { return false };
         let rows = rows_of(&gone, delta, weight);
         let k = delta.len();
         let lower = &self.lower;

@@ -120,7 +120,9 @@ mod weights;
 
 pub use kept::KeptLists;
 pub use near::{near_rows, nearest_rows};
-pub use options::{DEFAULT_K, Metric, NeighbourOptions, NeighbourTask, Scale, TestRows, sample_rows};
+pub use options::{
+    DEFAULT_K, DEFAULT_TOLERANCE, Metric, NeighbourOptions, NeighbourTask, Scale, TestRows, sample_rows,
+};
 pub use pass::TestMeans;
 pub use search::Search;
 pub use space::ReferenceSpace;

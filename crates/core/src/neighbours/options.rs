@@ -8,6 +8,10 @@ use rand_chacha::rand_core::{Rng, SeedableRng};
 /// The default `k`.
 pub const DEFAULT_K: usize = 5;
 
+/// The share of all weight that far rows may have without counting: less than a double can
+/// tell.
+pub const DEFAULT_TOLERANCE: f64 = 1e-16;
+
 /// What neighbours predict.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum NeighbourTask {
@@ -87,7 +91,13 @@ pub struct NeighbourOptions {
 impl NeighbourOptions {
     /// The defaults for a task.
     pub fn new(task: NeighbourTask) -> Self {
-        Self { k: DEFAULT_K, task, metric: Metric::default(), scale: Scale::default(), tolerance: 1e-16 }
+        Self {
+            k: DEFAULT_K,
+            task,
+            metric: Metric::default(),
+            scale: Scale::default(),
+            tolerance: DEFAULT_TOLERANCE,
+        }
     }
 
     pub(super) fn check(&self) -> Result<(), Error> {

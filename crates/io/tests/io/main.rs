@@ -11,6 +11,7 @@ mod fuzz;
 mod interrupt;
 mod ipc;
 mod judge;
+mod kept;
 mod memory;
 mod ndjson;
 mod npy;

@@ -47,7 +47,8 @@ pub const FORMAT_VERSION: u32 = 7;
 pub(crate) fn version_for(model: &dyn Model, how: &How) -> u32 {
     let method = how.method;
     match (method.makes, model.task()) {
-        // Earlier ones would read the whole file and then sort all rows nonetheless.
+        // Earlier ones would silently count all rows, or sort them although lists are there.
+        _ if model.of::<NeighbourModel>().is_some_and(NeighbourModel::wants_short_lists) => 7,
         _ if model.of::<NeighbourModel>().is_some_and(|model| model.saved_lists().is_some()) => 7,
         // Earlier ones would silently average over targets.
         _ if general::targets(how) == SetTargets::Observed => 7,

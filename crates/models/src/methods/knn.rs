@@ -3,10 +3,10 @@
 use super::shared::*;
 use crate::method::{Makes, Method};
 use crate::neighbours::DEFAULT_TESTS;
-use dshap::neighbours::DEFAULT_K;
+use dshap::neighbours::{DEFAULT_K, DEFAULT_TOLERANCE};
 use dshap_catalogue::options::{
     CHECKPOINT, DEPENDENT, K, LISTS, METRIC, NO_INTERCEPT, PER_CLASS, POSITIVE, Q, REFIT_INTERCEPT, RIDGE,
-    SAMPLES, SCALE, SEED, TEST, WEIGHT,
+    SAMPLES, SCALE, SEED, TEST, TOLERANCE, WEIGHT,
 };
 use dshap_catalogue::{Default, Measures, MethodEntry, MethodKind, OptionEntry, Parts, Rule, Takes};
 
@@ -66,6 +66,7 @@ pub(crate) static KNN: Method = Method {
             TAKES_SCALE,
             TAKES_SAMPLES,
             TAKES_SEED,
+            Takes::new(&TOLERANCE).default(Default::Number(DEFAULT_TOLERANCE)),
             Takes::new(&LISTS),
             TAKES_SEMIVALUE,
             TAKES_STDERR,

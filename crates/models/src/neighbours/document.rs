@@ -6,7 +6,7 @@ use crate::file::{Arrays, InputFile, Reading, named};
 use crate::held_rows::HeldRows;
 use dshap::Sizes;
 use dshap::neighbours::{KeptLists, Metric, Scale, TestRows};
-use dshap_catalogue::options::{LISTS, METRIC, SAMPLES, SCALE, SEED};
+use dshap_catalogue::options::{LISTS, METRIC, SAMPLES, SCALE, SEED, TOLERANCE};
 use dshap_catalogue::{Given, OptionEntry, Value};
 use dshap_table::{Design, Labels};
 use serde::{Deserialize, Serialize};
@@ -30,6 +30,10 @@ pub(crate) struct NeighbourDocument {
     /// Absent if they were not given.
     samples: Option<usize>,
     seed: Option<u64>,
+    /// The share of all weight that far rows may have without counting; absent if it was
+    /// not given.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    tolerance: Option<f64>,
     /// Places that each list of neighbours has at least; absent if none are saved.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     lists: Option<usize>,
@@ -46,6 +50,7 @@ pub(super) fn write(model: &NeighbourModel) -> (NeighbourDocument, Arrays) {
         test_left_out: model.n_tests_left_out,
         samples: given.size(&SAMPLES),
         seed: given.count(&SEED),
+        tolerance: given.number(&TOLERANCE),
         lists: None,
     };
     let (x, y) = model.reference.to_parts();
@@ -131,6 +136,7 @@ fn given_for(stored: &NeighbourDocument) -> Result<Given, String> {
     set(&SCALE, (scale != Scale::default()).then(|| Value::Word(scale_word(scale).into())))?;
     set(&SAMPLES, stored.samples.map(|samples| Value::Count(samples as u64)))?;
     set(&SEED, stored.seed.map(Value::Count))?;
+    set(&TOLERANCE, stored.tolerance.map(Value::Number))?;
     set(&LISTS, stored.lists.map(|_| Value::On))?;
     Ok(given)
 }
@@ -167,6 +173,7 @@ mod tests {
             test_left_out: 0,
             samples,
             seed,
+            tolerance: None,
             lists: None,
         }
     }
@@ -182,6 +189,8 @@ mod tests {
     #[test]
     fn words_that_nobody_wrote_are_refused() {
         let wrong = [stored("Cosine", "std", None, None), stored("cosine", "", None, None)];
+        let too_much = NeighbourDocument { tolerance: Some(1.0), ..stored("cosine", "none", None, None) };
+        assert!(given_for(&too_much).is_err());
         assert!(wrong.iter().all(|stored| given_for(stored).is_err()));
         assert!(given_for(&stored("cosine", "std", Some(0), None)).is_err());
     }

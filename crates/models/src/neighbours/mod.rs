@@ -39,10 +39,10 @@ use dshap::neighbours::{
     sample_rows,
 };
 use dshap::{Sizes, Valuer};
-use dshap_catalogue::options::SAMPLES;
+use dshap_catalogue::options::{SAMPLES, TOLERANCE};
 use dshap_catalogue::{Given, Task};
 use dshap_table::{Design, Labels};
-use options::{is_finite, metric, most_tests, of_fit, scale, seed};
+use options::{is_finite, metric, most_tests, of_fit, scale, seed, tolerance};
 use rows::NeighbourRows;
 use sizes::NeighbourSizes;
 use std::ops::Range;
@@ -193,10 +193,16 @@ impl NeighbourModel {
         rows
     }
 
+    /// Whether far rows do not count although they have weight.
+    pub(crate) fn wants_short_lists(&self) -> bool {
+        self.given.has(&TOLERANCE)
+    }
+
     /// Bytes of the index that may find near rows. None is made where the smallest sets
-    /// are as small as can be, since far rows have weight then.
+    /// are as small as can be and all weight counts, since far rows have weight then.
     fn index_bytes(&self, how: &How, sizes: Sizes) -> u64 {
-        if is_finite(how.method) || sizes.min() <= options::k(how).saturating_add(1) {
+        let all_count = sizes.min() <= options::k(how).saturating_add(1) && !self.wants_short_lists();
+        if is_finite(how.method) || all_count {
             return 0;
         }
         NeighbourValuer::index_bytes(self.reference.n_rows(), self.reference.x().ncols())
@@ -241,7 +247,8 @@ impl NeighbourModel {
 
     fn options(&self, k: usize) -> NeighbourOptions {
         let (metric, scale) = (metric(&self.given), scale(&self.given));
-        NeighbourOptions { k, metric, scale, ..NeighbourOptions::new(self.task) }
+        let tolerance = tolerance(&self.given);
+        NeighbourOptions { k, metric, scale, tolerance, ..NeighbourOptions::new(self.task) }
     }
 
     /// What values the points of a run.

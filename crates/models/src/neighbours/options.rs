@@ -2,8 +2,8 @@
 
 use crate::how::How;
 use crate::method::{Makes, Method};
-use dshap::neighbours::{DEFAULT_K, Metric, Scale};
-use dshap_catalogue::options::{K, LISTS, METRIC, SAMPLES, SCALE, SEED};
+use dshap::neighbours::{DEFAULT_K, DEFAULT_TOLERANCE, Metric, Scale};
+use dshap_catalogue::options::{K, LISTS, METRIC, SAMPLES, SCALE, SEED, TOLERANCE};
 use dshap_catalogue::{Given, OptionEntry};
 
 /// Most reference rows that are test rows unless more are asked for: time grows
@@ -11,7 +11,7 @@ use dshap_catalogue::{Given, OptionEntry};
 pub const DEFAULT_TESTS: usize = 10_000;
 
 /// The options that a fit settles.
-const OF_FIT: [&OptionEntry; 5] = [&METRIC, &SCALE, &SAMPLES, &SEED, &LISTS];
+const OF_FIT: [&OptionEntry; 6] = [&METRIC, &SCALE, &SAMPLES, &SEED, &TOLERANCE, &LISTS];
 
 /// All metrics.
 pub(super) const METRICS: [Metric; 3] = [Metric::Euclidean, Metric::Manhattan, Metric::Cosine];
@@ -39,6 +39,11 @@ pub(super) fn most_tests(given: &Given) -> usize {
 /// The seed of that sample.
 pub(super) fn seed(given: &Given) -> u64 {
     given.count(&SEED).unwrap_or(0)
+}
+
+/// The share of all weight that the furthest rows may have together without counting.
+pub(super) fn tolerance(given: &Given) -> f64 {
+    given.number(&TOLERANCE).unwrap_or(DEFAULT_TOLERANCE)
 }
 
 /// Whether lists are saved with the valuer.

@@ -6,7 +6,9 @@ use dshap::neighbours::{
     Metric, NeighbourOptions, NeighbourTask, NeighbourValuer, Scale, TestRows, sample_rows,
 };
 use dshap::{Rows, Sizes, Values};
-use dshap_catalogue::options::{K, M, METRIC, MISSING, Q, SAMPLES, SCALE, SEED, STDERR, TASK, TEST};
+use dshap_catalogue::options::{
+    K, LISTS, M, METRIC, MISSING, Q, SAMPLES, SCALE, SEED, STDERR, TASK, TEST, TOLERANCE,
+};
 use dshap_catalogue::{Misuse, Task, Value};
 use dshap_models::neighbours::DEFAULT_TESTS;
 use dshap_models::{Fixed, RowRole};
@@ -438,4 +440,41 @@ fn an_index_of_neighbours_needs_no_more_memory_than_there_is() {
     }
     let large = Some(15_000);
     assert_eq!(run(large, Some(limit)).unwrap(), run(large, None).unwrap());
+}
+
+/// A tolerance leaves out far rows, by at most what it promises, and is saved with the valuer.
+#[test]
+fn a_tolerance_changes_values_by_no_more_than_it_says() {
+    for labels in [false, true] {
+        let folder = Folder::new();
+        let tables = [Table::new(11, 900, labels), Table::new(12, 40, labels), Table::new(13, 60, labels)];
+        for (name, table) in ["reference.csv", "points.csv", "test.csv"].into_iter().zip(&tables) {
+            folder.write(name, &table.csv());
+        }
+        let against =
+            |asked: Asked| with_test(asked, &folder, "test.csv").against(&[folder.name("reference.csv")]);
+        let tolerance = 0.03;
+        let (exact, _) = folder.value("points.csv", against(knn(3)));
+        let short = knn(3).set(&TOLERANCE, tolerance);
+        let (found, _) = folder.value("points.csv", against(short.clone()));
+        let (exact, found) = (column(&exact, "value"), column(&found, "value"));
+        // Of all weight, at most 1, so much is left out; a squared error changes by 4·max(y − y_t)² at most.
+        let range = |of: &[&Table]| {
+            let all = || of.iter().flat_map(|table| table.y.iter());
+            all().fold(f64::MIN, |most, y| y.max(most)) - all().fold(f64::MAX, |least, y| y.min(least))
+        };
+        let scale = if labels { 1.0 } else { 4.0 * range(&[&tables[0], &tables[1], &tables[2]]).powi(2) };
+        let most = found.iter().zip(&exact).map(|(found, exact)| (found - exact).abs()).fold(0.0, f64::max);
+        assert!(most > 0.0 && most <= tolerance / 3.0 * scale, "{most}, labels: {labels}");
+
+        // Saved, with lists and without: the same bits.
+        for (name, fitted) in [("v.dshap", short.clone()), ("lists.dshap", short.on(&LISTS))] {
+            folder.fit(&["reference.csv"], with_test(fitted, &folder, "test.csv"), name);
+            let (again, _) = folder.value_by("points.csv", name, Asked::nothing());
+            assert_same_bits(&column(&again, "value"), &found, name);
+        }
+        let size = |name: &str| std::fs::metadata(folder.name(name)).unwrap().len();
+        let n_places = (size("lists.dshap") - size("v.dshap")) / 8;
+        assert!(n_places < 60 * 900 / 4, "{n_places} places: the lists are short");
+    }
 }

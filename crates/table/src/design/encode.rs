@@ -6,6 +6,10 @@ use arrow_array::cast::AsArray;
 use arrow_array::types::Float64Type;
 use arrow_array::{Array, ArrayRef, RecordBatch};
 use faer::Mat;
+use rayon::prelude::*;
+
+/// From this many cells on, features are encoded on all threads.
+const CELLS_FOR_THREADS: usize = 1 << 18;
 
 /// Rows of a batch as numbers.
 #[derive(Debug, Clone)]
@@ -87,48 +91,11 @@ impl Design {
         batch: &RecordBatch,
         remaining: Option<Vec<usize>>,
     ) -> Result<Encoded, Error> {
-        let first_level = self.parts.first_level();
         let n_rows = remaining.as_ref().map_or(batch.num_rows(), Vec::len);
         let rows = Remaining { rows: remaining.as_deref(), n_rows };
 
         x.resize_with(n_rows, self.encoded.len(), |_, _| 0.0);
-        let (mut next, mut n_filled) = (0, 0);
-        for (index, encoding) in self.parts.encodings.iter().enumerate() {
-            let cells = batch.column(index);
-            match encoding {
-                Encoding::Number { fill } => {
-                    n_filled += self.copy_numbers(index, cells, *fill, rows, x.col_as_slice_mut(next))?;
-                    next += 1;
-                }
-                Encoding::Date { form, has_hour, fill } => {
-                    let (dates, n_missing) = self.dates(index, cells, fill.is_some(), rows)?;
-                    n_filled += n_missing;
-                    for part in 0..form.suffixes(*has_hour).len() {
-                        for (cell, days) in x.col_as_slice_mut(next).iter_mut().zip(&dates) {
-                            let filled = fill.as_ref().map_or(f64::NAN, |fill| fill[part]);
-                            *cell = days.map_or(filled, |days| form.numbers(days)[part]);
-                        }
-                        next += 1;
-                    }
-                }
-                Encoding::OneHot { levels, fill } => {
-                    let codes = self.codes(index, cells, levels, fill.is_some(), rows)?;
-                    n_filled += codes.iter().filter(|code| matches!(code, Code::Missing)).count() as u64;
-                    for level in first_level..levels.len() {
-                        for (cell, code) in x.col_as_slice_mut(next).iter_mut().zip(&codes) {
-                            *cell = match code {
-                                Code::Level(code) => f64::from(*code == level),
-                                Code::Unseen => 0.0,
-                                Code::Missing => {
-                                    fill.as_ref().map_or(f64::NAN, |fill| fill[level - first_level])
-                                }
-                            };
-                        }
-                        next += 1;
-                    }
-                }
-            }
-        }
+        let n_filled = self.encode_features(batch, rows, &mut x)?;
         let y = match &self.parts.target {
             Some(target) => self.targets(target, batch.column(self.parts.features.len()), rows)?,
             None => vec![0.0; n_rows],
@@ -142,6 +109,75 @@ impl Design {
             x = projection.apply(x.as_ref());
         }
         Ok(Encoded { x, y, weights, n_filled, remaining })
+    }
+
+    /// Encodes each feature into its columns of `x`; returns how many cells were filled.
+    fn encode_features(
+        &self,
+        batch: &RecordBatch,
+        rows: Remaining<'_>,
+        x: &mut Mat<f64>,
+    ) -> Result<u64, Error> {
+        let is_large = rows.n_rows * self.encoded.len() >= CELLS_FOR_THREADS;
+        let mut columns = x.col_iter_mut().map(|column| {
+            column.try_as_col_major_mut().expect("an owned matrix is column-major").as_slice_mut()
+        });
+        let mut jobs: Vec<(usize, &Encoding, Vec<&mut [f64]>)> =
+            Vec::with_capacity(self.parts.encodings.len());
+        for (index, encoding) in self.parts.encodings.iter().enumerate() {
+            let width = self.parts.width(encoding);
+            jobs.push((index, encoding, columns.by_ref().take(width).collect()));
+        }
+        let encode = |(index, encoding, mut out): (usize, &Encoding, Vec<&mut [f64]>)| {
+            self.encode_feature(index, encoding, batch.column(index), rows, &mut out)
+        };
+        let n_filled: Vec<Result<u64, Error>> = match is_large {
+            true => jobs.into_par_iter().map(encode).collect(),
+            false => jobs.into_iter().map(encode).collect(),
+        };
+        // In order, so that the error is that of the first column with one.
+        n_filled.into_iter().sum()
+    }
+
+    /// Encodes one feature into its columns; returns how many cells were filled.
+    fn encode_feature(
+        &self,
+        index: usize,
+        encoding: &Encoding,
+        cells: &ArrayRef,
+        rows: Remaining<'_>,
+        out: &mut [&mut [f64]],
+    ) -> Result<u64, Error> {
+        match encoding {
+            Encoding::Number { fill } => {
+                out.iter_mut().map(|out| self.copy_numbers(index, cells, *fill, rows, out)).sum()
+            }
+            Encoding::Date { form, fill, .. } => {
+                let (dates, n_missing) = self.dates(index, cells, fill.is_some(), rows)?;
+                for (part, out) in out.iter_mut().enumerate() {
+                    let filled = fill.as_ref().map_or(f64::NAN, |fill| fill[part]);
+                    for (cell, days) in out.iter_mut().zip(&dates) {
+                        *cell = days.map_or(filled, |days| form.numbers(days)[part]);
+                    }
+                }
+                Ok(n_missing)
+            }
+            Encoding::OneHot { fill, levels } => {
+                let codes = self.codes(index, cells, levels, fill.is_some(), rows)?;
+                let first_level = self.parts.first_level();
+                for (place, out) in out.iter_mut().enumerate() {
+                    let filled = fill.as_ref().map_or(f64::NAN, |fill| fill[place]);
+                    for (cell, code) in out.iter_mut().zip(&codes) {
+                        *cell = match code {
+                            Code::Level(code) => f64::from(*code == first_level + place),
+                            Code::Unseen => 0.0,
+                            Code::Missing => filled,
+                        };
+                    }
+                }
+                Ok(codes.iter().filter(|code| matches!(code, Code::Missing)).count() as u64)
+            }
+        }
     }
 
     fn targets(&self, target: &Wanted, cells: &ArrayRef, rows: Remaining<'_>) -> Result<Vec<f64>, Error> {

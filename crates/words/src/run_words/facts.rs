@@ -150,7 +150,7 @@ pub fn measure(utility: &str) -> &str {
     }
 }
 
-/// Why a table was read more often than once, if it was.
+/// Why there was more than one pass over a table, if there was.
 pub fn passes(summary: &Summary) -> String {
     if summary.reference_passes <= 1 {
         return String::new();
@@ -163,7 +163,7 @@ pub fn passes(summary: &Summary) -> String {
         [_] => "an extra pass",
         _ => "extra passes",
     };
-    format!("the {what} was read {times} times: {many} for {}\n", listed(&words))
+    format!("{times} passes over the {what}: {many} for {}\n", listed(&words))
 }
 
 /// What a pass is for.
