@@ -44,7 +44,7 @@ fn assert_same_rows(source: &Source, wanted: &[Wanted], found: &[Batch], expecte
 fn a_later_pass_gets_the_same_rows_also_in_other_columns_and_smaller_batches() {
     let folder = folder();
     let path = table(&folder);
-    let fresh = Source::open(&[path.clone()]).unwrap();
+    let fresh = Source::open(std::slice::from_ref(&path)).unwrap();
     let source = Source::open(&[path]).unwrap();
     scan(&source, &all(), keeping(1 << 20));
     assert!(source.kept_bytes() >= 16 * N_ROWS, "{}", source.kept_bytes());
@@ -67,7 +67,7 @@ fn a_later_pass_gets_the_same_rows_also_in_other_columns_and_smaller_batches() {
 fn rows_that_are_kept_are_not_read_again() {
     let folder = folder();
     let path = table(&folder);
-    let source = Source::open(&[path.clone()]).unwrap();
+    let source = Source::open(std::slice::from_ref(&path)).unwrap();
     scan(&source, &all(), keeping(1 << 20));
     let mut again = source.scan(&all(), ScanOptions::default()).unwrap();
     std::thread::sleep(Duration::from_millis(30));

@@ -42,7 +42,7 @@ pub fn merge(parts: &[(&Path, &FittedValuer)], observer: &dyn Observer) -> Resul
         second: path.display().to_string(),
         why,
     };
-    let models = mergeable(parts, &cannot)?;
+    let models = mergeable(parts, cannot)?;
     let first_model = models[0];
 
     let mut design = first.design.clone();
