@@ -150,7 +150,7 @@ class KnnValuer(SparkValuer):
     _ONE_MACHINE = OneMachineClassification
     _FIXED = {"method": "knn"}
     #: Parameters of nearest neighbours.
-    _TAKEN = ("m", "q", "semivalue", "k", "metric", "scale", "samples", "seed", "categorical", "rare_levels", "missing", "unseen")
+    _TAKEN = ("m", "q", "semivalue", "k", "metric", "scale", "samples", "tolerance", "seed", "categorical", "rare_levels", "missing", "unseen")
 
     @classmethod
     def _known(cls) -> dict[str, tuple[Any, str]]:
