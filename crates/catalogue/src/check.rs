@@ -106,7 +106,7 @@ pub fn check(
             return Err(Misuse::OtherWord { setting: given.setting(option), method: method.name, words });
         }
     }
-    check_pairs(given)?;
+    check_pairs_of(given, OptionEntry::is_of_methods)?;
     match method.rules.iter().find(|rule| (rule.is_broken)(given, task)) {
         None => Ok(()),
         Some(rule) => {
@@ -116,15 +116,23 @@ pub fn check(
     }
 }
 
-/// Checks what goes together whatever the method. How a run goes is for front ends to settle, so
-/// that only options of methods need another one here.
-fn check_pairs(given: &Given) -> Result<(), Misuse> {
+/// Checks what goes together whatever the method, for front ends that know all options of a run.
+///
+/// # Errors
+///
+/// The first [`Misuse::Conflict`].
+pub fn check_pairs(given: &Given) -> Result<(), Misuse> {
+    check_pairs_of(given, |_| true)
+}
+
+/// Only options for which `needs` holds need another one. How a run goes is for front ends to
+/// settle, so that [`check`] asks for options of methods only.
+fn check_pairs_of(given: &Given, needs: fn(&OptionEntry) -> bool) -> Result<(), Misuse> {
     if let Some(pair) = APART.iter().find(|pair| given.has(pair.option) && given.has(pair.other)) {
         let settings = vec![given.setting(pair.option), given.setting(pair.other)];
         return Err(Misuse::Conflict { settings, why: pair.why });
     }
-    let lacks =
-        |option: &OptionEntry, other| option.is_of_methods() && given.has(option) && !given.has(other);
+    let lacks = |option: &OptionEntry, other| needs(option) && given.has(option) && !given.has(other);
     match TOGETHER.iter().find(|pair| lacks(pair.option, pair.other)) {
         Some(pair) => Err(Misuse::Conflict { settings: vec![given.setting(pair.option)], why: pair.why }),
         None => Ok(()),

@@ -42,7 +42,7 @@ mod parts;
 mod task;
 mod value;
 
-pub use check::{Misuse, check, check_several, takers};
+pub use check::{Misuse, check, check_pairs, check_several, takers};
 pub use given::Given;
 pub use markup::spelled;
 pub use method::{Default, Measures, MethodEntry, MethodKind, Rule, Takes};

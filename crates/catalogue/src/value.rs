@@ -94,12 +94,15 @@ pub(crate) const FROM_ZERO: Kind = Kind::Number { least: 0.0, above: false, belo
 /// A share: from 0 to below 1.
 pub(crate) const SHARE: Kind = Kind::Number { least: 0.0, above: false, below: 1.0 };
 
+/// The most of counts that nothing else bounds: all whole numbers up to it are doubles.
+const NO_BOUND: u64 = 1_000_000_000_000_000;
+
 /// A number of rows or columns. Beyond the largest, sums of set sizes no longer
 /// fit the numbers they are counted with.
-pub(crate) const SIZE: Kind = Kind::Count { least: 1, most: 1_000_000_000_000_000 };
+pub(crate) const SIZE: Kind = Kind::Count { least: 1, most: NO_BOUND };
 
 /// The same, or several of them.
-pub(crate) const SIZES: Kind = Kind::Counts { least: 1, most: 1_000_000_000_000_000 };
+pub(crate) const SIZES: Kind = Kind::Counts { least: 1, most: NO_BOUND };
 
 impl Kind {
     /// The value that a text stands for, if it stands for one.
@@ -170,8 +173,11 @@ impl Kind {
                 format!("a number from {least} to below {below}")
             }
             Kind::Number { least, .. } => format!("a number of at least {least}"),
-            Kind::Count { least, most: u64::MAX } => format!("a whole number of at least {least}"),
+            Kind::Count { least, most } if most >= NO_BOUND => format!("a whole number of at least {least}"),
             Kind::Count { least, most } => format!("a whole number from {least} to {most}"),
+            Kind::Counts { least, most } if most >= NO_BOUND => {
+                format!("a whole number of at least {least}, or several different ones")
+            }
             Kind::Counts { least, most } => {
                 format!("a whole number from {least} to {most}, or several different ones")
             }

@@ -21,6 +21,9 @@ pub fn run(words: impl IntoIterator<Item = OsString>) -> u8 {
     let matches =
         args::command().try_get_matches_from(words).unwrap_or_else(|error| args::with_tip(error).exit());
     let typed = args::Typed::of(&matches).unwrap_or_else(|error| error.exit());
+    if let Err(failure) = typed.check_pairs() {
+        return failure.report();
+    }
     if typed.memory().is_some() {
         restart_with_tame_allocator();
     }

@@ -45,7 +45,10 @@ pub(crate) use other::{InspectArgs, MethodsArgs, Other};
 pub(crate) use owners::{OwnersArgs, PayoutArgs, VerifyArgs};
 pub(crate) use tips::with_tip;
 
+use crate::failure::Failure;
+use crate::speech::CommandLine;
 use clap::{ArgMatches, Args as _, Command, FromArgMatches as _, Subcommand as _};
+use dshap_catalogue::Given;
 use dshap_catalogue::options::MEMORY;
 
 /// The command line: all commands and their flags.
@@ -151,19 +154,36 @@ impl Typed {
 
     /// The limit on memory, if there is one.
     pub(crate) fn memory(&self) -> Option<u64> {
-        let given = match self {
+        match self {
+            Typed::Other(Other::Serve(args)) => Some(args.memory),
+            _ => self.given()?.count(&MEMORY),
+        }
+    }
+
+    /// Options that cannot be used together, or mean nothing alone, with the catalogue's reason.
+    pub(crate) fn check_pairs(&self) -> Result<(), Failure> {
+        let checked = self.given().map_or(Ok(()), dshap_catalogue::check_pairs);
+        checked.map_err(|misuse| Failure::usage(dshap_words::misuse(&misuse, &CommandLine::default())))
+    }
+
+    /// The options of the catalogue, where the command has any.
+    fn given(&self) -> Option<&Given> {
+        Some(match self {
             Typed::Value(args) | Typed::Report(args) => &args.given,
             Typed::Teach(args) => &args.value.given,
             Typed::Explain(args) => &args.value.given,
+            Typed::Look(args) => &args.given,
             Typed::Fit(args) => &args.given,
             Typed::Update(args) => &args.given,
+            Typed::Merge(args) => &args.given,
             Typed::Owners(args) => &args.given,
+            Typed::Payout(args) => &args.given,
             Typed::Clean(args) => &args.given,
             Typed::Evaluate(args) | Typed::Compare(args) => &args.given,
-            Typed::Other(Other::Serve(args)) => return Some(args.memory),
-            _ => return None,
-        };
-        given.count(&MEMORY)
+            Typed::Demo | Typed::Inspect(_) | Typed::Verify(_) | Typed::Methods(_) | Typed::Other(_) => {
+                return None;
+            }
+        })
     }
 }
 

@@ -115,30 +115,14 @@ impl Verb {
         }
     }
 
-    /// Options that cannot be given together with an option, whatever the method.
-    fn excludes(self, option: &OptionEntry) -> Vec<&'static str> {
-        let pairs = options::APART.iter().filter(|pair| pair.option.name == option.name);
-        pairs.map(|pair| pair.other).filter(|other| self.has(other)).map(|other| other.name).collect()
-    }
-
-    /// An option without which an option means nothing.
-    fn requires(option: &OptionEntry) -> Option<&'static str> {
-        let mut pairs = options::TOGETHER.iter();
-        pairs.find(|pair| pair.option.name == option.name).map(|pair| pair.other.name)
-    }
-
     /// All flags of the command, in the order of help.
     pub(super) fn flags(self) -> Vec<Arg> {
         let mut flags = Vec::new();
         for option in options::all().filter(|option| self.has(option)) {
             flags.extend(self.own_flag_before(option));
-            let mut flag =
-                flag(option).hide_short_help(!self.lists(option)).conflicts_with_all(self.excludes(option));
+            let mut flag = flag(option).hide_short_help(!self.lists(option));
             if option.name == M.name && !matches!(self, Verb::Value | Verb::Owners) {
                 flag = flag.value_parser(ValueParser::from(|text: &str| Q.parse(text)));
-            }
-            if let Some(other) = Self::requires(option) {
-                flag = flag.requires(other);
             }
             flags.push(flag);
         }

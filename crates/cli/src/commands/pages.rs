@@ -21,6 +21,7 @@ pub(crate) fn man(command: Option<&str>) -> Result<(), Failure> {
             .ok_or_else(|| Failure::usage(format!("there is no command `{name}`")))?,
     };
     let mut page = Vec::new();
-    clap_mangen::Man::new(command).render(&mut page).map_err(Failure::output)?;
+    let man = clap_mangen::Man::new(command).source(concat!("dshap ", env!("CARGO_PKG_VERSION")));
+    man.manual("dshap manual").render(&mut page).map_err(Failure::output)?;
     crate::print(&String::from_utf8_lossy(&page))
 }

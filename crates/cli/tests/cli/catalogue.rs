@@ -236,3 +236,21 @@ fn only_what_fits_is_suggested() {
     let less = folder.run(&format!("dshap value t.csv --target y --method lower --m {}", m - 1));
     assert!(less.contains("exit 1"), "{less}");
 }
+
+/// The reason stands in the catalogue, once for every front end.
+#[test]
+fn options_that_exclude_or_need_each_other_say_why() {
+    let folder = Folder::with("t.csv", goods());
+    for (flags, words) in [
+        (
+            "--top 3 --bottom 2",
+            "`--bottom 2` and `--top 3` do not go together: each says which rows are kept; leave out `--bottom`",
+        ),
+        ("--sets city --id city", "the output has one row per set, not one per point; leave out `--id`"),
+        ("--synergy a,b", "it compares two of the sets that `--sets` names; give `--sets` too"),
+        ("--checkpoint-every 5", "it says how often `--checkpoint` is written; give `--checkpoint` too"),
+    ] {
+        let block = folder.run(&format!("dshap value t.csv --target price {flags}"));
+        assert!(block.contains("exit 2") && block.contains(words), "{block}");
+    }
+}

@@ -346,7 +346,7 @@ fn embeddings_are_reduced_and_labels_have_their_parts() {
     ");
     for (line, words) in [
         ("value e.csv --valuer v.dshap --pca 2", "`--pca` is fixed by the valuer"),
-        ("value e.csv --target animal --pca 0", "expected a whole number from 1"),
+        ("value e.csv --target animal --pca 0", "expected a whole number of at least 1"),
         ("value e.csv --target e0 --exclude animal --per-class", "`--per-class` is for classification"),
     ] {
         let block = folder.run(&format!("dshap {line}"));

@@ -118,6 +118,14 @@ impl Folder {
         self.0.path().join(name)
     }
 
+    /// Lets every user enter.
+    #[cfg(unix)]
+    pub(crate) fn open_to_all(&self) {
+        use std::os::unix::fs::PermissionsExt;
+        let open = std::fs::Permissions::from_mode(0o755);
+        std::fs::set_permissions(self.0.path(), open).expect("is ours");
+    }
+
     /// The names of all files, hidden ones too, sorted.
     pub(crate) fn files(&self) -> Vec<String> {
         let entries = std::fs::read_dir(self.0.path()).expect("the folder is there");

@@ -359,7 +359,7 @@ fn sets_of_rows_are_valued_as_one() {
         ("--synergy s0", "it takes two different sets, such as `--synergy a,b`"),
         ("--synergy s0,s9", "there is no set `s9`"),
         ("--samples 50", "only a sample of the 120 rows is kept"),
-        ("--keep length", "cannot be used with"),
+        ("--keep length", "do not go together: the output has one row per set"),
     ] {
         let block = folder.run(&format!("{line} {flags}"));
         assert!(block.contains("exit 2") && block.contains(words), "{block}");

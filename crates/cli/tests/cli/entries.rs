@@ -40,13 +40,20 @@ fn table(part: u64, target: &str) -> String {
 /// Options that choose the case, and make methods that draw quick.
 fn flags(method: &Method, task: Task, target: &str) -> String {
     let mut flags = match target {
-        "" => "--task density --bandwidth 1".to_string(),
+        "" => "--task density".to_string(),
         target => format!("--target {target}"),
     };
+    if method.entry.takes(&options::BANDWIDTH, Some(task)).is_some() {
+        flags += " --bandwidth 1";
+    }
     flags += &format!(" --method {}", method.name());
     let drawn = method.entry.takes(&options::SAMPLES, Some(task)).is_some();
     if drawn && !method.is_of_neighbours() {
         flags += " --samples 40";
+    }
+    // Without a ridge, `second-order` has one softmax model for all labels, with all parts of the entry.
+    if method.name() == "second-order" {
+        flags += " --ridge 0";
     }
     flags
 }

@@ -318,7 +318,7 @@ fn what_neighbours_cannot_do_is_refused_with_advice() {
     $ dshap value t.csv --target kind --exclude id --method knn --k 0
     exit 2
     --- stderr
-    error: invalid value '0' for '--k <N>': expected a whole number from 1 to 1000000000000000
+    error: invalid value '0' for '--k <N>': expected a whole number of at least 1
 
     For more information, try '--help'.
     ");

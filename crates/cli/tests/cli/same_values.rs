@@ -98,7 +98,7 @@ fn valuers_of_every_version_are_read() {
             continue;
         }
         let file = path.display().to_string();
-        let text = String::from_utf8(run(&file, &format!("inspect {file} --json"), &[])).expect("text");
+        let text = String::from_utf8(output_of(&file, &format!("inspect {file} --json"), &[])).expect("text");
         let facts: serde_json::Value = serde_json::from_str(&text).expect("JSON");
         let version = facts["format_version"].as_u64().expect("a number");
         let name = path.file_stem().expect("a name").to_string_lossy();
@@ -131,10 +131,15 @@ fn expected(name: &str) -> String {
     text.unwrap_or_else(|error| panic!("{name}: {error}"))
 }
 
-/// What the program writes to its standard output.
+/// What a run over rows writes to its standard output.
 fn run(name: &str, arguments: &str, more: &[&str]) -> Vec<u8> {
+    output_of(name, arguments, &[more, &["--quiet"]].concat())
+}
+
+/// What the program writes to its standard output.
+fn output_of(name: &str, arguments: &str, more: &[&str]) -> Vec<u8> {
     let mut command = Command::cargo_bin("dshap").expect("the program is built");
-    let command = command.current_dir(folder()).args(arguments.split(' ')).args(more).arg("--quiet");
+    let command = command.current_dir(folder()).args(arguments.split(' ')).args(more);
     let output = command.output().expect("the program runs");
     assert!(output.status.success(), "{name}: {}", String::from_utf8_lossy(&output.stderr));
     output.stdout

@@ -23,8 +23,7 @@ type Refused = (&'static OptionEntry, &'static str);
 
 pub(super) const NO_TARGET: Refused = (
     &TARGET,
-    "every column is a feature; leave {target} out, and exclude the column with {exclude} if the density should not \
-     be of it",
+    "every column is a feature; leave {target} out, and use {exclude} to keep the column out of the density",
 );
 pub(super) const NO_Q: Refused = (&Q, "an estimate can be made of any set, so sets of every size count");
 pub(super) const NO_RIDGE: Refused = (&RIDGE, "use {bandwidth} to control smoothness");

@@ -305,11 +305,9 @@ fn set_aside(index: Option<&str>, identifiers: &[String], speech: &dyn Speech) -
     let index = index.map(|name| format!("`{name}` (it counts the rows)"));
     let padded = identifiers.iter().map(|name| format!("`{name}` (numbers padded with zeros)"));
     let columns: Vec<String> = index.into_iter().chain(padded).collect();
-    let is = if columns.len() == 1 { "is no feature" } else { "are no features" };
-    format!(
-        "{} {is}, since it names rows; {} decides otherwise",
-        columns.join(", "),
-        speech.option("features")
-    )
-    .replace("no features, since it names", "no features, since they name")
+    let are = match columns.len() {
+        1 => "is not a feature, since it names",
+        _ => "are not features, since they name",
+    };
+    format!("{} {are} rows; {} decides otherwise", columns.join(", "), speech.option("features"))
 }
