@@ -31,6 +31,7 @@ DEFAULTS = {
     "m": None,
     "missing": "error",
     "q": None,
+    "rare_levels": None,
     "refit_intercept": False,
     "ridge": None,
     "samples": None,

@@ -67,6 +67,7 @@ def d_shapley(
     bandwidth: str | float | None = None,
     scale: str | None = None,
     categorical: list[Any] | None = None,
+    rare_levels: int | None = None,
     missing: str = "error",
     unseen: str = "error",
     samples: int | None = None,
@@ -104,7 +105,7 @@ def d_shapley(
         As for `RegressionValuer`.
     kernel, bandwidth, scale : optional
         As for `DensityValuer`, for densities only.
-    categorical, missing, unseen
+    categorical, rare_levels, missing, unseen
         As for the valuers.
     samples : int, optional
         Maximum number of iterations. By default 10 000.
@@ -154,6 +155,7 @@ def tmc_shapley(
     bandwidth: str | float | None = None,
     scale: str | None = None,
     categorical: list[Any] | None = None,
+    rare_levels: int | None = None,
     missing: str = "error",
     samples: int | None = None,
     stop: float | None = None,
@@ -169,7 +171,7 @@ def tmc_shapley(
     ----------
     X, y, test, task, utility, q, ridge, samples, stop, seed, n_jobs, progress
         As for `d_shapley`; an iteration is one order.
-    intercept, refit_intercept, dependent, kernel, bandwidth, scale, categorical, missing
+    intercept, refit_intercept, dependent, kernel, bandwidth, scale, categorical, rare_levels, missing
         As for `d_shapley`.
 
     Returns
@@ -213,6 +215,7 @@ def exact_shapley(
     bandwidth: str | float | None = None,
     scale: str | None = None,
     categorical: list[Any] | None = None,
+    rare_levels: int | None = None,
     missing: str = "error",
     seed: int = 0,
     n_jobs: int | None = None,
@@ -224,7 +227,7 @@ def exact_shapley(
     ----------
     X, y, test, task, utility, q, ridge, seed, n_jobs, progress
         As for `d_shapley`.
-    intercept, refit_intercept, dependent, kernel, bandwidth, scale, categorical, missing
+    intercept, refit_intercept, dependent, kernel, bandwidth, scale, categorical, rare_levels, missing
         As for `d_shapley`.
 
     Returns
@@ -258,6 +261,7 @@ def leave_one_out(
     bandwidth: str | float | None = None,
     scale: str | None = None,
     categorical: list[Any] | None = None,
+    rare_levels: int | None = None,
     missing: str = "error",
     seed: int = 0,
     n_jobs: int | None = None,
@@ -269,7 +273,7 @@ def leave_one_out(
     ----------
     X, y, test, task, utility, q, ridge, seed, n_jobs, progress
         As for `d_shapley`.
-    intercept, refit_intercept, dependent, kernel, bandwidth, scale, categorical, missing
+    intercept, refit_intercept, dependent, kernel, bandwidth, scale, categorical, rare_levels, missing
         As for `d_shapley`.
 
     Returns
@@ -298,6 +302,7 @@ def knn_shapley(
     scale: str = "std",
     samples: int | None = None,
     categorical: list[Any] | None = None,
+    rare_levels: int | None = None,
     missing: str = "error",
     seed: int = 0,
     n_jobs: int | None = None,
@@ -313,7 +318,7 @@ def knn_shapley(
         As for `d_shapley`; not for densities.
     test : pair (X_test, y_test), optional
         Rows that the nearest rows predict. By default each row is predicted by the others; `samples` limits their number.
-    k, metric, scale, samples, categorical, missing
+    k, metric, scale, samples, categorical, rare_levels, missing
         As for `RegressionValuer` and `ClassificationValuer`.
 
     Returns
@@ -337,7 +342,7 @@ def knn_shapley(
         raise _sets.InputError("nearest neighbours predict a target, so there is no value for densities; give y")
     valuer = kind(
         method="knn-shapley", k=k, metric=metric, scale=scale, samples=samples, categorical=categorical,
-        missing=missing, seed=seed, n_jobs=n_jobs, progress=progress,
+        rare_levels=rare_levels, missing=missing, seed=seed, n_jobs=n_jobs, progress=progress,
     )  # fmt: skip
     return valuer.fit(X, y, test=test).explain_training(std_error=True)
 

@@ -71,6 +71,7 @@ def point_addition(
     bandwidth: str | float | None = None,
     scale: str | None = None,
     categorical: list[Any] | None = None,
+    rare_levels: int | None = None,
     missing: str = "error",
     repeats: int = 1,
     seed: int = 0,
@@ -94,7 +95,7 @@ def point_addition(
     test : pair (X_test, y_test)
         Rows that measure what a model is worth; X_test alone for a density. Values must not depend on them: a baseline
         looks better than it is on the rows it had as `test`, and dshap cannot notice that.
-    task, utility, ridge, intercept, refit_intercept, dependent, kernel, bandwidth, scale, categorical, missing
+    task, utility, ridge, intercept, refit_intercept, dependent, kernel, bandwidth, scale, categorical, rare_levels, missing
         The model, as for `dshap.baselines.d_shapley`.
     repeats : int, default=1
         Number of random halves; curves are means. One half depends much on chance.
@@ -140,6 +141,7 @@ def point_removal(
     bandwidth: str | float | None = None,
     scale: str | None = None,
     categorical: list[Any] | None = None,
+    rare_levels: int | None = None,
     missing: str = "error",
     seed: int = 0,
     n_jobs: int | None = None,
@@ -154,7 +156,7 @@ def point_removal(
     ----------
     values, X, y, test, seed, n_jobs, progress
         As for `point_addition`.
-    task, utility, ridge, intercept, refit_intercept, dependent, kernel, bandwidth, scale, categorical, missing
+    task, utility, ridge, intercept, refit_intercept, dependent, kernel, bandwidth, scale, categorical, rare_levels, missing
         The model, as for `dshap.baselines.d_shapley`.
 
     Returns

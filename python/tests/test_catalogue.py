@@ -132,7 +132,7 @@ def test_functions_take_the_options_of_their_method(function):
     entry = methods()[FUNCTIONS[function]]
     taken = {one["option"] for one in entry["options"]} - set(OTHERWISE) - ONLY_COMMAND_LINE
     # These change nothing about the values of baselines, or can be done to X before.
-    wanted = (taken | {"categorical", "missing", "seed", "task"}) - {"positive", "pca", "every_row"}
+    wanted = (taken | {"categorical", "missing", "rare_levels", "seed", "task"}) - {"positive", "pca", "every_row"}
     found = parameters(function)
     names = {option_of(name)["name"] for name in set(found) - {"X", "y", "test", "reference", "n_jobs", "progress"}}
     assert names - {"unseen"} == wanted

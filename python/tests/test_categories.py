@@ -8,6 +8,7 @@ import pytest
 from conftest import assert_same_bits, column
 
 from dshap import InputError, RegressionValuer
+from dshap.baselines import leave_one_out
 
 pytestmark = pytest.mark.filterwarnings("ignore")
 
@@ -169,5 +170,8 @@ def test_rare_levels_are_pooled_and_come_back(cells, tmp_path):
     valuer.save(tmp_path / "sizes.dshap")
     loaded = RegressionValuer.load(tmp_path / "sizes.dshap")
     assert loaded.rare_levels == 2
+    by_refits = leave_one_out(frame, price, test=(frame, price), rare_levels=2)
+    other = frame.assign(size=pooled)
+    assert_same_bits(by_refits.value, leave_one_out(other, price, test=(other, price)).value)
     new = pd.DataFrame({"size": ["unheard of"], "area": [50]})
     assert_same_bits(loaded.value(new, [70.0]), valuer.value(new.assign(size="rarer"), [70.0]))

@@ -115,8 +115,10 @@ fn algorithm_5_values_sets_with_the_draws_of_the_core() {
     let fit = DensityFit::of(reference.as_ref(), options).unwrap();
     let integrals = PairIntegrals::of(&fit, 300, 5).unwrap();
     let core = SetValuer::new(&fit, integrals, 300, 0.0).unwrap();
+    // A set has the number of its first row, which selects its draws.
     let of = |valuer: &SetValuer<'_>, name: &str| {
-        valuer.value(rows_of(points.as_ref(), &members(name, 57)).as_ref()).unwrap().value
+        let rows = members(name, 57);
+        valuer.numbered(rows_of(points.as_ref(), &rows).as_ref(), rows[0] as u64).unwrap().value
     };
     let exact = ["b", "a", "c"].map(|name| of(&core, name));
     let drawing = core.by_drawing(Algorithm5 { seed: 5 });
