@@ -216,9 +216,9 @@ def test_a_loaded_estimator_has_the_parameters_it_was_saved_with(valuer, tmp_pat
     [
         ({"ridge": "1"}, "`ridge` is '1'; expected"),
         ({"ridge": True}, "`ridge` is True; expected"),
-        ({"m": True}, "`m` is True; expected a whole number from 1"),
-        ({"m": "10"}, "`m` is '10'; expected a whole number from 1"),
-        ({"k": np.bool_(True)}, "expected a whole number from 1"),
+        ({"m": True}, "`m` is True; expected a whole number of at least 1"),
+        ({"m": "10"}, "`m` is '10'; expected a whole number of at least 1"),
+        ({"k": np.bool_(True)}, "expected a whole number of at least 1"),
         ({"seed": 1.5}, "`seed` is 1.5; expected a whole number of at least 0"),
         ({"metric": 3}, "`metric` is 3; expected 'euclidean', 'manhattan' or 'cosine'"),
         ({"refit_intercept": 1}, "`refit_intercept` is 1; expected True or False"),

@@ -321,7 +321,7 @@ def test_rows_that_were_changed_are_noticed(cells):
         ({"every_row": 3}, "`every_row` is 3; expected True or False"),
         ({"samples": 0}, "`samples` is 0; expected a whole number of at least 1"),
         ({"seed": -1}, "`seed` is -1; expected a whole number of at least 0"),
-        ({"m": 0}, "`m` is 0; expected a whole number from 1"),
+        ({"m": 0}, "`m` is 0; expected a whole number of at least 1"),
         ({"pca": 9}, "set `pca` to a number between 1 and 3"),
         ({"missing": "zero"}, "`missing` is 'zero'; expected"),
     ],

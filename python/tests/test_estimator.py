@@ -174,7 +174,7 @@ def test_partial_fit_with_new_levels(mixed):
         ({"method": "best"}, "`method` is 'best'; expected 'gaussian', 'calibrated'"),
         ({"method": 3}, "`method` is 3"),
         ({"m": 1.5}, "`m` is 1.5; expected a whole number"),
-        ({"m": 0}, "`m` is 0; expected a whole number from 1"),
+        ({"m": 0}, "`m` is 0; expected a whole number of at least 1"),
         ({"q": -4}, "`q` is -4"),
         ({"m": 5}, "set sizes q = 7, m = 5 are impossible for 4 design columns"),
         ({"ridge": 1.0}, "`ridge` does not go with `method='gaussian'`: the closed form of a regression has no ridge"),
