@@ -134,7 +134,9 @@ fn expected(name: &str) -> String {
 /// What the program writes to its standard output.
 fn run(name: &str, arguments: &str, more: &[&str]) -> Vec<u8> {
     let mut command = Command::cargo_bin("dshap").expect("the program is built");
-    let command = command.current_dir(folder()).args(arguments.split(' ')).args(more).arg("--quiet");
+    // `inspect` reports nothing on the way.
+    let quiet = (!arguments.starts_with("inspect")).then_some("--quiet");
+    let command = command.current_dir(folder()).args(arguments.split(' ')).args(more).args(quiet);
     let output = command.output().expect("the program runs");
     assert!(output.status.success(), "{name}: {}", String::from_utf8_lossy(&output.stderr));
     output.stdout
