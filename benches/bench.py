@@ -144,6 +144,7 @@ def of_module(name, part="run"):
 
 PARTS = {
     "in-memory": of_module("limits", "regression"),
+    "gram": of_module("limits", "gram"),
     "growth": of_module("limits", "growth"),
     "methods": methods,
     "files": of_module("files", "files"),

@@ -1,5 +1,6 @@
 """What a row and a column cost, method by method, checked at sizes that the model has not seen."""
 
+import math
 import os
 import subprocess
 import tempfile
@@ -15,14 +16,48 @@ from wide import tables
 
 SMALL = bool(os.environ.get("DSHAP_BENCH_SMALL"))
 
-# A method, whether its targets are labels, its options, and how many rows the largest table has.
+# Rows that measure utility for neighbours, and rounds of sets that `general` draws: a fixed number of each.
+TESTS = 200
+ROUNDS = 16
+# What the terms of the models count, each with its formula.
+CELLS = ("rows · columns", lambda n, p: n * p)
+PRODUCTS = ("rows · columns²", lambda n, p: n * p * p)
+ROWS = ("rows", lambda n, p: n)
+CUBES = ("columns³", lambda n, p: p**3)
+DISTANCES = ("rows · columns · test rows", lambda n, p: n * p * TESTS)
+SORTED = ("rows · log₂ rows · test rows", lambda n, p: n * math.log2(n) * TESTS)
+# Cells are read, and the products are those of the fit and of the distances.
+USUAL = (CELLS, PRODUCTS)
+NEAR = (CELLS, DISTANCES, SORTED)
+
+NEIGHBOURS = ["--task", "classification", "--samples", str(TESTS), "--method"]
+# A method, whether its targets are labels, its options, its terms beside a start, and how many rows the largest table has.
 METHODS = [
-    ("gaussian", False, [], 4_000_000),
-    ("calibrated", False, ["--method", "calibrated"], 2_000_000),
-    ("gaussian, labels", True, ["--task", "classification"], 1_000_000),
-    ("second-order", True, ["--task", "classification", "--method", "second-order"], 500_000),
-    ("closed, densities (2 000 reference rows)", False, ["--task", "density", "--exclude", "y", "--samples", "2000", "--bandwidth", "1"], 400_000),
+    ("gaussian", False, [], USUAL, 4_000_000),
+    ("calibrated", False, ["--method", "calibrated"], USUAL, 2_000_000),
+    ("lower", False, ["--method", "lower"], (ROWS, *USUAL), 2_000_000),
+    ("upper", False, ["--method", "upper"], (ROWS, *USUAL), 2_000_000),
+    ("gaussian, labels", True, ["--task", "classification"], USUAL, 1_000_000),
+    ("second-order", True, ["--task", "classification", "--method", "second-order"], USUAL, 500_000),
+    (
+        "closed, densities (2 000 reference rows)",
+        False,
+        ["--task", "density", "--exclude", "y", "--samples", "2000", "--bandwidth", "1"],
+        USUAL,
+        400_000,
+    ),
+    (f"knn ({TESTS} test rows)", True, [*NEIGHBOURS, "knn"], NEAR, 400_000),
+    (f"knn-shapley ({TESTS} test rows)", True, [*NEIGHBOURS, "knn-shapley"], NEAR, 400_000),
+    (
+        f"general ({ROUNDS} rounds, m = 1 000)",
+        False,
+        ["--method", "general", "--samples", str(ROUNDS), "--stop", "0", "--m", "1000"],
+        (*USUAL, CUBES),
+        100_000,
+    ),
 ]
+# These hold all rows in memory, so a table of any size is beyond them.
+HELD = ("knn", "general")
 # One machine with many cores, and a cluster of such.
 LARGE = 64
 CLUSTER = 1_000
@@ -47,37 +82,44 @@ def seconds_of(path, options, out):
     return min(found)
 
 
-def terms(n, p):
-    """A start, the cells, and the products."""
-    return [1.0, n * p, n * p * p]
+def terms(kinds, n, p):
+    """A start, and what each term counts."""
+    return [1.0, *(float(count(n, p)) for _, count in kinds)]
+
+
+def formula(model, kinds):
+    """A model as people read it, without terms that are nothing."""
+    parts = [f"{model[0]:.2f} s"]
+    parts += [f"{1e9 * cost:.3g} ns · {name}" for cost, (name, _) in zip(model[1:], kinds) if cost > 0]
+    return " + ".join(parts)
 
 
 def run():
     print("## What a row and a column cost\n")
-    print("Seconds of a whole `dshap value` from Parquet, every row valued against the others:")
-    print("`start + a · rows · columns + b · rows · columns²`. The coefficients are the non-negative least squares fit (of relative")
-    print("errors) to four sizes. The check is at three others: the time of the model divided by the measured time.\n")
-    print("| method | start | a | b | checked at (rows × columns) | model / measured |")
-    print("|---|---|---|---|---|---|")
-    known, models = {}, {}
+    print("Seconds of a whole `dshap value` from Parquet, every row valued against the others: a start and terms of each method's own.")
+    print("The coefficients are the non-negative least squares fit (of relative errors) to five sizes. The check is at three others:")
+    print("the time of the model divided by the measured time.\n")
+    print("| method | seconds | checked at (rows × columns) | model / measured |")
+    print("|---|---|---|---|")
+    models = {}
     with tempfile.TemporaryDirectory() as folder:
-        for name, labels, options, largest in METHODS:
+        for name, labels, options, kinds, largest in METHODS:
             largest = largest // 40 if SMALL else largest
             out = Path(folder) / "values.parquet"
-            fitted = [(largest // 20, 10), (largest // 4, 10), (largest // 20, 40), (largest // 40, 150)]
+            fitted = [(largest // 20, 10), (largest // 4, 10), (largest // 20, 40), (largest // 40, 150), (largest // 2, 30)]
             checked = [(largest // 10, 20), (largest // 2, 10), (largest // 20, 80)]
             found = {}
             for n, p in fitted + checked:
                 path = Path(folder) / "rows.parquet"
                 rows_in(path, n, p, labels)
                 found[n, p] = seconds_of(path, options, out)
-            rows = np.array([terms(n, p) for n, p in fitted]) / np.array([[found[size]] for size in fitted])
+            rows = np.array([terms(kinds, n, p) for n, p in fitted]) / np.array([[found[size]] for size in fitted])
             model, _ = nnls(rows, np.ones(len(fitted)))
-            models[name] = model
-            ratios = [float(model @ terms(n, p)) / found[n, p] for n, p in checked]
+            models[name] = model, kinds
+            ratios = [float(model @ terms(kinds, n, p)) / found[n, p] for n, p in checked]
             sizes = ", ".join(f"{grouped(n)} × {p}" for n, p in checked)
             print(
-                f"| {name} | {model[0]:.2f} s | {1e9 * model[1]:.2f} ns | {1e9 * model[2]:.3f} ns | {sizes} "
+                f"| {name} | {formula(model, kinds)} | {sizes} "
                 f"| {', '.join(f'{ratio:.2f}' for ratio in ratios)} |",
                 flush=True,
             )
@@ -85,9 +127,11 @@ def run():
     print(f"a cluster of {grouped(CLUSTER)} such cores, if time falls in proportion to cores and files are read fast enough:\n")
     print(f"| method | columns | {THREADS} cores | {LARGE} cores | {grouped(CLUSTER)} cores |")
     print("|---|---|---|---|---|")
-    for name, model in models.items():
+    for name, (model, kinds) in models.items():
+        if name.startswith(HELD):
+            continue
         for p in (20, 100):
-            seconds = float(model @ terms(1e9, p))
+            seconds = float(model @ terms(kinds, 10**9, p))
             cells = [duration(seconds * THREADS / cores) for cores in (THREADS, LARGE, CLUSTER)]
             print(f"| {name} | {p} | {' | '.join(cells)} |")
     print()

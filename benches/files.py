@@ -27,7 +27,7 @@ def both_ways():
     columns = {f"x{j}": x[:, j] for j in range(p)} | {"y": x @ rng.standard_normal(p) + rng.standard_normal(n)}
     table = pa.table(columns)
     print("## From file to file\n")
-    print(f"{grouped(n)} rows, {p} features and a target, {THREADS} threads; `dshap value` reads the file twice and writes all")
+    print(f"{grouped(n)} rows, {p} features and a target, {THREADS} threads; `dshap value` takes two passes, keeps the rows if they fit, and writes all")
     print("values (`-o values.csv`); pyarrow reads the same file once into memory. MB of the input file per second,")
     print("best of three, alternating.\n")
     print("| file | size | pyarrow reads | dshap values | MB/s pyarrow | MB/s dshap |")

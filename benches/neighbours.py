@@ -79,7 +79,7 @@ def beside_the_textbook(n):
 def a_million_rows(n, n_tests):
     p = 32
     print(f"Alone: {grouped(n)} reference rows × {p} in Parquet, {grouped(n_tests)} test rows in another file, `dshap value` of all reference rows")
-    print(f"against each other, {THREADS} threads; the file is read twice (three times with labels) and the values are written.\n")
+    print(f"against each other, {THREADS} threads; there are two passes (three with labels) and the values are written.\n")
     print("| | seconds | peak resident | reference rows × test rows per second |")
     print("|---|---|---|---|")
     with tempfile.TemporaryDirectory() as folder:
@@ -95,20 +95,27 @@ def a_million_rows(n, n_tests):
     print()
 
 
-def one_by_one(sizes, n_tests):
+#: Milliseconds that one unseen row may take, by the number of reference rows.
+TARGETS = {10_000: 5, 1_000_000: 50}
+
+
+def one_by_one(cases, n_tests):
     p = 32
     print(f"Unseen rows that come one by one, {p} columns, {grouped(n_tests)} test rows: ms for one row by sorting the reference anew and by")
-    print("lists that are kept, with the same bits. The target is 5 ms.\n")
-    print("| reference rows | target | sorted anew | kept lists | ratio | 5 ms | making the lists | MB in memory |")
-    print("|---" * 8 + "|")
-    for n in sizes:
-        for name, found in measure("kept", n, n_tests, p).items():
+    targets = " and ".join(f"{ms} ms at {grouped(n)} reference rows" for n, ms in TARGETS.items())
+    print(f"lists that are kept, with the same bits. The target is {targets}.\n")
+    print("| reference rows | tolerance | target | sorted anew | kept lists | ratio | in time | making the lists | MB in memory | MB in the file |")
+    print("|---" * 10 + "|")
+    for n, tolerance in cases:
+        for name, found in measure("kept", n, n_tests, p, tolerance).items():
             sorted_anew, kept = 1e3 * found["sorted"], 1e3 * found["kept"]
             target = {"classification": "labels", "regression": "numbers"}[name]
-            held = "met" if kept <= 5 else "**missed**"
+            limit = TARGETS.get(n)
+            held = "" if limit is None else "met" if kept <= limit else f"**missed**: at most {limit} ms"
             print(
-                f"| {grouped(n)} | {target} | {sorted_anew:.0f} | {kept:.2f} | {sorted_anew / kept:.0f} | {held} "
-                f"| {1e3 * (found['build'] + found['first']):.0f} | {found['bytes'] / 1e6:.0f} |",
+                f"| {grouped(n)} | {tolerance:g} | {target} | {sorted_anew:.0f} | {kept:.2f} | {sorted_anew / kept:.0f} | {held} "
+                f"| {1e3 * (found['build'] + found['first']):.0f} | {found['bytes'] / 1e6:.0f} "
+                f"| {found['file_bytes'] / 1e6:.0f} |",
                 flush=True,
             )
     print()
@@ -144,7 +151,9 @@ def run():
     print("## Nearest neighbours\n")
     beside_the_textbook(1_000 if SMALL else 10_000)
     a_million_rows(*((20_000, 50) if SMALL else (1_000_000, 1_000)))
-    one_by_one([1_000] if SMALL else [1_000, 10_000, 100_000], 100 if SMALL else 1_000)
+    whole, short = 1e-16, 0.001
+    large = [(1_000, whole), (10_000, whole), (100_000, whole), (1_000_000, short)]
+    one_by_one([(1_000, whole), (10_000, short)] if SMALL else large, 100 if SMALL else 1_000)
     growth(10_000 if SMALL else 1_000_000)
     for n in [20_000] if SMALL else [100_000, 1_000_000]:
         by_an_index(n, 64)

@@ -22,6 +22,18 @@ def products(n, p):
     return syrk, trsm
 
 
+def syrk_in_blocks(n, p, block):
+    """Seconds OpenBLAS takes for syrk that adds block after block of rows to the same sums."""
+    x = np.asfortranarray(np.random.default_rng(1).random((n, p)) - 0.5)
+
+    def all_blocks():
+        gram = np.zeros((p, p), order="F")
+        for start in range(0, n, block):
+            gram = blas.dsyrk(1.0, x[start : start + block], beta=1.0, c=gram, trans=1, lower=1, overwrite_c=1)
+
+    return best(all_blocks)
+
+
 def weighted_syrk(n, p):
     """Seconds NumPy takes for XᵀWX with the weights given: rows scaled by √W, then OpenBLAS, blocked over rows so that
     the scaled copy stays in cache."""

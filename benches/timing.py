@@ -2,6 +2,7 @@
 
 import json
 import os
+import resource
 import subprocess
 import sys
 import time
@@ -42,6 +43,19 @@ def best(work, rounds=3):
         work()
         seconds.append(time.perf_counter() - start)
     return min(seconds)
+
+
+def best_with_processor(work, rounds=1):
+    """The seconds of the best of some rounds of a child process, and its processor time divided by these seconds and the
+    number of threads: the share of the time in which all threads worked."""
+    found = []
+    for _ in range(rounds):
+        before = resource.getrusage(resource.RUSAGE_CHILDREN)
+        seconds = best(work, 1)
+        after = resource.getrusage(resource.RUSAGE_CHILDREN)
+        used = after.ru_utime - before.ru_utime
+        found.append((seconds, used / (seconds * THREADS)))
+    return min(found)
 
 
 def run_with_peak(command, through_pipe=None):

@@ -4,6 +4,7 @@
 //! measure peak                       fused multiply-adds in registers, best of three
 //! measure in-memory ROWS COLUMNS     fit and value doubles in memory, best of three
 //! measure methods ROWS COLUMNS       the same by every method of regression, sets of up to 500
+//! measure gram ROWS COLUMNS          moments as products alone, best of three
 //! measure forms ROWS COLUMNS         moments as products and as a triangle, best of three
 //! measure sizes                      build the closed form and value 10 000 rows, m from 1e2 to 1e7
 //! measure algorithm-3                Algorithm 3 beside the closed form at p = 10, m = 1000
@@ -31,13 +32,14 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         ["peak"] => peak(),
         ["in-memory", rows, columns] => in_memory(rows.parse()?, columns.parse()?),
         ["methods", rows, columns] => methods(rows.parse()?, columns.parse()?),
+        ["gram", rows, columns] => gram(rows.parse()?, columns.parse()?),
         ["forms", rows, columns] => forms(rows.parse()?, columns.parse()?),
         ["sizes"] => sizes(),
         ["algorithm-3"] => algorithm_3(),
         ["classification", rows, columns] => classification(rows.parse()?, columns.parse()?),
         ["second-order", rows, columns] => second_order(rows.parse()?, columns.parse()?),
         ["algorithm-4"] => algorithm_4(),
-        _ => Err("usage: measure peak | in-memory|methods|forms|classification|second-order ROWS COLUMNS | sizes | algorithm-3 | algorithm-4"
+        _ => Err("usage: measure peak | in-memory|methods|gram|forms|classification|second-order ROWS COLUMNS | sizes | algorithm-3 | algorithm-4"
             .into()),
     }
 }
@@ -172,18 +174,28 @@ fn methods(n: usize, p: usize) -> Outcome {
     Ok(())
 }
 
+/// Seconds to sum the moments of all rows in one form.
+fn moments_in(rows: Rows<'_>, form: MomentsForm) -> Result<f64, Box<dyn std::error::Error>> {
+    best_of_three(|| {
+        let mut builder = MomentsBuilder::new(rows.n_features()).with_form(form);
+        builder.push(rows)?;
+        black_box(builder.finish()?);
+        Ok(())
+    })
+}
+
+fn gram(n: usize, p: usize) -> Outcome {
+    let (x, y) = table(n, p);
+    let seconds = moments_in(Rows::new(x.as_ref(), &y)?, MomentsForm::Products)?;
+    println!("{{\"seconds\": {seconds}, \"block_rows\": {}}}", dshap::BLOCK_ROWS);
+    Ok(())
+}
+
 fn forms(n: usize, p: usize) -> Outcome {
     let (x, y) = table(n, p);
     let rows = Rows::new(x.as_ref(), &y)?;
-    let seconds = |form| {
-        best_of_three(|| {
-            let mut builder = MomentsBuilder::new(p).with_form(form);
-            builder.push(rows)?;
-            black_box(builder.finish()?);
-            Ok(())
-        })
-    };
-    let (products, triangle) = (seconds(MomentsForm::Products)?, seconds(MomentsForm::Triangle)?);
+    let (products, triangle) =
+        (moments_in(rows, MomentsForm::Products)?, moments_in(rows, MomentsForm::Triangle)?);
     println!("{{\"products\": {products}, \"triangle\": {triangle}}}");
     Ok(())
 }

@@ -3,7 +3,7 @@
 //! ```text
 //! measure_neighbours values ROWS TESTS COLUMNS     leave-one-out and unseen values, both tasks
 //! measure_neighbours unseen ROWS POINTS TESTS COLUMNS   unseen points, and leave-one-out beside them
-//! measure_neighbours kept ROWS TESTS COLUMNS       unseen points one by one, by lists that are kept and without
+//! measure_neighbours kept ROWS TESTS COLUMNS TOLERANCE   unseen points one by one, by lists that are kept and without
 //! measure_neighbours rows COLUMNS                  growth with the number of reference rows, 64 test rows
 //! measure_neighbours columns ROWS                  growth with the number of columns, 64 test rows
 //! measure_neighbours sizes ROWS                    growth with k, m and q, 64 test rows and 8 columns
@@ -34,14 +34,16 @@ fn main() -> Outcome {
         ["unseen", rows, points, tests, columns] => {
             unseen(rows.parse()?, points.parse()?, tests.parse()?, columns.parse()?)
         }
-        ["kept", rows, tests, columns] => kept(rows.parse()?, tests.parse()?, columns.parse()?),
+        ["kept", rows, tests, columns, tolerance] => {
+            kept(rows.parse()?, tests.parse()?, columns.parse()?, tolerance.parse()?)
+        }
         ["rows", columns] => rows(columns.parse()?),
         ["columns", rows] => columns(rows.parse()?),
         ["sizes", rows] => sizes(rows.parse()?),
         ["index", rows, tests] => index(rows.parse()?, tests.parse()?),
         ["weights"] => weights(),
         ["textbook", rows] => textbook(rows.parse()?),
-        _ => Err("usage: measure_neighbours values ROWS TESTS COLUMNS | unseen ROWS POINTS TESTS COLUMNS | kept ROWS TESTS COLUMNS | rows COLUMNS | columns ROWS | sizes ROWS | index ROWS TESTS | weights | textbook ROWS".into()),
+        _ => Err("usage: measure_neighbours values ROWS TESTS COLUMNS | unseen ROWS POINTS TESTS COLUMNS | kept ROWS TESTS COLUMNS TOLERANCE | rows COLUMNS | columns ROWS | sizes ROWS | index ROWS TESTS | weights | textbook ROWS".into()),
     }
 }
 
@@ -141,14 +143,14 @@ fn unseen(n: usize, n_points: usize, n_tests: usize, p: usize) -> Outcome {
 /// Unseen points that come one by one, each to a valuer that is made for it: as they were
 /// valued before lists were kept, with the same reference space, and by kept lists. Values
 /// are compared, too.
-fn kept(n: usize, n_tests: usize, p: usize) -> Outcome {
+fn kept(n: usize, n_tests: usize, p: usize, tolerance: f64) -> Outcome {
     const POINTS: usize = 20;
     let (reference, test, points) =
         (Table::new(1, n, p), Table::new(2, n_tests, p), Table::new(3, POINTS, p));
     let go_on: dshap::Watch<'_> = &|_, _| true;
     let mut lines = Vec::new();
     for (name, task) in [("classification", LABELS), ("regression", NeighbourTask::Regression)] {
-        let options = NeighbourOptions::new(task);
+        let options = NeighbourOptions { tolerance, ..NeighbourOptions::new(task) };
         let sizes = NeighbourValuer::default_sizes(options.k, n);
         let (rows, test) = (reference.rows(task)?, TestRows::Given(test.rows(task)?));
         let points = points.rows(task)?;
@@ -176,10 +178,11 @@ fn kept(n: usize, n_tests: usize, p: usize) -> Outcome {
         if first.to_bits() != expected.to_bits() {
             return Err(format!("kept lists give {first} and others {expected}").into());
         }
-        let bytes = lists.n_bytes();
+        // A place takes eight bytes in a valuer file.
+        let (bytes, file_bytes) = (lists.n_bytes(), 8 * lists.n_places());
         lines.push(format!(
             "\"{name}\": {{\"sorted\": {sorted}, \"build\": {build}, \"first\": {first_seconds}, \
-             \"kept\": {}, \"bytes\": {bytes}}}",
+             \"kept\": {}, \"bytes\": {bytes}, \"file_bytes\": {file_bytes}}}",
             by_lists / POINTS as f64
         ));
     }

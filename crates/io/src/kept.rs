@@ -3,14 +3,17 @@
 use std::collections::VecDeque;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use arrow_schema::SchemaRef;
 use dshap_table::Wanted;
 
 use crate::scan::{Batch, array_bytes};
 
 /// What a source keeps of a pass, if anything.
 #[derive(Debug, Default)]
-pub(crate) struct Kept(Mutex<Option<KeptPass>>);
+pub(crate) struct Kept {
+    pass: Mutex<Option<KeptPass>>,
+    /// Columns that a later pass wants beside those of the pass that is kept.
+    expected: Mutex<Vec<Wanted>>,
+}
 
 /// All batches of a pass.
 #[derive(Debug, Clone)]
@@ -31,20 +34,40 @@ impl Kept {
         *self.lock() = None;
     }
 
-    /// The batches with just these columns, if all of them are kept.
-    pub(crate) fn replay(&self, wanted: &[Wanted], schema: &SchemaRef, most_rows: usize) -> Option<Replay> {
-        let kept = self.lock();
+    /// From now on a pass that is kept reads these columns too.
+    pub(crate) fn expect(&self, columns: Vec<Wanted>) {
+        *self.expected() = columns;
+    }
+
+    /// These columns, and those that a later pass wants beside them.
+    pub(crate) fn with_expected(&self, wanted: &[Wanted]) -> Vec<Wanted> {
+        let mut all = wanted.to_vec();
+        all.extend(self.expected().iter().filter(|column| !wanted.contains(column)).cloned());
+        all
+    }
+
+    /// The batches with just these columns, if all of them are kept. With `is_last` they
+    /// are freed as they are handed over.
+    pub(crate) fn replay(&self, wanted: &[Wanted], most_rows: usize, is_last: bool) -> Option<Replay> {
+        let mut kept = self.lock();
         let pass = kept.as_ref()?;
         let places = wanted
             .iter()
             .map(|wanted| pass.wanted.iter().position(|kept| kept == wanted))
             .collect::<Option<Vec<usize>>>()?;
         let batches = pass.batches.iter().cloned().collect();
-        Some(Replay { batches, places, schema: schema.clone(), most_rows })
+        if is_last {
+            *kept = None;
+        }
+        Some(Replay { batches, places, most_rows })
     }
 
     fn lock(&self) -> MutexGuard<'_, Option<KeptPass>> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+        self.pass.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn expected(&self) -> MutexGuard<'_, Vec<Wanted>> {
+        self.expected.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
@@ -78,14 +101,7 @@ impl Keeping {
 pub(crate) struct Replay {
     batches: VecDeque<Batch>,
     places: Vec<usize>,
-    schema: SchemaRef,
     most_rows: usize,
-}
-
-impl Replay {
-    pub(crate) fn schema(&self) -> &SchemaRef {
-        &self.schema
-    }
 }
 
 impl Iterator for Replay {

@@ -24,6 +24,8 @@ pub struct ScanOptions {
     /// Batches of a whole pass are kept for later passes if they have at most this many
     /// bytes.
     pub keep_bytes: usize,
+    /// No later pass needs rows that were kept: they are freed as they are handed over.
+    pub is_last: bool,
     /// Number of rows to skip; they are not even checked.
     pub skip_rows: u64,
     /// Maximum number of rows, not counting those skipped; later rows are not even
@@ -33,24 +35,37 @@ pub struct ScanOptions {
 
 impl Default for ScanOptions {
     fn default() -> ScanOptions {
-        ScanOptions { batch_bytes: 32 << 20, row_multiple: 1, keep_bytes: 0, skip_rows: 0, limit_rows: None }
+        ScanOptions {
+            batch_bytes: 32 << 20,
+            row_multiple: 1,
+            keep_bytes: 0,
+            is_last: false,
+            skip_rows: 0,
+            limit_rows: None,
+        }
     }
 }
 
 impl ScanOptions {
     /// How many rows of these columns a batch has.
     fn batch_rows(&self, schema: &Schema) -> usize {
-        let row_bytes: usize = schema
-            .fields()
-            .iter()
-            .map(|field| match field.data_type() {
-                DataType::Float64 => 8,
-                _ => TEXT_BYTES,
-            })
-            .sum();
-        let rows = (self.batch_bytes / row_bytes.max(8)).max(1);
+        let rows = (self.batch_bytes / row_bytes(schema).max(8)).max(1);
         if rows < self.row_multiple { rows } else { rows - rows % self.row_multiple.max(1) }
     }
+
+    /// Whether a pass reads all rows.
+    pub(crate) fn is_whole(&self) -> bool {
+        self.skip_rows == 0 && self.limit_rows.is_none()
+    }
+}
+
+/// Bytes of a row, counting 8 for a number and a little more for text.
+pub(crate) fn row_bytes(schema: &Schema) -> usize {
+    let bytes = |data_type: &DataType| match data_type {
+        DataType::Float64 => 8,
+        _ => TEXT_BYTES,
+    };
+    schema.fields().iter().map(|field| bytes(field.data_type())).sum()
 }
 
 /// Some consecutive rows of a table.
@@ -72,8 +87,18 @@ pub struct Batch {
 /// earlier pass kept are handed over as they are, or cut where they are larger than wanted.
 pub struct Scan {
     rows: Origin,
+    schema: SchemaRef,
     kept: Arc<Kept>,
     parts: Arc<[Box<dyn Part>]>,
+}
+
+/// The columns that a pass hands over, and those that it reads: the same, then others to be
+/// kept.
+pub(crate) struct ScanColumns {
+    pub(crate) wanted: Vec<Wanted>,
+    pub(crate) schema: SchemaRef,
+    pub(crate) read: Vec<Wanted>,
+    pub(crate) read_schema: SchemaRef,
 }
 
 /// Where rows come from.
@@ -86,35 +111,46 @@ impl Scan {
     pub(crate) fn new(
         parts: Arc<[Box<dyn Part>]>,
         kept: &Arc<Kept>,
-        wanted: Vec<Wanted>,
-        schema: SchemaRef,
+        columns: ScanColumns,
         options: ScanOptions,
         chunk_bytes: usize,
     ) -> Result<Scan, Error> {
-        let is_whole = options.skip_rows == 0 && options.limit_rows.is_none();
+        let ScanColumns { wanted, schema, read, read_schema } = columns;
+        let is_whole = options.is_whole();
         let most_rows = options.batch_rows(&schema);
-        let replay = if is_whole { kept.replay(&wanted, &schema, most_rows) } else { None };
+        let replay = if is_whole { kept.replay(&wanted, most_rows, options.is_last) } else { None };
         let rows = match replay {
             Some(replay) => {
                 parts.iter().try_for_each(|part| part.input().check_unchanged())?;
                 Origin::Kept(replay)
             }
             None => {
+                if is_whole {
+                    // Rows that lack a column of this pass would only take memory.
+                    kept.forget();
+                }
                 let is_kept = is_whole && options.keep_bytes > 0;
-                let keeping = is_kept.then(|| Keeping::new(&wanted, options.keep_bytes));
-                let reading = Reading::new(Arc::clone(&parts), wanted, schema, &options, chunk_bytes);
+                let keeping = is_kept.then(|| Keeping::new(&read, options.keep_bytes));
+                let reading = Reading::new(Arc::clone(&parts), read, read_schema, &options, chunk_bytes);
                 Origin::Files { reading: Box::new(reading), keeping }
             }
         };
-        Ok(Scan { rows, kept: Arc::clone(kept), parts })
+        Ok(Scan { rows, schema, kept: Arc::clone(kept), parts })
     }
 
     /// The schema of every batch.
     pub fn schema(&self) -> &SchemaRef {
-        match &self.rows {
-            Origin::Files { reading, .. } => &reading.schema,
-            Origin::Kept(replay) => replay.schema(),
+        &self.schema
+    }
+
+    /// A batch without the columns that are only kept.
+    fn handed_over(&self, mut batch: Batch) -> Batch {
+        let n_wanted = self.schema.fields().len();
+        if n_wanted < batch.rows.num_columns() {
+            let first: Vec<usize> = (0..n_wanted).collect();
+            batch.rows = batch.rows.project(&first).expect("wanted columns come first");
         }
+        batch
     }
 }
 
@@ -148,7 +184,7 @@ impl Iterator for Scan {
                 }
             }
         }
-        next
+        next.map(|batch| batch.map(|batch| self.handed_over(batch)))
     }
 }
 

@@ -18,7 +18,7 @@ use crate::names;
 use crate::note::Note;
 use crate::part::{self, Opened, Part};
 use crate::read_options::ReadOptions;
-use crate::scan::{Scan, ScanOptions};
+use crate::scan::{Scan, ScanColumns, ScanOptions, row_bytes};
 use crate::stamp::FileStamp;
 use crate::text::CHUNK_BYTES;
 
@@ -213,8 +213,49 @@ impl Source {
         options: ScanOptions,
         chunk_bytes: usize,
     ) -> Result<Scan, Error> {
-        let schema = self.arrow_schema(wanted)?;
-        Scan::new(Arc::clone(&self.parts), &self.kept, wanted.to_vec(), schema, options, chunk_bytes)
+        let read = self.columns_read(wanted, &options);
+        let columns = ScanColumns {
+            schema: self.arrow_schema(wanted)?,
+            read_schema: self.arrow_schema(&read)?,
+            wanted: wanted.to_vec(),
+            read,
+        };
+        Scan::new(Arc::clone(&self.parts), &self.kept, columns, options, chunk_bytes)
+    }
+
+    /// The columns that a pass reads: also those that a later pass wants, if all of them can
+    /// probably be kept.
+    fn columns_read(&self, wanted: &[Wanted], options: &ScanOptions) -> Vec<Wanted> {
+        let all = self.with_expected(wanted);
+        let fits = |bytes: u64| bytes <= options.keep_bytes as u64;
+        match options.is_whole() && self.likely_bytes(&all).is_some_and(fits) {
+            true => all,
+            false => wanted.to_vec(),
+        }
+    }
+
+    /// Tells that a later pass wants these columns beside those of earlier passes. A pass
+    /// that is kept reads them too, and hands over only what it was asked for.
+    pub fn expect(&self, columns: Vec<Wanted>) {
+        self.kept.expect(columns);
+    }
+
+    /// These columns, and those that a later pass wants beside them.
+    pub fn with_expected(&self, wanted: &[Wanted]) -> Vec<Wanted> {
+        self.kept.with_expected(wanted)
+    }
+
+    /// About how many bytes these columns of all rows take in memory: exact for numbers in a
+    /// file that knows its number of rows, and the size of a text file otherwise. Unknown
+    /// while a pipe has not ended.
+    pub fn likely_bytes(&self, wanted: &[Wanted]) -> Option<u64> {
+        let row_bytes = row_bytes(&*self.arrow_schema(wanted).ok()?) as u64;
+        let bytes_of = |part: &dyn Part| match part.n_rows() {
+            Some(n_rows) => Some(n_rows.saturating_mul(row_bytes)),
+            None => part.input().n_bytes_known(),
+        };
+        let bytes: Option<Vec<u64>> = self.parts.iter().map(|part| bytes_of(part.as_ref())).collect();
+        Some(bytes?.into_iter().fold(0, u64::saturating_add))
     }
 
     /// Bytes of the rows that a pass kept in memory for later ones.

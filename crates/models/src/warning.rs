@@ -231,6 +231,16 @@ pub enum Warning {
         n_tests: usize,
     },
 
+    /// A tolerance leaves so few near rows that most values are 0.
+    MostlyZero {
+        /// Rows whose value is exactly 0.
+        n_zero: u64,
+        /// Rows with a value.
+        n_valued: u64,
+        /// The tolerance.
+        tolerance: f64,
+    },
+
     /// Draws ended before their errors were small enough.
     RoughDraws {
         /// Rounds.

@@ -112,6 +112,7 @@ fn fit_with(
     resources: &Resources,
     observer: &dyn Observer,
 ) -> Result<Fitted, Error> {
+    source.expect(Vec::new());
     let (fit, files) = while_digesting(source, || {
         let test = test.as_ref();
         FitRun { source, test, method, given, resources, reads_again: false, observer }.run()
@@ -129,6 +130,7 @@ fn fit_with(
     let budget = Budget::new(resources.memory);
     let table = Table::reference(source, &valuer.design, budget, observer);
     let (mut valuer, _) = valuer.clone().completed(&table)?;
+    source.forget_kept();
     if let Some(test) = &test {
         valuer = read_tests(valuer, test, budget, observer, &mut warnings)?;
         warnings.extend(file_warnings::of_tests_in_reference(source, &test.source));
@@ -219,7 +221,8 @@ impl FitRun<'_> {
         let resumed = checkpoint.as_mut().and_then(Checkpoint::take_design);
         let LearnedDesign { design, task, task_guessed, mut extra_passes } = match resumed {
             Some(design) => design,
-            None => Learning { source, given, method, budget, observer }.design()?,
+            // The fit reads the same rows after the passes for levels and labels.
+            None => Learning { source, given, method, budget: budget.keeping(true), observer }.design()?,
         };
         if let Some(checkpoint) = &mut checkpoint {
             checkpoint.keep_design(&design, task_guessed, &extra_passes);
@@ -229,8 +232,9 @@ impl FitRun<'_> {
         }
         let n_resumed = checkpoint.as_ref().and_then(Checkpoint::n_resumed);
         let how = How { method, given: of_fit(given) };
-        // A logistic fit reads its rows once for each step.
-        let budget = budget.keeping(self.reads_again || task == Task::Classification);
+        // A logistic fit reads its rows once for each step, and some methods need one pass more.
+        let needs_more = (method.needs)(&how.given, task).is_some();
+        let budget = budget.keeping(self.reads_again || task == Task::Classification || needs_more);
         let learned = self.learn(&how, task, &design, budget, checkpoint.as_mut())?;
         if task_guessed && task == Task::Regression && has_two_targets(&learned) {
             let target = design.target().unwrap_or_default().into();

@@ -49,6 +49,17 @@ impl Budget {
         Self { keeps: yes, ..self }
     }
 
+    /// The same budget for rows that are held as numbers while they are read: within a limit
+    /// there is no room for them twice.
+    pub(crate) fn holding(self) -> Self {
+        self.keeping(self.keeps && self.limit.is_none())
+    }
+
+    /// Whether later passes read the same rows.
+    pub(crate) fn keeps(&self) -> bool {
+        self.keeps
+    }
+
     /// The same budget with these bytes set aside.
     pub(crate) fn reserving(self, bytes: u64) -> Self {
         Self { reserved: bytes, ..self }
@@ -96,6 +107,8 @@ impl Budget {
         wanted: &[Wanted],
         n_columns: usize,
     ) -> Result<ScanOptions, Error> {
+        // Columns that are only kept take memory like others.
+        let all = if self.keeps { source.with_expected(wanted) } else { wanted.to_vec() };
         let mut options = ScanOptions { row_multiple: BLOCK_ROWS, ..ScanOptions::default() };
         if source.is_in_memory() {
             options.batch_bytes = MEMORY_BATCH_BYTES;
@@ -114,7 +127,7 @@ impl Budget {
         let least = LEAST_BATCH_BYTES * (COPIES + growth);
         let fixed = |n_bytes: u64| {
             // However it is read, a small table takes little; compression may hide a lot.
-            let overhead = source.scan_overhead(wanted).min(n_bytes.saturating_mul(64));
+            let overhead = source.scan_overhead(&all).min(n_bytes.saturating_mul(64));
             let sums = [self.now, self.most].map(|sums| arithmetic_bytes(n_bytes, n_columns, sums));
             BASE_BYTES + self.reserved + sums[0].max(sums[1]) + overhead + source.kept_bytes() as u64
         };
@@ -131,10 +144,15 @@ impl Budget {
             let n_threads = rayon::current_num_threads();
             return Err(Error::TooLittleMemory { limit, needed: fixed_bytes + least, n_threads });
         }
-        let batch_bytes = ((limit - fixed_bytes) / (COPIES + growth)).min(options.batch_bytes as u64);
-        if self.keeps && !source.is_in_memory() {
+        let room = limit - fixed_bytes;
+        let keeps = self.keeps && !source.is_in_memory();
+        let may_fit = keeps && source.likely_bytes(&all).is_some_and(|bytes| bytes <= room / 4);
+        // A table that is small beside the limit is worth more in memory than large batches.
+        let for_batches = if may_fit && room / 2 >= least { room / 2 } else { room };
+        let batch_bytes = (for_batches / (COPIES + growth)).min(options.batch_bytes as u64);
+        if keeps {
             // Later passes may set more aside.
-            options.keep_bytes = ((limit - fixed_bytes - batch_bytes * (COPIES + growth)) / 2) as usize;
+            options.keep_bytes = ((room - batch_bytes * (COPIES + growth)) / 2) as usize;
         }
         Ok(ScanOptions { batch_bytes: batch_bytes as usize, ..options })
     }

@@ -136,8 +136,10 @@ impl Prepared {
     ) -> Result<Self, Error> {
         let selection = settings::selection(given);
         // A column to be carried through that is missing is reported before any pass.
-        selection.carried(points.schema()).map_err(|e| at(e, points, 0))?;
+        let carried = selection.carried(points.schema()).map_err(|e| at(e, points, 0))?;
         let source = reference.as_ref().unwrap_or(points);
+        // Rows that are their own reference are read again with what is carried through.
+        source.expect(if reference.is_none() { carried } else { Vec::new() });
         let reads_again = reference.is_none();
         let run = FitRun { source, test: tests.as_ref(), method, given, resources, reads_again, observer };
         let fit = run.run()?;
@@ -159,6 +161,9 @@ impl Prepared {
             valuer = completed;
             facts.n_passes += n_passes;
             facts.extra_passes.push(pass);
+        }
+        if let Some(reference) = &reference {
+            reference.forget_kept();
         }
         let mut warnings = Vec::new();
         if let (Some(test), Makes::Fit { .. }) = (&tests, method.makes) {

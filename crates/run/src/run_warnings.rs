@@ -67,6 +67,8 @@ fn about_values(job: &Job<'_>, valued: &mut Valued, sizes: Sizes, warnings: &mut
     if is_new {
         warnings.extend(valuer.model.label_warnings(how, sizes, design));
     }
+    let tolerance = valuer.model.of::<NeighbourModel>().and_then(NeighbourModel::tolerance);
+    warnings.extend(valued.tally.mostly_zero(tolerance));
     let spread = &valued.tally.spread;
     warnings.extend(density::swallowed_digits(how.method, spread.lowest, spread.highest, spread.n_valued));
     if job.extras.std_error && how.method.entry.has_std_errors() {

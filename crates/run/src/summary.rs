@@ -23,7 +23,7 @@ pub struct Summary {
     /// Whether points have no target, so that values are what is expected of them.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub expected_targets: bool,
-    /// How often the reference was read; not at all with a saved valuer.
+    /// Passes over the reference, from its files or from memory; none with a saved valuer.
     pub reference_passes: usize,
     /// Why more than once.
     pub extra_passes: Vec<ExtraPass>,
@@ -180,6 +180,8 @@ pub(crate) struct Tally {
     labels: LabelTally,
     /// Squared residuals: their sum, and how many there were.
     resid_sq: (f64, u64),
+    /// Values that are exactly 0.
+    n_zero: u64,
     n_leverage_one: usize,
     n_too_far: usize,
     truncation: Vec<(usize, f64)>,
@@ -197,6 +199,7 @@ impl Tally {
             values: ValueTally::default(),
             labels: LabelTally::default(),
             resid_sq: (0.0, 0),
+            n_zero: 0,
             n_leverage_one: 0,
             n_too_far: 0,
             truncation: Vec::new(),
@@ -206,6 +209,7 @@ impl Tally {
     pub(crate) fn add(&mut self, n_rows: usize, values: &Values) {
         self.spread.add(n_rows, &values.value);
         self.values.add(&values.value, values.std_error.as_deref());
+        self.n_zero += values.value.iter().filter(|value| **value == 0.0).count() as u64;
         self.labels.add(values);
         for resid_sq in values.part(Part::ResidSq).into_iter().flatten().filter(|square| !square.is_nan()) {
             self.resid_sq = (self.resid_sq.0 + resid_sq, self.resid_sq.1 + 1);
@@ -214,6 +218,13 @@ impl Tally {
         self.n_leverage_one += n_with(Note::LeverageOne);
         self.n_too_far += n_with(Note::TooFar);
         self.truncation.extend(values.truncation.iter().flatten().filter(|(_, share)| share.is_finite()));
+    }
+
+    /// Most values are 0 because of a tolerance, if there is one.
+    pub(crate) fn mostly_zero(&self, tolerance: Option<f64>) -> Option<Warning> {
+        let (n_zero, n_valued) = (self.n_zero, self.spread.n_valued);
+        let tolerance = tolerance.filter(|_| 2 * n_zero > n_valued)?;
+        Some(Warning::MostlyZero { n_zero, n_valued, tolerance })
     }
 
     /// How the values are spread.

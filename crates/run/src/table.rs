@@ -85,9 +85,12 @@ impl<'a> Table<'a> {
         stage: Stage,
         mut each: impl FnMut(Encoded, f64) -> Result<(), Error> + Send,
     ) -> Result<RowCounts, Error> {
-        let Table { source, design, budget, observer, .. } = *self;
+        let Table { source, design, observer, .. } = *self;
         let wanted = self.wanted();
-        let options = budget.scan_options(source, &wanted, design.n_encoded())?;
+        let budget = self.budget.holding();
+        let mut options = budget.scan_options(source, &wanted, design.n_encoded())?;
+        // They would be in memory twice.
+        options.is_last = !budget.keeps();
         let mut counts = RowCounts::default();
         let total = source.n_bytes().max(1) as f64;
         let scan = Scan { source, wanted: &wanted, options, stage, observer };
@@ -149,8 +152,6 @@ impl Reference for Table<'_> {
     }
 
     fn hold(&self, stage: Stage) -> Result<(HeldRows, RowCounts), Error> {
-        // They would be in memory twice.
-        self.source.forget_kept();
         let (mut batches, mut n_bytes) = (Vec::new(), 0);
         let counts = self.each_batch(stage, |encoded, read| {
             n_bytes += 8 * encoded.y.len() as u64 * (self.design.n_columns() as u64 + 1);
@@ -166,7 +167,6 @@ impl Reference for Table<'_> {
         most_bytes: u64,
         work: &mut (dyn FnMut(&HeldRows, Share) -> Result<(), Error> + Send),
     ) -> Result<RowCounts, Error> {
-        self.source.forget_kept();
         let row_bytes = 8 * (self.design.n_columns() as u64 + 1);
         let most_rows = (self.budget.share_of(most_bytes) / row_bytes).max(1) as usize;
         let (mut batches, mut n_waiting) = (Vec::new(), 0);

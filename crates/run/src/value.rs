@@ -32,10 +32,11 @@ use std::borrow::Cow;
 
 /// Values the points of a request; rows go to `receiver` in their own order.
 ///
-/// Numeric tables of a regression are read twice: once for the moments of the
-/// reference, once to value the points. A logistic fit takes a pass for the labels
+/// Numeric tables of a regression take two passes: one for the moments of the
+/// reference, one to value the points. A logistic fit takes a pass for the labels
 /// and one for each of its steps. Text columns, and means for missing cells, take
-/// one more pass over the reference. With a saved valuer the points are read once.
+/// one more pass over the reference. With a saved valuer there is one pass over the
+/// points. Later passes take rows from memory if they were kept.
 ///
 /// # Errors
 ///

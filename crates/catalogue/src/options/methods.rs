@@ -390,7 +390,7 @@ pub static TOLERANCE: OptionEntry = OptionEntry {
     placeholder: "SHARE",
     takes: SHARE,
     group: Group::Neighbours,
-    help: "Share of all weight that the furthest rows may have together and still not count",
+    help: "Ignore the furthest rows that together have at most this share of all weight",
     details: "Each test row then lists only the rows nearest to it. With 0.001, lists of a large reference are short \
               and values hardly change; the default counts every row.",
     scope: Scope::MethodFit,

@@ -104,11 +104,18 @@ fn role(takes: &Takes) -> String {
 pub(crate) fn default(default: Usual) -> Option<String> {
     match default {
         Usual::Usual => None,
-        Usual::Number(number) => Some(number.to_string()),
+        Usual::Number(number) => Some(typed(number)),
         Usual::Count(count) => Some(count.to_string()),
         Usual::Word(word) => Some(word.into()),
         Usual::Depends(words) => Some(spelled(words)),
     }
+}
+
+/// A number as a person would type it.
+fn typed(number: f64) -> String {
+    // A number smaller than this has more zeros than a reader counts.
+    const FEW_ZEROS: f64 = 1e-5;
+    if number != 0.0 && number.abs() < FEW_ZEROS { format!("{number:e}") } else { number.to_string() }
 }
 
 /// The tasks that a method takes an option for, in brackets, unless it does for all it has.

@@ -11,7 +11,7 @@ use dshap_models::logistic::ClassFacts;
 use dshap_models::neighbours::NeighbourFacts;
 use dshap_models::{Action, Facts};
 use dshap_run::{Inspection, OwnersHeld};
-use dshap_words::run_words::{components, of_target, refitted, ridge};
+use dshap_words::run_words::{components, far_rows, of_target, refitted, ridge};
 use std::fmt::Write;
 use std::sync::Arc;
 
@@ -225,6 +225,9 @@ fn neighbours(found: &NeighbourFacts, line: Line<'_>) {
     line("k", found.k.to_string());
     line("metric", found.metric.into());
     line("scale", found.scale.into());
+    if let Some(tolerance) = found.tolerance {
+        line("tolerance", far_rows(tolerance));
+    }
     let rows = found.test_rows.map(|rows| grouped(rows as u64)).unwrap_or_default();
     let seed = found.test_seed.map(|seed| format!(", a sample, seed {seed}")).unwrap_or_default();
     line(

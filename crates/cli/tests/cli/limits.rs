@@ -101,6 +101,70 @@ fn a_checkpoint_of_another_run_is_refused() {
 #[cfg(target_os = "linux")]
 mod memory {
     use super::*;
+    use std::process::Command;
+
+    /// Bytes that a line reads from files, the program itself included. The shell knows when
+    /// the program has ended.
+    fn bytes_read(folder: &Folder, line: &str) -> u64 {
+        let command = folder.command(line);
+        let mut shell = Command::new("sh");
+        shell.args(["-c", "\"$0\" \"$@\" >&2 && while read -r line; do echo \"$line\"; done < /proc/$$/io"]);
+        shell.arg(command.get_program()).args(command.get_args());
+        shell.current_dir(folder.path(".")).stdin(Stdio::null());
+        let output = shell.output().expect("starts");
+        let errors = String::from_utf8_lossy(&output.stderr);
+        assert!(output.status.success(), "{line}: {errors}");
+        let text = String::from_utf8(output.stdout).expect("text");
+        let count = text.lines().find_map(|line| line.strip_prefix("rchar:"));
+        count.expect("the kernel counts").trim().parse().expect("a number")
+    }
+
+    /// Rows with a number, a name, numbers, a level, a label and a target.
+    fn mixed_table(n: usize) -> String {
+        let mut draws = Draws::new(29);
+        let mut csv = String::from("id,name,a,b,level,c,y\n");
+        for row in 0..n {
+            let (a, b, noise) = (draws.normal(), draws.normal(), draws.normal());
+            let level = ["u", "v", "w"][row % 3];
+            let c = if a - b + noise > 0.0 { "yes" } else { "no" };
+            let _ = writeln!(csv, "{row},row {row},{a:.4},{b:.4},{level},{c},{:.4}", a + b + noise);
+        }
+        csv
+    }
+
+    /// Rows that a later pass needs stay in memory where they fit, so that each row of the file is
+    /// read once.
+    #[test]
+    fn a_table_that_fits_into_memory_is_read_once() {
+        let folder = Folder::with("short.csv", mixed_table(100_000)).and("long.csv", mixed_table(250_000));
+        let n_bytes = |name: &str| std::fs::metadata(folder.path(name)).expect("is there").len();
+        let more = (n_bytes("long.csv") - n_bytes("short.csv")) as f64;
+        let values = "dshap value T --target y --exclude name,c";
+        let labels = "dshap value T --target c --exclude name,y,level";
+        let reference = "dshap value short.csv --reference T --target y --exclude name,c,id,level";
+        let fit = "dshap fit T --target y --exclude name,c,id,level -o v.dshap";
+        for (line, n_reads) in [
+            // No text: the moments, and the values with what is carried through.
+            (format!("{values},level --id id --keep name -o out.csv"), 1),
+            (format!("{values},level --id id --keep name --memory 300MB -o out.csv"), 1),
+            (format!("{values},level --id id --keep name --memory 60MB -o out.csv"), 2),
+            // Levels, moments, values.
+            (format!("{values},id -o out.csv"), 1),
+            (format!("{values},id --memory 300MB -o out.csv"), 1),
+            (format!("{values},level --method calibrated --id id -o out.csv"), 1),
+            // Labels, the steps of a logistic fit, values.
+            (format!("{labels} --id id -o out.csv"), 1),
+            (format!("{labels} --id id --memory 300MB -o out.csv"), 1),
+            (format!("{reference} --method calibrated -o out.csv"), 1),
+            // Its digest is one more.
+            (format!("{fit} --method calibrated"), 2),
+        ] {
+            // The beginning of a file is read more often, whatever its length.
+            let read = |name: &str| bytes_read(&folder, &line.replace('T', name)) as f64;
+            let found = (read("long.csv") - read("short.csv")) / more;
+            assert!((found - f64::from(n_reads)).abs() < 0.2, "{line}: each row is read {found} times");
+        }
+    }
 
     /// Runs a line; the most memory it had resident, in bytes. The kernel keeps
     /// count, so that only what happens in the last millisecond is missed.

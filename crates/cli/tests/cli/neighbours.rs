@@ -270,6 +270,37 @@ fn lists_may_be_saved_with_a_valuer() {
     ");
 }
 
+/// A tolerance is shown wherever a valuer is described, and one that leaves hardly any row is
+/// reported.
+#[test]
+fn a_tolerance_is_shown_and_one_that_is_too_large_gets_a_warning() {
+    let folder = folder().and("one.csv", trees(9, 1));
+    let line = "--test one.csv --target kind --exclude id --method knn --k 3";
+    folder.stdout(&format!("dshap fit t.csv {line} --tolerance 0.25 -o short.dshap"));
+    let shown = "the furthest rows with 0.25 of all weight do not count";
+    let inspected = folder.stdout("dshap inspect short.dshap");
+    assert!(inspected.contains(&format!("tolerance       {shown}\n")), "{inspected}");
+    let json = folder.stdout("dshap inspect short.dshap --json");
+    assert!(json.contains("\"tolerance\": 0.25") || json.contains("\"tolerance\":0.25"), "{json}");
+    let said = folder.run(&format!("dshap value t.csv {line} --tolerance 0.25 -o out.csv"));
+    assert!(said.contains(shown), "{said}");
+
+    let warned = |tolerance: &str| {
+        let value = "dshap value new.csv --reference t.csv";
+        let said = folder.run(&format!("{value} {line} --tolerance {tolerance} -o out.csv"));
+        let values = std::fs::read_to_string(folder.path("out.csv")).expect("is there");
+        let value = |line: &str| line.split(',').nth(1).and_then(|cell| cell.parse::<f64>().ok());
+        let is_zero = |line: &&str| value(line) == Some(0.0);
+        let n_zero = values.lines().skip(1).filter(is_zero).count();
+        let zeros = 2 * n_zero > values.lines().skip(1).count();
+        (said.contains(&format!("with `--tolerance {tolerance}` few rows are near enough")), zeros)
+    };
+    assert_eq!(warned("0.9"), (true, true));
+    assert_eq!(warned("1e-6"), (false, false));
+    let described = folder.stdout("dshap methods knn");
+    assert!(described.contains("default 1e-16") && !described.contains("0.0000000"), "{described}");
+}
+
 #[test]
 fn the_summary_says_how_neighbours_were_found() {
     let folder = folder();
@@ -701,6 +732,15 @@ fn the_help_has_a_section_on_neighbours() {
         - euclidean: Euclidean distance
         - manhattan: sum of absolute differences
         - cosine:    1 minus the cosine of the angle
+
+    --tolerance <SHARE>
+        Ignore the furthest rows that together have at most this share of all weight
+
+        Each test row then lists only the rows nearest to it. With 0.001, lists of a large
+        reference are short and values hardly change; the default counts every row.
+
+        Methods: knn
+        Default: 1e-16
     ");
     for command in ["value", "fit"] {
         let help = folder().stdout(&format!("dshap {command} --help"));

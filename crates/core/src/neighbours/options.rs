@@ -84,7 +84,8 @@ pub struct NeighbourOptions {
     /// weight, do not count there. Each term of a value is then off by at most `tolerance
     /// · G_0 / k` (classification), or that times `4·max(y − y_t)²` over reference and
     /// point (regression), where `G_0 ≤ 1` is the sum of all weights. 0 skips no rows. It
-    /// saves time only if the smallest sets are large: see the [module](super).
+    /// saves time if few rows have more weight than that: with large smallest sets, or with
+    /// a tolerance such as 0.001. See the [module](super).
     pub tolerance: f64,
 }
 

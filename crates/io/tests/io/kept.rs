@@ -112,3 +112,45 @@ fn what_is_too_large_in_part_or_unfinished_is_not_kept() {
     source.forget_kept();
     assert_eq!(source.kept_bytes(), 0);
 }
+
+/// A pass that keeps rows reads what a later pass wants besides.
+#[test]
+fn columns_of_a_later_pass_are_kept_with_those_of_an_earlier_one() {
+    let folder = folder();
+    let path = table(&folder);
+    let fresh = Source::open(std::slice::from_ref(&path)).unwrap();
+    let first = wanted(&[("a", ReadAs::Number), ("b", ReadAs::Number)]);
+    let later = [first.clone(), wanted(&[("word", ReadAs::AsIs)])].concat();
+    for is_expected in [true, false] {
+        let source = Source::open(std::slice::from_ref(&path)).unwrap();
+        if is_expected {
+            source.expect(later[2..].to_vec());
+        }
+        let batches = scan(&source, &first, keeping(1 << 20));
+        // What is only kept is not handed over.
+        assert_same_rows(&source, &first, &batches, &scan(&fresh, &first, ScanOptions::default()));
+        assert!(source.kept_bytes() > 0);
+        let again = source.scan(&later, ScanOptions::default()).unwrap();
+        // Rows that lack a column of the next pass are freed.
+        assert_eq!(source.kept_bytes() > 0, is_expected);
+        let batches: Vec<Batch> = again.map(Result::unwrap).collect();
+        assert_same_rows(&source, &later, &batches, &scan(&fresh, &later, ScanOptions::default()));
+    }
+    // Columns that would not fit are not read for nothing.
+    let source = Source::open(&[path]).unwrap();
+    source.expect(later[2..].to_vec());
+    scan(&source, &first, keeping(1_000));
+    assert_eq!(source.kept_bytes(), 0);
+}
+
+#[test]
+fn the_last_pass_frees_what_it_hands_over() {
+    let folder = folder();
+    let source = Source::open(&[table(&folder)]).unwrap();
+    let expected = scan(&source, &all(), keeping(1 << 20));
+    let last = ScanOptions { is_last: true, ..keeping(0) };
+    let mut again = source.scan(&all(), last).unwrap();
+    assert_eq!(source.kept_bytes(), 0);
+    let batches: Vec<Batch> = again.by_ref().map(Result::unwrap).collect();
+    assert_same_rows(&source, &all(), &batches, &expected);
+}

@@ -15,6 +15,9 @@ pub struct NeighbourFacts {
     pub metric: &'static str,
     /// How columns are made comparable: `std` or `none`.
     pub scale: &'static str,
+    /// The share of all weight that far rows may have and not count, if it was given.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub tolerance: Option<f64>,
     /// Rows that utility is measured on. If they are read while points are valued,
     /// the run fills this in at its end.
     pub test_rows: Option<usize>,
@@ -56,6 +59,7 @@ impl NeighbourFacts {
             k,
             metric: metric_word(metric(&model.given)),
             scale: scale_word(scale(&model.given)),
+            tolerance: model.tolerance(),
             test_rows,
             test_from_reference: matches!(model.tests, Tests::Reference(_)),
             test_seed,

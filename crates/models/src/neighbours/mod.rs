@@ -193,9 +193,14 @@ impl NeighbourModel {
         rows
     }
 
+    /// The share of all weight that far rows may have and not count, if it was given.
+    pub fn tolerance(&self) -> Option<f64> {
+        self.given.number(&TOLERANCE)
+    }
+
     /// Whether far rows do not count although they have weight.
     pub(crate) fn wants_short_lists(&self) -> bool {
-        self.given.has(&TOLERANCE)
+        self.tolerance().is_some()
     }
 
     /// Bytes of the index that may find near rows. None is made where the smallest sets

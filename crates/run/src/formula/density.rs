@@ -199,24 +199,24 @@ impl DensityCase {
 /// reference of fewer than two rows.
 pub fn density_constant(reference: &[String], case: DensityCase, n: usize) -> Result<f64, Error> {
     let source = Source::open(reference)?;
-    let (rows, dim) = reference_cells(&source)?;
-    case.constant(n, &rows, dim).map_err(|reason| match source.locate(0) {
-        Ok(location) => Error::Case { location, reason },
-        Err(error) => error.into(),
-    })
+    let features = features_of(&source);
+    let rows = reference_cells(&source, &features)?;
+    case.constant(n, &rows, features.len()).map_err(|reason| case_error(&source, 0, reason))
 }
 
-/// The cells of all rows, and how many there are to a row.
-fn reference_cells(source: &Source) -> Result<(Vec<f64>, usize), Error> {
-    let names = source.schema().names();
-    let features: Vec<Wanted> =
-        names.map(|name| Wanted { name: name.into(), read_as: ReadAs::Number }).collect();
+/// All columns, as numbers.
+fn features_of(source: &Source) -> Vec<Wanted> {
+    source.schema().names().map(|name| Wanted { name: name.into(), read_as: ReadAs::Number }).collect()
+}
+
+/// The cells of all rows, row by row.
+fn reference_cells(source: &Source, features: &[Wanted]) -> Result<Vec<f64>, Error> {
     let mut rows = Vec::new();
-    for batch in source.scan(&features, ScanOptions::default())? {
+    for batch in source.scan(features, ScanOptions::default())? {
         let batch = batch.map_err(unusable)?;
-        rows.extend(cells(&batch.rows, 0, &features, source, batch.first_row)?);
+        rows.extend(cells(&batch.rows, 0, features, source, batch.first_row)?);
     }
-    Ok((rows, features.len()))
+    Ok(rows)
 }
 
 /// Values the rows of a table by Theorem 5 itself, against those of another with
@@ -235,10 +235,9 @@ pub fn density_cases(
 ) -> Result<(), Error> {
     let reference = Source::open(reference)?;
     let points = Source::open(points)?;
-    let names = reference.schema().names();
-    let features: Vec<Wanted> =
-        names.map(|name| Wanted { name: name.into(), read_as: ReadAs::Number }).collect();
-    let (rows, dim) = reference_cells(&reference)?;
+    let features = features_of(&reference);
+    let rows = reference_cells(&reference, &features)?;
+    let dim = features.len();
     let mut wanted = all_of(&points);
     let n_carried = wanted.len();
     wanted.extend(features.iter().cloned());

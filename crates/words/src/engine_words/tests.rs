@@ -189,6 +189,7 @@ fn warnings() -> Vec<Warning> {
         Warning::TestSample { n_reference: 30_000, n_tests: 10_000, seed: 0 },
         Warning::SmallQ { q: 2, least: 6, k: 5 },
         Warning::NoTestErrors { n_tests: 1 },
+        Warning::MostlyZero { n_zero: 900, n_valued: 1000, tolerance: 0.5 },
         Warning::RoughDraws { n_rounds: 64, tolerance: 0.02 },
         Warning::SingularSets { share: 0.1, ridge_helps: true },
         Warning::RowsMeasure { n_rows: 1 },

@@ -196,6 +196,12 @@ pub(crate) fn warning(warning: &Warning, speech: &dyn Speech) -> String {
             agreed(*n_tests as u64, "test row", "is", "are")
         ),
 
+        Warning::MostlyZero { n_zero, n_valued, tolerance } => format!(
+            "{n_zero} of {n_valued} values are 0, because with {} few rows are near enough to a test row to count; a \
+             smaller tolerance counts more",
+            speech.set("tolerance", &tolerance.to_string())
+        ),
+
         Warning::RoughDraws { n_rounds, tolerance } => format!(
             "after {} the errors of the draws are still above {} % of the spread of values; {} allows more rounds, {} \
              larger errors",

@@ -96,7 +96,13 @@ pub fn neighbours(facts: &Facts) -> String {
         false => format!("labels {}\n", shown_labels(&found.labels, &found.label_rows)),
     };
     let near = if found.k == 1 { "nearest row".into() } else { format!("{} nearest rows", found.k) };
-    format!("{labels}{near} by {} distance, {}\n{tests}\n", found.metric, scaled(found.scale))
+    let far = found.tolerance.map(|tolerance| format!("{}\n", far_rows(tolerance))).unwrap_or_default();
+    format!("{labels}{near} by {} distance, {}\n{far}{tests}\n", found.metric, scaled(found.scale))
+}
+
+/// Which rows are too far from a test row to count.
+pub fn far_rows(tolerance: f64) -> String {
+    format!("the furthest rows with {tolerance} of all weight do not count")
 }
 
 /// What a model that is refitted on each set is judged by, if there is one.

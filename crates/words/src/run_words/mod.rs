@@ -3,8 +3,8 @@
 mod facts;
 
 pub use facts::{
-    baseline, components, labels, measure, neighbours, noise, of_target, passes, reduced, refitted, ridge,
-    sizes, smoothed, weights,
+    baseline, components, far_rows, labels, measure, neighbours, noise, of_target, passes, reduced, refitted,
+    ridge, sizes, smoothed, weights,
 };
 
 use crate::{counted, grouped, significant};
