@@ -743,7 +743,7 @@ fn help_of_owners_is_about_owners() {
     ] {
         assert!(help.contains(words), "{words}: {help}");
     }
-    for words in ["d-shapley", "loo", "one JSON array", "rows drawn from the reference"] {
+    for words in ["d-shapley", "one JSON array", "rows drawn from the reference"] {
         assert!(!help.contains(words), "{words}: {help}");
     }
     assert!(folder.stdout("dshap value --help").contains("one JSON array"));
