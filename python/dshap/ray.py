@@ -183,8 +183,7 @@ def task_of(types: Any, target: str | None, dataset: Any = None) -> str:
 
     def some(table: Any) -> Any:
         # Three values say already that there are more than two.
-        cells = pa.chunked_array([table.column(target)]) if isinstance(table.column(target), pa.Array) else table.column(target)
-        return pa.table({target: cells.drop_null().unique()[: TWO + 1]})
+        return pa.table({target: table.column(target).drop_null().unique()[: TWO + 1]})
 
     found = dataset.select_columns([target]).map_batches(some, batch_format="pyarrow").take_all()
     values = {line[target] for line in found if line[target] == line[target]}
