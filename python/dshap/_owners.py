@@ -48,6 +48,7 @@ LINES = (
     "owner",
     "rows",
     "row_sum",
+    "row_sum_stderr",
     "row_mean",
     "below_zero",
     "joint",
@@ -57,6 +58,7 @@ LINES = (
     "given_own_stderr",
     "duplicates",
     "near",
+    "near_repeated",
     "repeated",
 )
 
@@ -107,7 +109,9 @@ class Owners(Lines):
         Their rows.
     row_sum, row_mean, below_zero : array or None
         Sum and mean of the values of their rows, and the share of rows with a negative value.
-        Copies of a row add up in these sums.
+        Copies of a row add up in these sums, unless `duplicates="once"`.
+    row_sum_stderr : array or None
+        The standard errors of the sums, whose rows share one fit.
     joint : array or None
         Regression: the distributional value of all rows of an owner together, against the rows of the other owners.
         Copies do not add up. NaN where the other owners have too few rows.
@@ -115,9 +119,9 @@ class Owners(Lines):
         The value of each owner in the game between owners, and its standard error.
     given_own, given_own_stderr : array or None
         With `own`: what an owner brings to a buyer who has only these rows, and its standard error.
-    duplicates, near, repeated : array of int or None
-        Rows that another owner has too, rows that are nearly the same as those of another owner, and rows that an owner
-        has more than once.
+    duplicates, near, near_repeated, repeated : array of int or None
+        Rows that another owner has too, rows that are nearly the same as those of another owner or as an earlier one of
+        its own, and rows that an owner has more than once.
     row_sum_at_m, joint_at_m : dict of arrays
         With several `m`: `row_sum` and `joint` for each of them. Otherwise empty.
     interactions : list of dict
@@ -248,10 +252,10 @@ def owners(
     ridge : float, optional
         The penalty of every model; chosen by five-fold error if not given.
     duplicates : {'each', 'once'}
-        Whether a row that several owners have counts once in their coalition.
+        Whether a row counts once, whoever has it and however often: in the game, in row sums and in joint values.
     near : float, optional
-        Also count rows that differ from a row of another owner by at most this many standard deviations, on average
-        over columns.
+        Also find rows that differ by at most this many standard deviations, on average over columns. With
+        `duplicates="once"` they count once, too.
     game_only : bool
         No row values and no search for duplicates.
     utility : {'log-loss', 'accuracy', 'brier'}, optional
@@ -395,11 +399,12 @@ def _lines(owners: Any, basis: str) -> tuple[list[_Line], Any]:
     errors = {
         "shapley": owners.stderr,  # type: ignore[attr-defined]
         "given-own": owners.given_own_stderr,  # type: ignore[attr-defined]
+        "rows": owners.row_sum_stderr,  # type: ignore[attr-defined]
     }.get(basis)
     stderr = [None] * len(owners) if errors is None else [float(error) for error in errors]
     columns = zip(owners.owner, owners.rows, values, stderr)  # type: ignore[attr-defined]
     lines: list[_Line] = [(str(owner), int(n), float(value), error) for owner, n, value, error in columns]
-    covariance = {"shapley": "covariance", "given-own": "given_own_covariance"}.get(basis)
+    covariance = {"shapley": "covariance", "given-own": "given_own_covariance", "rows": "row_sum_covariance"}.get(basis)
     return lines, None if covariance is None else owners.report.get(covariance)
 
 

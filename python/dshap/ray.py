@@ -48,7 +48,7 @@ def fit(
     target : str, optional
         The column that is predicted; without one, a density is estimated.
     task : {'regression', 'classification', 'density'}, optional
-        By default regression for numbers, classification for text and booleans.
+        Guessed from the target: classification if it is text, boolean or has two values.
     features : list of str, optional
         By default all columns without another role.
     weight : str, optional
@@ -74,7 +74,9 @@ def fit(
         if name not in types.schema.names:
             raise InputError(f"there is no column `{name}`; the dataset has {', '.join(types.schema.names[:20])}")
     roles = Roles(tuple(names), target, weight)
-    kind = _spread.VALUERS[task or task_of(types, target)]
+    if task is not None and task not in _spread.VALUERS:
+        raise InputError(f"`task` is {task!r}; expected 'regression', 'classification', 'density' or None")
+    kind = _spread.VALUERS[task or task_of(types, target, dataset)]
     estimator = kind(**params)
     rows = dataset.select_columns(roles.read(for_fit=True) + ([row] if row else []))
 
@@ -132,6 +134,11 @@ def value(
     facts = valuer._fitted.facts()
     roles = Roles(tuple(facts["features"]), facts["target"])
     names = _spread.value_columns(valuer, std_error=_checks.flag("std_error", std_error), parts=_checks.flag("parts", parts))
+    columns = [value_column if name == "value" else name for name in names]
+    schema = dataset.schema()
+    taken = [column for column in columns if schema is not None and column in schema.names]
+    if taken:
+        raise InputError(f"the dataset has a column `{taken[0]}` already; drop it, or choose another value_column")
     data = valuer._fitted.to_bytes()
 
     def append(table: Any) -> Any:
@@ -140,10 +147,10 @@ def value(
         # Rows of the reference may need their weights, whose column only the valuer knows.
         needed = table if leave_one_out else table.select(roles.read(for_fit=False))
         found = _spread.valued(data, roles, needed, names, leave_one_out=leave_one_out, n_jobs=n_jobs)
-        for name in names:
+        for name, column in zip(names, columns):
             cells = found[name]
             array = pa.array(cells, pa.string()) if name == "note" else pa.array(cells, pa.float64(), mask=np.isnan(cells))
-            table = table.append_column(value_column if name == "value" else name, array)
+            table = table.append_column(column, array)
         return table
 
     return dataset.map_batches(append, batch_format="pyarrow")
@@ -159,7 +166,11 @@ def types_of(dataset: Any) -> Any:
     return pa.table({name: pa.nulls(1, kind) for name, kind in zip(schema.names, schema.types)})
 
 
-def task_of(types: Any, target: str | None) -> str:
+#: Labels that a target of numbers has if it holds labels at all.
+TWO = 2
+
+
+def task_of(types: Any, target: str | None, dataset: Any = None) -> str:
     """The task that a target asks for."""
     import pyarrow as pa
 
@@ -167,7 +178,16 @@ def task_of(types: Any, target: str | None) -> str:
         return "density" if target is None else "regression"
     kind = types.schema.field(target).type
     is_label = pa.types.is_boolean(kind) or pa.types.is_string(kind) or pa.types.is_large_string(kind) or pa.types.is_dictionary(kind)
-    return "classification" if is_label else "regression"
+    if is_label or dataset is None:
+        return "classification" if is_label else "regression"
+
+    def some(table: Any) -> Any:
+        # Three values say already that there are more than two.
+        return pa.table({target: table.column(target).drop_null().unique()[: TWO + 1]})
+
+    found = dataset.select_columns([target]).map_batches(some, batch_format="pyarrow").take_all()
+    values = {line[target] for line in found if line[target] == line[target]}
+    return "classification" if len(values) == TWO else "regression"
 
 
 def _line(part: bytes | None = None, error: str | None = None) -> Any:

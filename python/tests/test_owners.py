@@ -85,12 +85,23 @@ def test_a_budget_is_divided_to_the_last_unit():
     two = dshap.payout(dshap.owners(*test, by=["a", "b"] * 50, test=(X, y), game_only=True), 1000)
     assert (two.payout_stderr > 0).all() and 0 <= two.ranking_survives <= 1
     assert "payout" in repr(paid) and paid.to_pandas().shape[0] == 3
-    assert dshap.payout(found, 900, basis="rows").payout[2] == 0
+    rows = dshap.payout(found, 900, basis="rows")
+    assert rows.payout[2] == 0 and (rows.stderr > 0).all() and rows.report["errors"] == "joint"
     assert dshap.payout({"a": 1, "b": 1, "c": 1}, 100, unit=1).units.sum() == 100
     with pytest.raises(InputError, match="not a whole number of units"):
         dshap.payout(found, 1.005)
     with pytest.raises(InputError, match="no `given_own`"):
         dshap.payout(found, 1, basis="given-own")
+
+
+def test_errors_of_row_sums_are_those_of_values_by_owner():
+    X, y, by, test = market(6)
+    found = dshap.owners(X, y, by=by, test=test)
+    groups = dshap.RegressionValuer().fit(X, y).explain_training(std_error=True).by(by)
+    errors = dict(zip(groups.owner, groups.stderr))
+    assert found.row_sum_stderr.tolist() == pytest.approx([errors[owner] for owner in found.owner], rel=1e-9)
+    once = dshap.owners(X, y, by=by, test=test, duplicates="once")
+    assert once.row_sum[0] == pytest.approx(once.row_sum[1])
 
 
 def test_receipts(tmp_path):

@@ -47,6 +47,24 @@ def test_values_are_those_of_one_machine(rows, target):
     assert np.array_equal(by_row(on_ray.value(dataset, same, leave_one_out=True)), expected)
 
 
+def test_two_numbers_are_labels_as_elsewhere(rows):
+    two = rows.append_column("two", pa.array([0.0 if label == "no" else 1.0 for label in rows["label"].to_pylist()]))
+    dataset = ray.data.from_arrow([two.slice(start, 2000) for start in range(0, N, 2000)])
+    assert isinstance(on_ray.fit(dataset, "two", features=["u", "v"]), dshap.ClassificationValuer)
+    assert isinstance(on_ray.fit(dataset, "y", features=["u", "v"]), dshap.RegressionValuer)
+    with pytest.raises(dshap.InputError, match="`task` is 'forest'"):
+        on_ray.fit(dataset, "y", features=["u", "v"], task="forest")
+
+
+def test_a_column_that_exists_is_not_overwritten(rows):
+    dataset = ray.data.from_arrow(rows.append_column("value", rows["y"]))
+    valuer = on_ray.fit(dataset, "y", features=["u", "v"])
+    with pytest.raises(dshap.InputError, match="a column `value` already"):
+        on_ray.value(dataset, valuer)
+    found = on_ray.value(dataset, valuer, value_column="worth").take(1)[0]
+    assert "worth" in found
+
+
 def test_a_bad_cell_is_named(rows):
     column = rows["u"].to_pylist()
     column[77] = None

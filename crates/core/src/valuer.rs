@@ -1,5 +1,6 @@
 //! What every fitted method can do.
 
+use crate::linear::SumErrors;
 use crate::{Error, Part, Rows, Sizes, Values, Warning};
 use std::fmt::Debug;
 
@@ -123,6 +124,12 @@ pub trait Valuer: Debug + Send + Sync {
         _in_reference: bool,
     ) -> Result<Option<Vec<f64>>, Error> {
         Ok(None)
+    }
+
+    /// Collects standard errors of sums over groups of rows that come batch by batch, and
+    /// their covariances. None for methods that do not know them.
+    fn sums(&self, _n_groups: usize, _in_reference: bool) -> Option<SumErrors<'_>> {
+        None
     }
 
     /// How rows should come.

@@ -3,9 +3,10 @@
 use std::collections::VecDeque;
 use std::sync::Arc;
 
-use arrow_array::{Array, ArrayRef, RecordBatch, RecordBatchOptions};
-use arrow_schema::{DataType, Schema, SchemaRef};
+use arrow_array::{Array, ArrayRef, BooleanArray, RecordBatch, RecordBatchOptions};
+use arrow_schema::{ArrowError, DataType, Schema, SchemaRef};
 use arrow_select::concat::concat_batches;
+use arrow_select::filter::filter_record_batch;
 use dshap_table::Wanted;
 
 use crate::columns::cast;
@@ -90,6 +91,8 @@ pub struct Scan {
     schema: SchemaRef,
     kept: Arc<Kept>,
     parts: Arc<[Box<dyn Part>]>,
+    /// Numbers of rows that are not handed over, in ascending order.
+    left_out: Option<Arc<[u64]>>,
 }
 
 /// The columns that a pass hands over, and those that it reads: the same, then others to be
@@ -135,7 +138,12 @@ impl Scan {
                 Origin::Files { reading: Box::new(reading), keeping }
             }
         };
-        Ok(Scan { rows, schema, kept: Arc::clone(kept), parts })
+        Ok(Scan { rows, schema, kept: Arc::clone(kept), parts, left_out: None })
+    }
+
+    /// The same pass without some rows, whose numbers are in ascending order.
+    pub(crate) fn without(self, left_out: Option<Arc<[u64]>>) -> Scan {
+        Scan { left_out, ..self }
     }
 
     /// The schema of every batch.
@@ -158,6 +166,37 @@ impl Iterator for Scan {
     type Item = Result<Batch, Error>;
 
     fn next(&mut self) -> Option<Result<Batch, Error>> {
+        loop {
+            let next = self.next_whole();
+            let (Some(left_out), Some(Ok(batch))) = (&self.left_out, &next) else { return next };
+            match but(batch, left_out) {
+                // Only rows that are left out.
+                Ok(batch) if batch.rows.num_rows() == 0 => {}
+                Ok(batch) => return Some(Ok(batch)),
+                Err(reason) => return Some(Err(self.failed(&reason.to_string()))),
+            }
+        }
+    }
+}
+
+/// A batch without the rows whose numbers are listed.
+fn but(batch: &Batch, left_out: &[u64]) -> Result<Batch, ArrowError> {
+    let n_rows = batch.rows.num_rows();
+    let end = batch.first_row + n_rows as u64;
+    let from = left_out.partition_point(|row| *row < batch.first_row);
+    let here = &left_out[from..left_out.partition_point(|row| *row < end)];
+    if here.is_empty() {
+        return Ok(batch.clone());
+    }
+    let mut is_kept = vec![true; n_rows];
+    here.iter().for_each(|row| is_kept[(row - batch.first_row) as usize] = false);
+    let rows = filter_record_batch(&batch.rows, &BooleanArray::from(is_kept))?;
+    Ok(Batch { rows, ..batch.clone() })
+}
+
+impl Scan {
+    /// The next batch with all its rows.
+    fn next_whole(&mut self) -> Option<Result<Batch, Error>> {
         let (reading, keeping) = match &mut self.rows {
             Origin::Files { reading, keeping } => (reading, keeping),
             Origin::Kept(replay) => {
@@ -185,6 +224,11 @@ impl Iterator for Scan {
             }
         }
         next.map(|batch| batch.map(|batch| self.handed_over(batch)))
+    }
+
+    fn failed(&self, reason: &str) -> Error {
+        let name = self.parts.first().map_or("", |part| part.input().name());
+        Error::read(name, std::io::Error::new(std::io::ErrorKind::InvalidData, reason.to_owned()))
     }
 }
 

@@ -34,6 +34,8 @@ pub struct Source {
     notes: Vec<Note>,
     /// Rows that an earlier pass kept, for all clones of the source.
     kept: Arc<Kept>,
+    /// Numbers of rows that no pass hands over, in ascending order.
+    left_out: Option<Arc<[u64]>>,
 }
 
 impl Source {
@@ -77,7 +79,20 @@ impl Source {
             return Err(Error::NoRows { file: name.to_owned(), within: NoRowsIn::Memory });
         }
         let schema = RawSchema { columns: opened.columns };
-        Ok(Source { parts: vec![opened.part].into(), schema, notes: Vec::new(), kept: Arc::default() })
+        Ok(Source {
+            parts: vec![opened.part].into(),
+            schema,
+            notes: Vec::new(),
+            kept: Arc::default(),
+            left_out: None,
+        })
+    }
+
+    /// The same table without some rows, whose numbers are in ascending order. Batches keep the
+    /// number of the first row they had; rows are located only if none before them in
+    /// their batch is left out.
+    pub fn without(&self, rows: &[u64]) -> Source {
+        Source { left_out: Some(rows.into()), ..self.clone() }
     }
 
     /// Whether the table is in memory and not in a file.
@@ -88,7 +103,7 @@ impl Source {
     /// The numbers themselves, if the table is in memory and holds nothing else.
     pub fn numbers(&self) -> Option<&dyn Numbers> {
         match &*self.parts {
-            [part] => part.numbers(),
+            [part] if self.left_out.is_none() => part.numbers(),
             _ => None,
         }
     }
@@ -130,7 +145,9 @@ impl Source {
             parts.push(part);
         }
         match schema {
-            Some((schema, true)) => Ok(Source { parts: parts.into(), schema, notes, kept: Arc::default() }),
+            Some((schema, true)) => {
+                Ok(Source { parts: parts.into(), schema, notes, kept: Arc::default(), left_out: None })
+            }
             Some((_, false)) => {
                 Err(Error::NoRows { file: name_of_first(&parts).to_owned(), within: NoRowsIn::Header })
             }
@@ -220,7 +237,8 @@ impl Source {
             wanted: wanted.to_vec(),
             read,
         };
-        Scan::new(Arc::clone(&self.parts), &self.kept, columns, options, chunk_bytes)
+        let scan = Scan::new(Arc::clone(&self.parts), &self.kept, columns, options, chunk_bytes)?;
+        Ok(scan.without(self.left_out.clone()))
     }
 
     /// The columns that a pass reads: also those that a later pass wants, if all of them can
@@ -480,6 +498,32 @@ mod tests {
                 assert_eq!(found, Err(expected.to_owned()), "chunks of {chunk_bytes}");
             }
         }
+    }
+
+    #[test]
+    fn rows_that_are_left_out_are_in_no_pass() {
+        let text: String = (0..50).map(|row| format!("{row}\n")).collect();
+        let source = Source::from_inputs(vec![Input::holding("a pipe", format!("a\n{text}"))]).unwrap();
+        let wanted = [Wanted { name: "a".into(), read_as: ReadAs::Number }];
+        let left_out: Vec<u64> = (10..30).chain([3, 49]).filter(|row| row % 5 != 1).collect();
+        let mut left_out = left_out;
+        left_out.sort_unstable();
+        let but = source.without(&left_out);
+        // Also where an earlier pass keeps batches for later ones.
+        for keep_bytes in [0, 1 << 20, 1 << 20] {
+            // Four rows at a time, so that whole batches are left out.
+            let options = ScanOptions { batch_bytes: 32, keep_bytes, ..ScanOptions::default() };
+            let mut found = Vec::new();
+            for batch in but.scan(&wanted, options).unwrap() {
+                let rows = batch.unwrap().rows;
+                assert!(rows.num_rows() > 0);
+                let cells: &arrow_array::Float64Array = rows.column(0).as_any().downcast_ref().unwrap();
+                found.extend(cells.values().iter().map(|cell| *cell as u64));
+            }
+            let expected: Vec<u64> = (0..50).filter(|row| !left_out.contains(row)).collect();
+            assert_eq!(found, expected);
+        }
+        assert!(but.numbers().is_none());
     }
 
     #[test]

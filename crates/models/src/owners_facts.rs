@@ -76,6 +76,11 @@ pub enum OwnersFault {
         /// The owner.
         owner: String,
     },
+    /// A result that is not as dshap wrote it.
+    Edited {
+        /// The file.
+        file: String,
+    },
     /// A receipt that cannot be read.
     BadManifest {
         /// The file.
@@ -146,10 +151,17 @@ pub enum OwnersWarning {
         /// Columns of the design.
         dim: usize,
     },
+    /// A valuer without the moments of owners, although a column names them.
+    OwnersNotKept {
+        /// The column.
+        column: String,
+    },
     /// A ranking that rarely survives resampling.
     FragileRanking {
         /// The share of draws in which it does.
         share: f64,
+        /// Draws.
+        n_draws: usize,
     },
 }
 
@@ -186,6 +198,12 @@ pub enum Difference {
         /// The file.
         file: String,
     },
+    /// A table without a digest of its own: nothing shows whether it was edited before it was
+    /// read. This alone is no fault.
+    Unsealed {
+        /// The table.
+        file: String,
+    },
     /// A part of the result is another one.
     Result {
         /// Which part, such as `owners.acme.payout`.
@@ -200,6 +218,6 @@ pub enum Difference {
 impl Difference {
     /// Whether it means that the receipt cannot be trusted.
     pub fn is_fault(&self) -> bool {
-        !matches!(self, Difference::Version { .. })
+        !matches!(self, Difference::Version { .. } | Difference::Unsealed { .. })
     }
 }

@@ -1,7 +1,9 @@
 //! Games of models without sufficient statistics: rows are held in memory.
 
+use crate::copies::{Copies, part_of, parts_of};
 use crate::explain::Explain;
 use crate::market::Market;
+use crate::near::Near;
 use crate::report::Measured;
 use crate::roster::{Roster, Sorted};
 use crate::run::Played;
@@ -20,7 +22,6 @@ use dshap_io::Source;
 use dshap_models::Error;
 use dshap_run::check_memory;
 use faer::Mat;
-use std::collections::HashSet;
 
 /// Rows in memory.
 pub(crate) struct Held {
@@ -32,7 +33,7 @@ pub(crate) struct Held {
     /// Owners in the order of their names.
     pub(crate) owner: Vec<usize>,
     /// Numbers in their table, and segments.
-    number: Vec<u64>,
+    pub(crate) number: Vec<u64>,
     segment: Vec<String>,
 }
 
@@ -80,7 +81,7 @@ pub(crate) fn hold(
             held.cells.extend((0..p).map(|j| rows.x[(i, j)]));
             held.y.push(rows.y[i]);
             held.prints.push(print);
-            held.number.push(rows.first_row + rows.place(i) as u64);
+            held.number.push(rows.number(i));
             if segment && market.segment().is_some() {
                 held.segment.push(rows.name(columns.len() - 1, i).unwrap_or_default().into());
             }
@@ -95,14 +96,19 @@ pub(crate) fn hold(
 }
 
 /// Plays the game.
-pub(crate) fn play(market: &Market<'_>, explain: &mut Explain<'_>) -> Result<Played, Error> {
+pub(crate) fn play(
+    market: &Market<'_>,
+    near: Option<Near>,
+    explain: &mut Explain<'_>,
+) -> Result<Played, Error> {
     let measured = market.measured();
     let of_rows = measured == Measured::Rows;
     let (mut rows, roster) = hold(market, &market.tables.rows, true, of_rows)?;
     let sorted = market.named(roster)?;
     rows.owner.iter_mut().for_each(|owner| *owner = sorted.rank[*owner]);
-    let repeats = market.looks_for_duplicates().then(|| repeats_of(&rows, &sorted));
-    let (parts, part) = divide(&mut rows, &sorted, repeats.as_ref().filter(|_| market.counts_once()));
+    let exact = market.looks_for_duplicates().then(|| repeats_of(&rows, &sorted));
+    let copies = Copies::of(market, exact, near);
+    let (parts, part) = divide(&mut rows, &sorted, copies.once());
     let of_own = measured == Measured::Own;
     let own = market.tables.own.as_ref().map(|source| hold(market, source, false, of_own)).transpose()?;
     let own = own.map(|(own, _)| own);
@@ -121,7 +127,8 @@ pub(crate) fn play(market: &Market<'_>, explain: &mut Explain<'_>) -> Result<Pla
         test: tests.rows().map_err(core)?,
         test_fold: (measured != Measured::Test).then_some(test_fold.as_slice()),
     };
-    let Family { solved, ridge, model, utility } = family(market, &held, repeats.as_ref()).map_err(core)?;
+    let Family { solved, ridge, model, utility } =
+        family(market, &held, copies.exact.as_ref()).map_err(core)?;
     explain.begin(&sorted.names)?;
     // The traces of these games are utilities of single test rows.
     let mut contributions = Contributions::new(&solved.shapley);
@@ -139,8 +146,8 @@ pub(crate) fn play(market: &Market<'_>, explain: &mut Explain<'_>) -> Result<Pla
     folds.dedup();
     Ok(Played {
         sorted,
-        repeats,
-        moments: None,
+        copies,
+        joining: None,
         ridge: ridge.map(|(ridge, _)| ridge),
         ridge_from: ridge.map(|(_, chosen)| if chosen { "five-folds" } else { "given" }),
         n_test: contributions.n_rows() as u64,
@@ -157,23 +164,21 @@ pub(crate) fn play(market: &Market<'_>, explain: &mut Explain<'_>) -> Result<Pla
 
 fn repeats_of(rows: &Held, sorted: &Sorted) -> Repeats {
     let mut prints = Fingerprints::default();
-    rows.prints.iter().zip(&rows.owner).for_each(|(print, &owner)| prints.push(*print, owner));
+    let each = rows.prints.iter().zip(&rows.owner).zip(&rows.number);
+    each.for_each(|((print, &owner), &number)| prints.push(*print, owner, number));
     prints.repeats(sorted.names.len(), |owner| owner)
 }
 
 /// The part of each row. Where copies count once, later ones are removed.
 fn divide(rows: &mut Held, sorted: &Sorted, once: Option<&Repeats>) -> (Parts, Vec<usize>) {
     let n_owners = sorted.names.len();
-    let Some(repeats) = once else { return (Parts::one_each(n_owners), rows.owner.clone()) };
-    let mut seen: HashSet<Fingerprint> = HashSet::new();
+    let Some(once) = once else { return (Parts::one_each(n_owners), rows.owner.clone()) };
     let (mut kept, mut part) = (Vec::new(), Vec::new());
-    for (row, print) in rows.prints.iter().enumerate() {
-        match repeats.holders_of(*print) {
-            None => part.push(rows.owner[row]),
-            Some(kind) if seen.insert(*print) => part.push(n_owners + kind),
-            Some(_) => continue,
+    for (row, &number) in rows.number.iter().enumerate() {
+        if let Some(of_row) = part_of(once, n_owners, rows.owner[row], number) {
+            part.push(of_row);
+            kept.push(row);
         }
-        kept.push(row);
     }
     rows.x = Mat::from_fn(kept.len(), rows.x.ncols(), |i, j| rows.x[(kept[i], j)]);
     rows.y = kept.iter().map(|&row| rows.y[row]).collect();
@@ -182,9 +187,7 @@ fn divide(rows: &mut Held, sorted: &Sorted, once: Option<&Repeats>) -> (Parts, V
     if !rows.segment.is_empty() {
         rows.segment = kept.iter().map(|&row| rows.segment[row].clone()).collect();
     }
-    let holders: Vec<Vec<usize>> =
-        (0..n_owners).map(|owner| vec![owner]).chain(repeats.holders().iter().cloned()).collect();
-    (Parts::held_by(n_owners, &holders), part)
+    (parts_of(once, n_owners), part)
 }
 
 /// A game that was played.

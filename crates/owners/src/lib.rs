@@ -17,19 +17,20 @@
 //! | `sums.rs` | moments of owners, fold by fold |
 //! | `regression.rs` | the game of a regression: moments only |
 //! | `held.rs` | the games of classification, neighbours and densities: rows in memory |
-//! | `near.rs` | rows that are nearly the same |
+//! | `copies.rs`, `near.rs` | rows that occur more than once; rows that are nearly the same |
 //! | `solve.rs` | a game solved, exactly or by random orders |
 //! | `explain.rs` | contributions to test rows on their way out |
 //! | `row_values.rs` | values of single rows, summed by owner |
 //! | `saved.rs` | owners that were valued before, read again |
 //! | `joint.rs` | the value of all rows of an owner together |
 //! | `payout.rs`, `paid_for.rs`, `amount.rs` | a budget divided; what is paid for; exact amounts |
-//! | `manifest.rs` | receipts, and whether they are right |
+//! | `manifest.rs`, `seal.rs` | receipts, and whether they are right; whether a result was edited |
 //!
 //! The arithmetic is in `dshap::owners`. Nothing here prints, and nothing knows how a
 //! front end spells an option.
 
 mod amount;
+mod copies;
 mod explain;
 mod held;
 mod joint;
@@ -46,6 +47,7 @@ mod roster;
 mod row_values;
 mod run;
 mod saved;
+mod seal;
 mod solve;
 mod sums;
 mod table;

@@ -1,9 +1,11 @@
 //! Receipts, and whether they are right.
 
-use crate::payout::{Payout, PayoutRequest, payout};
+use crate::payout::{Payout, PayoutRequest, payout_with};
 use crate::report::Report;
 use crate::request::OwnersRequest;
 use crate::run::owners;
+use crate::seal::digest_of;
+use dshap::owners::Ties;
 use dshap_catalogue::options::{EXPLAIN_TEST, SEGMENT};
 use dshap_catalogue::{Given, Kind, Value, options};
 use dshap_io::FileDigest;
@@ -11,13 +13,14 @@ use dshap_models::{Difference, Error, InputFile, Observer, OwnersFault, methods}
 use dshap_run::Resources;
 use serde::{Deserialize, Serialize};
 use serde_json::Value as Json;
-use sha2::{Digest, Sha256};
-use std::collections::BTreeMap;
-use std::fmt::Write;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
-/// The version of the format.
-const FORMAT: u32 = 1;
+/// The version of the format. From 2 on, ties between owners depend on their values, too.
+const FORMAT: u32 = 2;
+
+/// The first format, which can still be verified.
+const FIRST_FORMAT: u32 = 1;
 
 /// Differences that are listed; more of them say nothing new.
 pub const MOST_DIFFERENCES: usize = 50;
@@ -96,13 +99,7 @@ impl Manifest {
 
     /// The digest of everything but the digest.
     fn own_digest(&self) -> String {
-        let bare = Self { digest: String::new(), ..self.clone() };
-        let mut text = String::with_capacity(64);
-        for byte in Sha256::digest(json(&bare).to_string()) {
-            // Writing to a string cannot fail.
-            let _ = write!(text, "{byte:02x}");
-        }
-        text
+        digest_of(&json(&Self { digest: String::new(), ..self.clone() }))
     }
 
     /// As JSON, to be written to a file.
@@ -122,7 +119,7 @@ impl Manifest {
         let bad = |what: String| OwnersFault::BadManifest { file: file.clone(), what };
         let manifest: Self = serde_json::from_slice(&bytes).map_err(|error| bad(error.to_string()))?;
         match manifest.format {
-            FORMAT => Ok(manifest),
+            FIRST_FORMAT..=FORMAT => Ok(manifest),
             later => Err(bad(format!("its format is {later}, and this dshap knows {FORMAT}")).into()),
         }
     }
@@ -166,7 +163,17 @@ impl Manifest {
         let now = match self.kind.as_str() {
             "payout" => {
                 let request = PayoutRequest { table: self.table.clone(), given, outputs: Vec::new() };
-                json(&payout(&request)?)
+                let ties = if self.format == FIRST_FORMAT { Ties::Names } else { Ties::Values };
+                let now = match payout_with(&request, ties) {
+                    // Its own digest is wrong, so that of the receipt is, too.
+                    Err(Error::Owners(OwnersFault::Edited { .. })) if !found.is_empty() => return Ok(found),
+                    now => now?,
+                };
+                if !now.is_sealed {
+                    let file = self.table.first().cloned().unwrap_or_default();
+                    found.push(Difference::Unsealed { file });
+                }
+                json(&now)
             }
             "owners" => {
                 let unknown =
@@ -184,8 +191,9 @@ impl Manifest {
             }
             other => return Err(bad(format!("it is about `{other}`")).into()),
         };
-        compare(&self.result, &now, String::new(), &mut found);
-        Ok(found)
+        let mut comparison = Comparison { later_says_more: self.format < FORMAT, found };
+        comparison.compare(&self.result, &now, String::new());
+        Ok(comparison.found)
     }
 }
 
@@ -228,38 +236,52 @@ fn read_options(written: &BTreeMap<String, Json>) -> Result<Given, String> {
     Ok(given)
 }
 
-/// Notes where two results differ.
-fn compare(then: &Json, now: &Json, place: String, found: &mut Vec<Difference>) {
-    if found.len() >= MOST_DIFFERENCES {
-        return;
-    }
-    let inner = |name: &str| if place.is_empty() { name.to_string() } else { format!("{place}.{name}") };
-    match (then, now) {
-        (Json::Object(one), Json::Object(two)) => {
-            let names: std::collections::BTreeSet<&String> = one.keys().chain(two.keys()).collect();
-            for name in names {
-                // The version is compared for itself.
-                if place.is_empty() && name == "version" {
-                    continue;
+/// Differences of two results.
+struct Comparison {
+    /// Whether the receipt is of an earlier format, so that it lacks what is found out since.
+    later_says_more: bool,
+    found: Vec<Difference>,
+}
+
+impl Comparison {
+    /// Notes where two results differ.
+    fn compare(&mut self, then: &Json, now: &Json, place: String) {
+        if self.found.len() >= MOST_DIFFERENCES {
+            return;
+        }
+        let inner = |name: &str| if place.is_empty() { name.to_string() } else { format!("{place}.{name}") };
+        match (then, now) {
+            (Json::Object(one), Json::Object(two)) => {
+                let names: BTreeSet<&String> = one.keys().chain(two.keys()).collect();
+                for name in names {
+                    // The version is compared for itself.
+                    let is_version = place.is_empty() && name == "version";
+                    if is_version || self.later_says_more && !one.contains_key(name) {
+                        continue;
+                    }
+                    let missing = Json::Null;
+                    let [one, two] = [one, two].map(|object| object.get(name).unwrap_or(&missing));
+                    self.compare(one, two, inner(name));
                 }
-                let missing = Json::Null;
-                let [one, two] = [one, two].map(|object| object.get(name).unwrap_or(&missing));
-                compare(one, two, inner(name), found);
             }
-        }
-        (Json::Array(one), Json::Array(two)) if one.len() == two.len() => {
-            for (i, (one, two)) in one.iter().zip(two).enumerate() {
-                let called = two["owner"].as_str().map_or_else(|| i.to_string(), String::from);
-                compare(one, two, inner(&called), found);
+            (Json::Array(one), Json::Array(two)) if one.len() == two.len() => {
+                for (i, (one, two)) in one.iter().zip(two).enumerate() {
+                    let called = two["owner"].as_str().map_or_else(|| i.to_string(), String::from);
+                    self.compare(one, two, inner(&called));
+                }
             }
-        }
-        (Json::Number(one), Json::Number(two)) if one.is_f64() || two.is_f64() => {
-            let (Some(a), Some(b)) = (one.as_f64(), two.as_f64()) else { return };
-            if (a - b).abs() > SAME * a.abs().max(b.abs()) {
-                found.push(Difference::Result { place, then: one.to_string(), now: two.to_string() });
+            (Json::Number(one), Json::Number(two)) if one.is_f64() || two.is_f64() => {
+                let (Some(a), Some(b)) = (one.as_f64(), two.as_f64()) else { return };
+                if (a - b).abs() > SAME * a.abs().max(b.abs()) {
+                    self.differ(place, one, two);
+                }
             }
+            _ if then == now => {}
+            _ => self.differ(place, then, now),
         }
-        _ if then == now => {}
-        _ => found.push(Difference::Result { place, then: then.to_string(), now: now.to_string() }),
+    }
+
+    fn differ(&mut self, place: String, then: &impl ToString, now: &impl ToString) {
+        self.found.push(Difference::Result { place, then: then.to_string(), now: now.to_string() });
     }
 }

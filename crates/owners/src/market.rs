@@ -140,7 +140,7 @@ impl<'a> Market<'a> {
         self.table(&self.tables.rows, &[self.by]).each(|rows| {
             for (i, print) in fingerprints(rows.x.as_ref(), &rows.y).into_iter().enumerate() {
                 if let Some(owner) = roster.count(rows.name(0, i)) {
-                    prints.push(print, owner);
+                    prints.push(print, owner, rows.number(i));
                 }
             }
             check_memory(self.memory, prints.n_rows() as u64 * Fingerprints::ROW_BYTES)?;

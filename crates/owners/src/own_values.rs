@@ -3,17 +3,21 @@
 use crate::joint;
 use crate::market::Market;
 use crate::report::AtSize;
-use crate::row_values::{ByOwner, RowSums};
+use crate::row_values::{ByOwner, RowSums, Sharing, SumsByOwner};
 use crate::run::Played;
+use dshap::owners::MOST_JOINT;
 use dshap_catalogue::options::{M, Q, SAMPLES, STOP, TEST};
 use dshap_catalogue::{Given, Group, OptionEntry};
 use dshap_models::{Error, Facts, FittedValuer, OwnersWarning, SizeChoice, Warning};
-use dshap_run::{Resources, SizesUsed, Summary, Tables, value_open};
+use dshap_run::{NamedRows, OpenValuer, Resources, SizesUsed, Summary, Tables, value_open};
 
 /// What the rows of owners are worth apart from the game.
 #[derive(Debug, Default)]
 pub(crate) struct OwnValues {
-    pub(crate) by_owner: Option<ByOwner>,
+    pub(crate) by_owner: Option<SumsByOwner>,
+    /// Covariances of row sums, whose rows share one fit; none with many owners, or where the
+    /// method does not know them.
+    pub(crate) covariance: Option<Vec<Vec<f64>>>,
     /// By owner and size.
     joint: Option<Vec<Vec<Option<f64>>>>,
     /// The first is that of values without a size in their name.
@@ -28,7 +32,7 @@ impl OwnValues {
         played: &Played,
         resources: &Resources,
     ) -> Result<Self, Error> {
-        let (by_owner, summary) = match row_values(market, resources) {
+        let (by_owner, covariance, summary) = match row_values(market, played, resources) {
             Err(Error::Core { error: dshap::Error::TooFewRows { n_rows, dim, .. }, .. }) => {
                 // The game has a ridge, and is worth something without them.
                 let warnings = vec![OwnersWarning::NoRowValues { n_rows, dim }.into()];
@@ -41,7 +45,7 @@ impl OwnValues {
             false => summary.sizes,
         };
         let joint = joint::values(played, &summary.facts, &sizes);
-        Ok(Self { by_owner: Some(by_owner), joint, sizes, warnings: summary.warnings })
+        Ok(Self { by_owner: Some(by_owner), covariance, joint, sizes, warnings: summary.warnings })
     }
 
     /// Joint values only: a valuer has no rows.
@@ -53,7 +57,7 @@ impl OwnValues {
 
     /// The sums of an owner's row values.
     pub(crate) fn sums(&self, name: &str) -> Option<RowSums> {
-        self.by_owner.as_ref().map(|by_owner| by_owner.of(name))
+        self.by_owner.as_ref().map(|sums| sums.get(name).cloned().unwrap_or_default())
     }
 
     pub(crate) fn joint(&self, owner: usize, size: usize) -> Option<f64> {
@@ -90,8 +94,11 @@ fn sizes_of(valuer: &FittedValuer, given: &Given) -> Result<Vec<SizesUsed>, Erro
     each.into_iter().map(used).collect()
 }
 
+/// What the values of all rows give: sums by owner, and their covariances.
+type RowValues = (SumsByOwner, Option<Vec<Vec<f64>>>, Summary);
+
 /// The values of all rows, by owner.
-fn row_values(market: &Market<'_>, resources: &Resources) -> Result<(ByOwner, Summary), Error> {
+fn row_values(market: &Market<'_>, played: &Played, resources: &Resources) -> Result<RowValues, Error> {
     let Market { tables, method, task, .. } = market;
     // Test rows, the penalty and the stopping rule are those of the game, unless the method has them too.
     let is =
@@ -102,8 +109,35 @@ fn row_values(market: &Market<'_>, resources: &Resources) -> Result<(ByOwner, Su
         _ => !option.is_of_methods() || method.entry.takes(option, Some(*task)).is_some(),
     });
     let test = tables.test.clone().filter(|_| method.is_of_neighbours());
-    let tables = Tables { points: tables.rows.clone(), reference: None, test };
-    let mut by_owner = ByOwner::for_sizes(given.counts(&M));
-    let summary = value_open(&tables, method, &given, resources, market.observer, &mut by_owner)?;
-    Ok((by_owner, summary))
+    let once = played.copies.once();
+    let points = once.map_or_else(|| tables.rows.clone(), |once| tables.rows.without(once.later()));
+    let tables = Tables { points, reference: None, test };
+    let names = &played.sorted.names;
+    let mut by_owner = ByOwner::new(given.counts(&M), once.map(|once| Sharing::new(once, names)));
+    let (summary, valuer) = value_open(&tables, method, &given, resources, market.observer, &mut by_owner)?;
+    Ok((by_owner.found(), covariance(market, played, &valuer)?, summary))
+}
+
+/// The covariances of row sums.
+fn covariance(
+    market: &Market<'_>,
+    played: &Played,
+    valuer: &OpenValuer,
+) -> Result<Option<Vec<Vec<f64>>>, Error> {
+    let (names, once) = (&played.sorted.names, played.copies.once());
+    if names.len() > MOST_JOINT {
+        return Ok(None);
+    }
+    let place = |name: &str| names.binary_search_by(|other| other.as_str().cmp(name)).ok();
+    let members = |rows: &NamedRows, i: usize| {
+        let Some(owner) = rows.name(0, i).and_then(place) else { return Vec::new() };
+        let Some(once) = once else { return vec![(owner, 1.0)] };
+        let row = rows.number(i);
+        match once.holders_of(row).map(|kind| &once.holders()[kind]) {
+            Some(holders) => holders.iter().map(|&holder| (holder, 1.0 / holders.len() as f64)).collect(),
+            None if once.is_later(row) => Vec::new(),
+            None => vec![(owner, 1.0)],
+        }
+    };
+    valuer.sum_covariance((&market.tables.rows, market.by), names.len(), market.observer, members)
 }

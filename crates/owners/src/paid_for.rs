@@ -1,5 +1,6 @@
 //! What owners are paid for: read from a table of owners, or from row values.
 
+use crate::seal::is_intact;
 use arrow_array::cast::AsArray;
 use arrow_array::types::Float64Type;
 use arrow_array::{Array, Float64Array};
@@ -22,6 +23,8 @@ pub(crate) struct PaidFor {
     /// How far values may be off, owners in the order of their names.
     pub(crate) errors: Option<Errors>,
     pub(crate) files: Vec<InputFile>,
+    /// Whether the file has a digest of its own, which is right.
+    pub(crate) is_sealed: bool,
 }
 
 /// One owner.
@@ -41,21 +44,21 @@ fn column_of(basis: &str) -> &'static str {
     }
 }
 
-/// The column with the standard errors of a basis, if there may be one.
-fn errors_of(basis: &str) -> Option<&'static str> {
+/// The column with the standard errors of a basis.
+fn errors_of(basis: &str) -> &'static str {
     match basis {
-        "given-own" => Some("given_own_stderr"),
-        "rows" => None,
-        _ => Some("stderr"),
+        "given-own" => "given_own_stderr",
+        "rows" => "row_sum_stderr",
+        _ => "stderr",
     }
 }
 
 /// Where an object of `owners` has the covariances of a basis.
-fn covariance_of(basis: &str) -> Option<&'static str> {
+fn covariance_of(basis: &str) -> &'static str {
     match basis {
-        "given-own" => Some("given_own_covariance"),
-        "rows" => None,
-        _ => Some("covariance"),
+        "given-own" => "given_own_covariance",
+        "rows" => "row_sum_covariance",
+        _ => "covariance",
     }
 }
 
@@ -77,7 +80,8 @@ impl PaidFor {
             add(&mut owners, "owners", &name, Worth { rows, value, stderr })?;
         }
         let errors = joint.or_else(|| independent(&owners));
-        Ok(Self { basis: known(given.word(&BASIS).unwrap_or("shapley")), owners, errors, files: Vec::new() })
+        let basis = known(given.word(&BASIS).unwrap_or("shapley"));
+        Ok(Self { basis, owners, errors, files: Vec::new(), is_sealed: false })
     }
 
     /// Reads a table.
@@ -102,6 +106,10 @@ impl PaidFor {
             std::fs::read(file).map_err(|reason| dshap_io::Error::Read { file: file.into(), reason })?;
         let lacks = |column: &str| OwnersFault::Lacks { file: file.into(), column: column.into() };
         let document: serde_json::Value = serde_json::from_slice(&bytes).map_err(|_| lacks("owners"))?;
+        let is_intact = is_intact(&document);
+        if is_intact == Some(false) {
+            return Err(OwnersFault::Edited { file: file.into() }.into());
+        }
         let lines = document["owners"].as_array().ok_or_else(|| lacks("owners"))?;
         let basis = given.word(&BASIS).unwrap_or("shapley");
         let (column, mut owners) = (column_of(basis), BTreeMap::new());
@@ -110,7 +118,7 @@ impl PaidFor {
             let worth = Worth {
                 rows: line["rows"].as_u64(),
                 value: line[column].as_f64().ok_or_else(|| lacks(column))?,
-                stderr: errors_of(basis).and_then(|column| line[column].as_f64()),
+                stderr: line[errors_of(basis)].as_f64(),
             };
             add(&mut owners, file, name, worth)?;
         }
@@ -119,12 +127,11 @@ impl PaidFor {
         let is_square = |rows: &Vec<Vec<f64>>| {
             is_sorted && rows.len() == lines.len() && rows.iter().all(|row| row.len() == lines.len())
         };
-        let covariance = covariance_of(basis)
-            .and_then(|name| serde_json::from_value::<Vec<Vec<f64>>>(document[name].clone()).ok());
+        let covariance = serde_json::from_value::<Vec<Vec<f64>>>(document[covariance_of(basis)].clone()).ok();
         let joint = covariance.filter(is_square).map(Errors::Joint);
         let errors = joint.or_else(|| independent(&owners));
         let files = vec![InputFile::of_valuer(Path::new(file), true)?];
-        Ok(Self { basis: known(basis), owners, errors, files })
+        Ok(Self { basis: known(basis), owners, errors, files, is_sealed: is_intact.is_some() })
     }
 
     /// One row per owner.
@@ -136,7 +143,7 @@ impl PaidFor {
             return Err(OwnersFault::Lacks { file, column: column.into() }.into());
         }
         let errors = errors_of(basis);
-        let optional = std::iter::once("rows").chain(errors).filter(|name| has(name));
+        let optional = ["rows", errors].into_iter().filter(|name| has(name));
         let names: Vec<&str> = [column].into_iter().chain(optional).collect();
         let mut owners = BTreeMap::new();
         each(source, "owner", &names, |name, cells| {
@@ -146,12 +153,13 @@ impl PaidFor {
             let worth = Worth {
                 rows: cell("rows").map(|rows| rows as u64),
                 value: cell(column).ok_or_else(not_a_number)?,
-                stderr: errors.and_then(&cell),
+                stderr: cell(errors),
             };
             add(&mut owners, &file, name, worth)
         })?;
         let errors = independent(&owners);
-        Ok(Self { basis: known(basis), owners, errors, files: InputFile::of(source, true)? })
+        let files = InputFile::of(source, true)?;
+        Ok(Self { basis: known(basis), owners, errors, files, is_sealed: false })
     }
 
     /// One row per row: values are summed by owner.
@@ -174,7 +182,8 @@ impl PaidFor {
             }
             Ok(())
         })?;
-        Ok(Self { basis: "rows", owners, errors: None, files: InputFile::of(source, true)? })
+        let files = InputFile::of(source, true)?;
+        Ok(Self { basis: "rows", owners, errors: None, files, is_sealed: false })
     }
 }
 

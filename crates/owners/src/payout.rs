@@ -4,7 +4,7 @@ use crate::amount::Amount;
 use crate::paid_for::{PaidFor, Worth};
 use crate::solve::seed_in;
 use arrow_array::{ArrayRef, Float64Array, RecordBatch, StringArray, UInt64Array};
-use dshap::owners::{Errors, PayoutRules, Stability, payout as divide, resampled, shares};
+use dshap::owners::{Errors, PayoutRules, Stability, Ties, payout as divide, resampled, shares};
 use dshap_catalogue::options::{BUDGET, CAP, FLOOR, MIN_ROWS, NEGATIVE, UNIT};
 use dshap_catalogue::{Given, OptionEntry};
 use dshap_models::{Error, InputFile, OwnersFault, OwnersWarning, Warning};
@@ -71,6 +71,12 @@ pub struct Payout {
     pub ranking_survives: Option<f64>,
     /// The files that were read, with digests.
     pub table: Vec<InputFile>,
+    /// Whether the table has a digest of its own, which is right: nobody edited it.
+    #[serde(skip)]
+    pub is_sealed: bool,
+    /// Draws of the owners' values about those found.
+    #[serde(skip)]
+    pub n_draws: usize,
     /// What is doubtful.
     #[serde(skip)]
     pub warnings: Vec<Warning>,
@@ -109,8 +115,13 @@ pub struct PayoutLine {
 ///
 /// [`Error::Owners`], and whatever is wrong with the table.
 pub fn payout(request: &PayoutRequest) -> Result<Payout, Error> {
+    payout_with(request, Ties::default())
+}
+
+/// The same, with ties broken as an earlier version did.
+pub(crate) fn payout_with(request: &PayoutRequest, ties: Ties) -> Result<Payout, Error> {
     let PayoutRequest { table, given, outputs } = request;
-    divided(PaidFor::read(table, given, outputs)?, given)
+    divided(PaidFor::read(table, given, outputs)?, given, ties)
 }
 
 /// Divides a budget between owners in memory: name, rows if they were counted, value and
@@ -124,11 +135,11 @@ pub fn payout_of(
     covariance: Option<Vec<Vec<f64>>>,
     given: &Given,
 ) -> Result<Payout, Error> {
-    divided(PaidFor::of(owners, covariance, given)?, given)
+    divided(PaidFor::of(owners, covariance, given)?, given, Ties::default())
 }
 
-fn divided(paid_for: PaidFor, given: &Given) -> Result<Payout, Error> {
-    let money = Money::of(given)?;
+fn divided(paid_for: PaidFor, given: &Given, ties: Ties) -> Result<Payout, Error> {
+    let money = Money::of(given, ties)?;
     let min_rows = given.count(&MIN_ROWS);
     let is_paid = |worth: &Worth| match min_rows {
         None => worth.rows != Some(0),
@@ -188,7 +199,12 @@ fn divided(paid_for: PaidFor, given: &Given) -> Result<Payout, Error> {
         }),
         ranking_survives: survives,
         table: paid_for.files,
-        warnings: fragile.map(|share| OwnersWarning::FragileRanking { share }.into()).into_iter().collect(),
+        is_sealed: paid_for.is_sealed,
+        n_draws: N_DRAWS,
+        warnings: fragile
+            .map(|share| OwnersWarning::FragileRanking { share, n_draws: N_DRAWS }.into())
+            .into_iter()
+            .collect(),
     })
 }
 
@@ -200,7 +216,7 @@ struct Money {
 }
 
 impl Money {
-    fn of(given: &Given) -> Result<Self, Error> {
+    fn of(given: &Given, ties: Ties) -> Result<Self, Error> {
         let unit_size = given.number(&UNIT).unwrap_or(USUAL_UNIT);
         let not_whole = |option: &'static OptionEntry, amount: f64| OwnersFault::NotWhole {
             option: option.name,
@@ -221,6 +237,7 @@ impl Money {
             floor: units(&FLOOR)?,
             cap: units(&CAP)?,
             seed: seed_in(given),
+            ties,
         };
         Ok(Self { unit, unit_size, rules })
     }

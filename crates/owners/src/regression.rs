@@ -1,7 +1,10 @@
 //! The game of a regression: one pass over the rows for moments, then no row is needed.
 
+use crate::copies::{Copies, part_of, parts_of};
 use crate::explain::Explain;
+use crate::joint::Joining;
 use crate::market::Market;
+use crate::near::Near;
 use crate::report::Measured;
 use crate::roster::{Roster, Sorted};
 use crate::run::Played;
@@ -9,15 +12,14 @@ use crate::solve::{Solved, solve};
 use crate::sums::{FoldMoments, FoldSums, N_FOLDS, merged};
 use dshap::Moments;
 use dshap::owners::{
-    Contributions, Fingerprint, Fingerprints, LinearFold, LinearGame, Parts, QuadraticForms, Repeats,
-    choose_ridge, fingerprints,
+    Contributions, Fingerprints, LinearFold, LinearGame, Parts, QuadraticForms, Repeats, choose_ridge,
+    fingerprints,
 };
 use dshap_catalogue::options::RIDGE;
 use dshap_io::Source;
 use dshap_models::{Error, OwnerMoments};
 use dshap_run::check_memory;
 use faer::Mat;
-use std::collections::HashSet;
 
 /// The penalty where there are too few rows to choose one.
 const USUAL_RIDGE: f64 = 1.0;
@@ -32,12 +34,16 @@ struct Owned {
     /// Who holds which part.
     parts: Parts,
     moments: Vec<FoldMoments>,
-    repeats: Option<Repeats>,
+    copies: Copies,
 }
 
 /// Plays the game.
-pub(crate) fn play(market: &Market<'_>, explain: &mut Explain<'_>) -> Result<Played, Error> {
-    let owned = if market.counts_once() { read_once(market)? } else { read_each(market)? };
+pub(crate) fn play(
+    market: &Market<'_>,
+    near: Option<Near>,
+    explain: &mut Explain<'_>,
+) -> Result<Played, Error> {
+    let owned = if market.counts_once() { read_once(market, near)? } else { read_each(market, near)? };
     finish(market, owned, None, explain)
 }
 
@@ -60,22 +66,23 @@ fn finish(
     };
     let Folds { folds, numbers } = folds;
     let n_folds = folds.len();
+    let parts = owned.parts.clone();
     let game = LinearGame::new(owned.parts, folds, ridge).map_err(core)?;
-    let mut solved = solve(&game, owned.repeats.as_ref(), market).map_err(core)?;
-    let of_own = given_own(market, &game, &mut solved, &numbers)?;
+    let mut solved = solve(&game, owned.copies.exact.as_ref(), market).map_err(core)?;
+    let of_own =
+        given_own(market, &game, &mut solved, &Reading { numbers: &numbers, copies: &owned.copies })?;
     let traces = std::mem::replace(&mut solved.traces, Mat::new());
     let forms = QuadraticForms::new(&game, traces);
     explain.begin(&owned.sorted.names)?;
-    let contributions = contribute(market, &forms, &numbers, &solved.shapley, explain)?;
-    let each: Result<Vec<Option<Moments>>, dshap::Error> =
-        owned.moments.iter().map(|moments| merged(moments.iter().flatten())).collect();
-    let each: Option<Vec<Moments>> = each.map_err(core)?.into_iter().collect();
+    let reading = Reading { numbers: &numbers, copies: &owned.copies };
+    let contributions = contribute(market, &forms, &reading, &solved.shapley, explain)?;
+    let moments = owned.moments.iter().map(|moments| merged(moments.iter().flatten()));
+    let moments = moments.collect::<Result<_, _>>().map_err(core)?;
     Ok(Played {
-        // Where copies count once, parts are not owners.
-        moments: each.filter(|_| !market.counts_once()),
+        joining: Some(Joining { parts, moments }),
         sorted: owned.sorted,
         solved,
-        repeats: owned.repeats,
+        copies: owned.copies,
         ridge: Some(ridge),
         ridge_from: Some(ridge_from),
         n_test: contributions.n_rows() as u64,
@@ -120,13 +127,13 @@ pub(crate) fn play_saved(
         },
         parts: Parts::one_each(n_owners),
         moments: each.iter().map(whole).collect(),
-        repeats: None,
+        copies: Copies::default(),
     };
     finish(market, owned, Some(ridge), explain)
 }
 
 /// Every copy of a row counts.
-fn read_each(market: &Market<'_>) -> Result<Owned, Error> {
+fn read_each(market: &Market<'_>, near: Option<Near>) -> Result<Owned, Error> {
     let mut roster = Roster::default();
     let mut sums = FoldSums::new(market.design.n_columns());
     let mut prints = Fingerprints::default();
@@ -134,8 +141,8 @@ fn read_each(market: &Market<'_>) -> Result<Owned, Error> {
     market.table(&market.tables.rows, &[market.by]).each(|rows| {
         let each = fingerprints(rows.x.as_ref(), &rows.y);
         let owners: Vec<Option<usize>> = (0..rows.y.len()).map(|i| roster.count(rows.name(0, i))).collect();
-        for (print, owner) in each.iter().zip(&owners).filter(|_| looks) {
-            owner.iter().for_each(|&owner| prints.push(*print, owner));
+        for (i, (print, owner)) in each.iter().zip(&owners).enumerate().filter(|_| looks) {
+            owner.iter().for_each(|&owner| prints.push(*print, owner, rows.number(i)));
         }
         let places = each.iter().zip(&owners).map(|(print, owner)| Some(((*owner)?, print.fold(N_FOLDS))));
         sums.add(&rows.x, &rows.y, places).map_err(|error| market.core(error))?;
@@ -149,38 +156,34 @@ fn read_each(market: &Market<'_>) -> Result<Owned, Error> {
     let mut moments: Vec<FoldMoments> = (0..n_owners).map(|_| FoldMoments::default()).collect();
     came.into_iter().zip(&sorted.rank).for_each(|(came, &place)| moments[place] = came);
     let repeats = looks.then(|| prints.repeats(n_owners, |owner| sorted.rank[owner]));
-    Ok(Owned { parts: Parts::one_each(n_owners), sorted, moments, repeats })
+    let copies = Copies::of(market, repeats, near);
+    Ok(Owned { parts: Parts::one_each(n_owners), sorted, moments, copies })
 }
 
 /// A row that several owners have is a part of its own, and counts once.
-fn read_once(market: &Market<'_>) -> Result<Owned, Error> {
-    let (sorted, repeats) = market.survey()?;
+fn read_once(market: &Market<'_>, near: Option<Near>) -> Result<Owned, Error> {
+    let (sorted, exact) = market.survey()?;
     let n_owners = sorted.names.len();
+    let copies = Copies::of(market, Some(exact), near);
+    let nothing = Repeats::default();
+    let once = copies.once().unwrap_or(&nothing);
     let mut sums = FoldSums::new(market.design.n_columns());
-    let mut seen: HashSet<Fingerprint> = HashSet::new();
     let mut roster = Roster::default();
     market.table(&market.tables.rows, &[market.by]).each(|rows| {
         let each = fingerprints(rows.x.as_ref(), &rows.y);
         let mut places = Vec::with_capacity(each.len());
         for (i, print) in each.into_iter().enumerate() {
             let owner = roster.count(rows.name(0, i)).map(|owner| sorted.rank[owner]);
-            places.push(owner.and_then(|owner| {
-                let part = match repeats.holders_of(print) {
-                    None => Some(owner),
-                    Some(kind) => seen.insert(print).then_some(n_owners + kind),
-                };
-                Some((part?, print.fold(N_FOLDS)))
-            }));
+            let part = owner.and_then(|owner| part_of(once, n_owners, owner, rows.number(i)));
+            places.push(part.map(|part| (part, print.fold(N_FOLDS))));
         }
         sums.add(&rows.x, &rows.y, places.into_iter()).map_err(|error| market.core(error))?;
-        check_memory(market.memory, sums.n_bytes())?;
+        check_memory(market.memory, sums.n_bytes() + copies.n_bytes())?;
         Ok(rows.x)
     })?;
-    let holders: Vec<Vec<usize>> =
-        (0..n_owners).map(|owner| vec![owner]).chain(repeats.holders().iter().cloned()).collect();
-    let parts = Parts::held_by(n_owners, &holders);
+    let parts = parts_of(once, n_owners);
     let moments = sums.finish(parts.n_parts()).map_err(|error| market.core(error))?;
-    Ok(Owned { sorted, parts, moments, repeats: Some(repeats) })
+    Ok(Owned { sorted, parts, moments, copies })
 }
 
 /// The moments of a table without owners.
@@ -257,20 +260,26 @@ fn given_own(
     market: &Market<'_>,
     game: &LinearGame,
     solved: &mut Solved,
-    numbers: &[Option<usize>; N_FOLDS],
+    reading: &Reading<'_>,
 ) -> Result<Option<Contributions>, Error> {
     if market.tables.own.is_none() {
         return Ok(None);
     }
     let forms = QuadraticForms::new(game, std::mem::replace(&mut solved.alone_traces, Mat::new()));
-    contribute(market, &forms, numbers, &solved.brought_alone(), &mut Explain::new(None, false)).map(Some)
+    contribute(market, &forms, reading, &solved.brought_alone(), &mut Explain::new(None, false)).map(Some)
+}
+
+/// How test rows are read: which fold is which game, and which rows count once.
+struct Reading<'a> {
+    numbers: &'a [Option<usize>; N_FOLDS],
+    copies: &'a Copies,
 }
 
 /// One pass over the test rows, for standard errors and explanations.
 fn contribute(
     market: &Market<'_>,
     forms: &QuadraticForms,
-    numbers: &[Option<usize>; N_FOLDS],
+    Reading { numbers, copies }: &Reading<'_>,
     values: &[f64],
     explain: &mut Explain<'_>,
 ) -> Result<Contributions, Error> {
@@ -279,14 +288,13 @@ fn contribute(
     let mut columns: Vec<&str> = Vec::new();
     columns.extend(is_by_owner.then_some(market.by));
     columns.extend(market.segment());
-    let once = is_by_owner && market.counts_once();
-    let mut seen: HashSet<Fingerprint> = HashSet::new();
+    let once = copies.once().filter(|_| is_by_owner);
     market.table(market.measuring(), &columns).each(|rows| {
         let prints = fingerprints(rows.x.as_ref(), &rows.y);
         let is_test = |i: &usize| !is_by_owner || rows.name(0, *i).is_some();
         let mut members: Vec<usize> = (0..rows.y.len()).filter(is_test).collect();
-        if once {
-            members.retain(|&i| seen.insert(prints[i]));
+        if let Some(once) = once {
+            members.retain(|&i| !once.is_later(rows.number(i)));
         }
         let mut found = Mat::<f64>::zeros(members.len(), values.len());
         for number in 0..forms.n_folds() {

@@ -1,5 +1,6 @@
 //! What was found.
 
+use crate::seal::sealed;
 use dshap_models::{InputFile, Warning};
 use serde::{Deserialize, Serialize};
 
@@ -65,6 +66,9 @@ pub struct Report {
     /// The same of what each owner brings to a buyer who has only the rows of `own`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub given_own_covariance: Option<Vec<Vec<f64>>>,
+    /// Covariances of the row sums of owners, which share one fit.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub row_sum_covariance: Option<Vec<Vec<f64>>>,
     /// The files of the owners, with digests if asked for.
     pub rows: Vec<InputFile>,
     /// The test files.
@@ -79,9 +83,9 @@ pub struct Report {
 }
 
 impl Report {
-    /// Everything as JSON.
+    /// Everything as JSON, with a digest that shows whether somebody changes it.
     pub fn to_json(&self) -> String {
-        serde_json::to_string_pretty(self).expect("a report has nothing JSON cannot hold") + "\n"
+        sealed(self)
     }
 }
 
@@ -95,6 +99,9 @@ pub struct OwnerLine {
     /// The sum of the values of its rows.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub row_sum: Option<f64>,
+    /// The standard error of that sum: its rows share one fit.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub row_sum_stderr: Option<f64>,
     /// Their mean.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub row_mean: Option<f64>,
@@ -123,6 +130,9 @@ pub struct OwnerLine {
     /// Its rows that are nearly the same as a row of another owner.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub near: Option<u64>,
+    /// Its rows that are nearly the same as an earlier row of its own.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub near_repeated: Option<u64>,
     /// Its rows that repeat an earlier row of its own.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub repeated: Option<u64>,

@@ -1,6 +1,8 @@
 //! The steps, in order: design, game, contributions, row values, report.
 
+use crate::copies::Copies;
 use crate::explain::Explain;
+use crate::joint::Joining;
 use crate::market::Market;
 use crate::near::Near;
 use crate::own_values::OwnValues;
@@ -9,8 +11,6 @@ use crate::request::{OpenTables, OwnersRequest};
 use crate::roster::Sorted;
 use crate::solve::{Paired, Solved, seed_in};
 use crate::{held, regression};
-use dshap::Moments;
-use dshap::owners::Repeats;
 use dshap_catalogue::options::{EXPLAIN_TEST, GAME_ONLY, NEAR, OWN, SEGMENT, TASK, TEST};
 use dshap_catalogue::{Given, OptionEntry, Task};
 use dshap_io::Source;
@@ -24,9 +24,9 @@ use std::path::Path;
 pub(crate) struct Played {
     pub(crate) sorted: Sorted,
     pub(crate) solved: Solved,
-    pub(crate) repeats: Option<Repeats>,
-    /// Of each owner's rows, where a model has them and every copy counts.
-    pub(crate) moments: Option<Vec<Moments>>,
+    pub(crate) copies: Copies,
+    /// Of the owners' rows, where a model has them.
+    pub(crate) joining: Option<Joining>,
     pub(crate) ridge: Option<f64>,
     /// Where it comes from.
     pub(crate) ridge_from: Option<&'static str>,
@@ -133,7 +133,7 @@ pub fn owners_of_valuer(
         true => OwnValues::default(),
         false => OwnValues::of_valuer(valuer, &played, given)?,
     };
-    Ok(report(&market, played, values, None))
+    Ok(report(&market, played, values))
 }
 
 /// The same for tables that are open already, or in memory.
@@ -155,23 +155,22 @@ pub fn owners_of(
     let method = method.unwrap_or_else(|| methods::default_for(given.word(&TASK).and_then(Task::parse)));
     let market = Market::of(tables, method, given, resources.memory, observer)?;
     let mut explain = Explain::new(explain, given.has(&SEGMENT));
+    let near = given.number(&NEAR).map(|tolerance| Near::of(&market, tolerance)).transpose()?;
     let played = match market.task {
-        Task::Regression if !method.is_of_neighbours() => regression::play(&market, &mut explain)?,
-        _ => held::play(&market, &mut explain)?,
+        Task::Regression if !method.is_of_neighbours() => regression::play(&market, near, &mut explain)?,
+        _ => held::play(&market, near, &mut explain)?,
     };
     explain.finish()?;
-    let near =
-        given.number(&NEAR).map(|tolerance| Near::of(&market, &played.sorted, tolerance)).transpose()?;
     let values = match given.has(&GAME_ONLY) {
         true => OwnValues::default(),
         false => OwnValues::of_rows(&market, &played, resources)?,
     };
-    Ok(report(&market, played, values, near))
+    Ok(report(&market, played, values))
 }
 
 /// Puts everything together.
-fn report(market: &Market<'_>, played: Played, values: OwnValues, near: Option<Near>) -> Report {
-    let Played { sorted, solved, repeats, .. } = &played;
+fn report(market: &Market<'_>, played: Played, values: OwnValues) -> Report {
+    let Played { sorted, solved, copies: Copies { exact: repeats, near, .. }, .. } = &played;
     let measured = market.measured();
     let has_own = market.tables.own.is_some();
     let std_error = |owner: usize| {
@@ -190,6 +189,7 @@ fn report(market: &Market<'_>, played: Played, values: OwnValues, near: Option<N
             owner: name.clone(),
             rows: sorted.n_rows[owner],
             row_sum: sums.map(|sums| sums.sum),
+            row_sum_stderr: values.covariance.as_ref().map(|rows| rows[owner][owner].sqrt()),
             row_mean: sums.and_then(|sums| per_row(sums.sum, sums.n_rows)),
             below_zero: sums.and_then(|sums| per_row(sums.n_below as f64, sums.n_rows)),
             joint: values.joint(owner, 0),
@@ -200,6 +200,7 @@ fn report(market: &Market<'_>, played: Played, values: OwnValues, near: Option<N
             given_own_stderr: played.own_errors.as_ref().map(|errors| errors[owner]),
             duplicates: repeats.as_ref().map(|repeats| repeats.shared[owner] as u64),
             near: near.as_ref().map(|near| near.rows[owner]),
+            near_repeated: near.as_ref().map(|near| near.within[owner]),
             repeated: repeats.as_ref().map(|repeats| repeats.within[owner] as u64),
         }
     };
@@ -242,10 +243,11 @@ fn report(market: &Market<'_>, played: Played, values: OwnValues, near: Option<N
         seed: seed_in(market.given),
         n_without_owner: sorted.n_nobody,
         shared,
-        near: near.map(|near| near.pairs),
+        near: near.as_ref().map(|near| near.pairs.clone()),
         duplicates_once: market.counts_once(),
         covariance: covariance(&played),
         given_own_covariance: played.own_covariance.clone(),
+        row_sum_covariance: values.covariance,
         rows: Vec::new(),
         test: None,
         own: None,
@@ -273,7 +275,7 @@ fn owners_warnings(market: &Market<'_>, played: &Played, shared: Option<&[Shared
     if market.measured() == Measured::Rows {
         warnings.push(OwnersWarning::OwnersMeasure { n_rows: played.n_test });
     }
-    if let (Some(repeats), Some([most, ..])) = (&played.repeats, shared) {
+    if let (Some(repeats), Some([most, ..])) = (&played.copies.exact, shared) {
         warnings.push(OwnersWarning::SharedRows {
             n_rows: repeats.n_shared(),
             owners: (most.a.clone(), most.b.clone()),

@@ -62,9 +62,10 @@ impl SavedOwners {
     ///
     /// [`Error::Io`], [`OwnersFault::NotANumber`].
     pub fn of_table(source: &Source) -> Result<Self, Error> {
-        const NUMBERS: [&str; 11] = [
+        const NUMBERS: [&str; 14] = [
             "rows",
             "row_sum",
+            "row_sum_stderr",
             "row_mean",
             "below_zero",
             "joint",
@@ -74,6 +75,8 @@ impl SavedOwners {
             "given_own_stderr",
             "duplicates",
             "near",
+            "near_repeated",
+            "repeated",
         ];
         let file = source.files().next().unwrap_or_default().to_owned();
         let known: Vec<&str> =
@@ -118,6 +121,7 @@ fn line(rows: &RecordBatch, known: &[&str], row: usize) -> Result<OwnerLine, Str
     Ok(OwnerLine {
         rows: count("rows").unwrap_or(0),
         row_sum: cell("row_sum"),
+        row_sum_stderr: cell("row_sum_stderr"),
         row_mean: cell("row_mean"),
         below_zero: cell("below_zero"),
         joint: cell("joint"),
@@ -128,7 +132,8 @@ fn line(rows: &RecordBatch, known: &[&str], row: usize) -> Result<OwnerLine, Str
         given_own_stderr: cell("given_own_stderr"),
         duplicates: count("duplicates"),
         near: count("near"),
-        repeated: None,
+        near_repeated: count("near_repeated"),
+        repeated: count("repeated"),
         owner,
     })
 }

@@ -33,6 +33,7 @@ impl Report {
             ("owner", Some(words(|line| &line.owner))),
             ("rows", counts(|line| Some(line.rows))),
             ("row_sum", numbers(|line| line.row_sum)),
+            ("row_sum_stderr", numbers(|line| line.row_sum_stderr)),
             ("row_mean", numbers(|line| line.row_mean)),
             ("below_zero", numbers(|line| line.below_zero)),
             ("joint", numbers(|line| line.joint)),
@@ -44,6 +45,7 @@ impl Report {
             ("given_own_stderr", numbers(|line| line.given_own_stderr)),
             ("duplicates", counts(|line| line.duplicates)),
             ("near", counts(|line| line.near)),
+            ("near_repeated", counts(|line| line.near_repeated)),
             ("repeated", counts(|line| line.repeated)),
         ];
         let known = |(name, cells): (&str, Option<ArrayRef>)| Some((name.to_string(), cells?));

@@ -140,6 +140,7 @@ fn fit_with(
         valuer = valuer.with_lists(observer, room)?;
     }
     valuer.owners = owner_sums::of_fit(source, &valuer, given, resources.memory, observer)?;
+    warnings.extend(owner_sums::not_kept(&valuer, given));
     source.check_unchanged()?;
     let sizes = valuer.sizes(&valuer.how)?;
     warnings.extend(valuer.model.label_warnings(&valuer.how, sizes, &valuer.design));

@@ -91,7 +91,7 @@ pub use inputs::{open, open_given};
 pub use inspect::{ColumnFacts, Inspection, OwnersHeld, inspect};
 pub use look::{ColumnLook, ColumnRole, Look, Problem, look, of_files as all_problems};
 pub use memory::held_bytes;
-pub use named::{NamedDesign, NamedRows, NamedTable, check_memory, value_open};
+pub use named::{NamedDesign, NamedRows, NamedTable, OpenValuer, check_memory, value_open};
 pub use output::{NOTE, free_name, note_column};
 pub use quality::{LabelQuality, StandingOut};
 pub use receiver::{Arrange, Collected, Receiver, Written};

@@ -14,6 +14,8 @@ use crate::summary::Summary;
 use crate::value::Job;
 use arrow_array::cast::AsArray;
 use arrow_array::{Array, StringArray};
+use dshap::Rows;
+use dshap::linear::SumErrors;
 use dshap_catalogue::{Given, Task};
 use dshap_io::Source;
 use dshap_models::{Error, Extras, Method, Observer};
@@ -88,6 +90,11 @@ impl NamedRows {
         self.remaining.as_ref().map_or(i, |rows| rows[i])
     }
 
+    /// The number of a usable row in its table.
+    pub fn number(&self, i: usize) -> u64 {
+        self.first_row + self.place(i) as u64
+    }
+
     /// The cell of a text column beside a usable row; nothing if it is empty.
     pub fn name(&self, column: usize, i: usize) -> Option<&str> {
         let (cells, place) = (&self.names[column], self.place(i));
@@ -136,6 +143,49 @@ pub fn check_memory(limit: Option<u64>, n_bytes: u64) -> Result<(), Error> {
     Budget::new(limit).check_held(n_bytes, 1.0)
 }
 
+/// What valued the rows of open tables.
+pub struct OpenValuer {
+    prepared: Prepared,
+    memory: Option<u64>,
+}
+
+impl OpenValuer {
+    /// The covariances of sums of values over groups of rows of the reference, which share one
+    /// fit; one more pass over them. `members` says which groups have a row, and which share
+    /// of its value. None for methods that do not know them.
+    ///
+    /// # Errors
+    ///
+    /// [`Error`].
+    pub fn sum_covariance(
+        &self,
+        (source, column): (&Source, &str),
+        n_groups: usize,
+        observer: &dyn Observer,
+        mut members: impl FnMut(&NamedRows, usize) -> Vec<(usize, f64)> + Send,
+    ) -> Result<Option<Vec<Vec<f64>>>, Error> {
+        let Prepared { valuer, how, design, .. } = &self.prepared;
+        let core = |error| Error::core(error, design);
+        let extras = Extras { std_error: true, by_class: false };
+        let Some(valuer) = valuer.valuer(how, extras)?.filter(|_| design.weight().is_none()) else {
+            return Ok(None);
+        };
+        let Some(mut sums) = valuer.sums(n_groups, true) else { return Ok(None) };
+        check_memory(self.memory, n_groups as u64 * SumErrors::group_bytes(design.n_columns()))?;
+        let table = NamedTable { source, design, columns: &[column], memory: self.memory, observer };
+        table.each(|rows| {
+            let mut groups = vec![Vec::new(); n_groups];
+            for i in 0..rows.y.len() {
+                members(&rows, i).into_iter().for_each(|(group, share)| groups[group].push((i, share)));
+            }
+            let view = Rows::new(rows.x.as_ref(), &rows.y).map_err(core)?;
+            sums.add(view, &groups).map_err(core)?;
+            Ok(rows.x)
+        })?;
+        Ok(Some(sums.covariance()))
+    }
+}
+
 /// Values the rows of open tables; each goes to `receiver` beside the columns that are
 /// carried through. Names of owners are spelled as [`NamedRows`] spells them.
 ///
@@ -149,7 +199,7 @@ pub fn value_open(
     resources: &Resources,
     observer: &dyn Observer,
     receiver: &mut dyn Receiver,
-) -> Result<Summary, Error> {
+) -> Result<(Summary, OpenValuer), Error> {
     let (given, several) = several_sizes::split(given)?;
     let given = with_tables(&given, tables);
     let mut prepared = Prepared::of_tables(tables, method, &given, observer)?.for_sizes(&several);
@@ -164,5 +214,6 @@ pub fn value_open(
         resources,
         observer,
     };
-    job.value(receiver)
+    let summary = job.value(receiver)?;
+    Ok((summary, OpenValuer { prepared, memory: resources.memory }))
 }

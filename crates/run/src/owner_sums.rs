@@ -7,7 +7,7 @@ use dshap_catalogue::Given;
 use dshap_catalogue::options::BY;
 use dshap_io::Source;
 use dshap_models::linear::LinearModel;
-use dshap_models::{Error, FittedValuer, Observer, OwnerMoments};
+use dshap_models::{Error, FittedValuer, Observer, OwnerMoments, OwnersWarning, Warning};
 use dshap_table::Design;
 use faer::Mat;
 use std::collections::{BTreeMap, HashMap};
@@ -28,6 +28,12 @@ pub(crate) fn of_fit(
     };
     let owners = by_owner(source, &valuer.design, by, memory, observer)?;
     Ok(Some(OwnerMoments { by: by.into(), owners }))
+}
+
+/// A warning if a column names owners and the valuer does not keep them.
+pub(crate) fn not_kept(valuer: &FittedValuer, given: &Given) -> Option<Warning> {
+    let column = given.word(&BY).filter(|_| valuer.owners.is_none())?;
+    Some(OwnersWarning::OwnersNotKept { column: column.into() }.into())
 }
 
 /// Moments by the names in a column. Rows without a name are nobody's.

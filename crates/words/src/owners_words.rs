@@ -1,6 +1,7 @@
 //! Owners, payouts and receipts, in words.
 
 use crate::Speech;
+use crate::numbers::grouped;
 use dshap::owners::PayoutError;
 use dshap_models::{Difference, OwnersFault, OwnersWarning};
 
@@ -40,6 +41,7 @@ pub(crate) fn owners_error(fault: &OwnersFault, speech: &dyn Speech) -> String {
             format!("`{file}` has no number in column `{column}` for owner `{owner}`")
         }
         OwnersFault::Twice { file, owner } => format!("`{file}` lists owner `{owner}` twice"),
+        OwnersFault::Edited { file } => format!("`{file}` was changed after dshap wrote it"),
         OwnersFault::BadManifest { file, what } => format!("`{file}` is not a receipt of dshap: {what}"),
         _ => format!("{fault:?}"),
     }
@@ -52,7 +54,10 @@ fn payout_error(error: &PayoutError, speech: &dyn Speech) -> String {
             format!("{} has too many units to be divided exactly", option("budget"))
         }
         PayoutError::Nobody => "there is nobody to be paid".into(),
-        PayoutError::NothingToPayFor { sum } => {
+        PayoutError::NothingToPayFor { n_positive: 0, .. } => {
+            "there is nothing to pay for: no owner has a positive value".into()
+        }
+        PayoutError::NothingToPayFor { sum, .. } => {
             format!("there is nothing to pay for: the values of the owners add up to {sum}")
         }
         PayoutError::FloorTooHigh { n_owners } => format!(
@@ -88,10 +93,16 @@ pub(crate) fn owners_hint(fault: &OwnersFault, speech: &dyn Speech) -> Option<St
             "amounts may have up to 15 digits".into()
         }
         OwnersFault::NotWhole { .. } => format!("choose a smaller {}", option("unit")),
+        OwnersFault::Payout(PayoutError::NothingToPayFor { n_positive: 0, .. }) => {
+            format!("choose another {}, or value the owners on other test rows", option("basis"))
+        }
         OwnersFault::Payout(PayoutError::NothingToPayFor { .. }) => {
             format!("{} pays owners of positive value only", speech.set("negative", "clip"))
         }
         OwnersFault::Payout(PayoutError::TooManyUnits) => format!("choose a larger {}", option("unit")),
+        OwnersFault::Edited { .. } => {
+            "make it again; a table that you made yourself needs no `digest`".into()
+        }
         OwnersFault::Lacks { column, .. } if column == "given_own" => {
             format!("make the table again with {}", option("own"))
         }
@@ -136,10 +147,13 @@ pub(crate) fn owners_warning(warning: &OwnersWarning, speech: &dyn Speech) -> St
              game has a ridge and needs no more rows"
         ),
         OwnersWarning::OneTestRow => "one test row gives no standard errors".into(),
-        OwnersWarning::FragileRanking { share } => format!(
-            "the ranking of the owners survives resampling in {} of the draws only: neighbours in the ranking \
-             differ by less than their errors",
-            percent(*share)
+        OwnersWarning::OwnersNotKept { column } => format!(
+            "the valuer does not keep the owners in column `{column}`: only a regression without row weights does"
+        ),
+        OwnersWarning::FragileRanking { share, n_draws } => format!(
+            "the ranking of the owners is fragile: it survives resampling {}, since neighbours in the ranking differ \
+             by less than their errors",
+            share_of_draws(*share, *n_draws)
         ),
         _ => format!("{warning:?}"),
     }
@@ -153,11 +167,27 @@ pub fn difference(difference: &Difference) -> String {
         Difference::MissingFile { file } => {
             format!("`{file}` is not there, so nothing can be computed again")
         }
+        Difference::Unsealed { file } => {
+            format!(
+                "`{file}` has no digest of its own, so nothing shows whether its values were edited by hand"
+            )
+        }
         Difference::ChangedFile { file } => format!("`{file}` has changed since"),
         Difference::Result { place, then, now } => {
             format!("`{place}` is {then} in the receipt, and comes out as {now}")
         }
         _ => format!("{difference:?}"),
+    }
+}
+
+/// A share of draws to a whole percent: "in 19 % of 1 000 draws".
+pub fn share_of_draws(share: f64, n_draws: usize) -> String {
+    let draws = grouped(n_draws as u64);
+    match (100.0 * share).round() {
+        _ if share == 0.0 => format!("in none of {draws} draws"),
+        0.0 => format!("in less than 1 % of {draws} draws"),
+        100.0 if share < 1.0 => format!("in more than 99 % of {draws} draws"),
+        percent => format!("in {percent} % of {draws} draws"),
     }
 }
 
@@ -183,7 +213,9 @@ mod tests {
             OwnersFault::NoTests { valuer: file() },
             OwnersFault::Payout(PayoutError::TooManyUnits),
             OwnersFault::Payout(PayoutError::Nobody),
-            OwnersFault::Payout(PayoutError::NothingToPayFor { sum: -1.0 }),
+            OwnersFault::Payout(PayoutError::NothingToPayFor { sum: -1.0, n_positive: 2 }),
+            OwnersFault::Payout(PayoutError::NothingToPayFor { sum: 0.0, n_positive: 0 }),
+            OwnersFault::Edited { file: file() },
             OwnersFault::Payout(PayoutError::FloorTooHigh { n_owners: 3 }),
             OwnersFault::Payout(PayoutError::CapTooLow { n_owners: 3 }),
             OwnersFault::NotWhole { option: "budget", amount: "1.005".into(), unit: "0.01".into() },
@@ -207,6 +239,19 @@ mod tests {
     }
 
     #[test]
+    fn shares_of_draws_are_whole_percents() {
+        for (share, words) in [
+            (0.0, "in none of 1\u{a0}000 draws"),
+            (0.004, "in less than 1 % of 1\u{a0}000 draws"),
+            (0.188, "in 19 % of 1\u{a0}000 draws"),
+            (0.996, "in more than 99 % of 1\u{a0}000 draws"),
+            (1.0, "in 100 % of 1\u{a0}000 draws"),
+        ] {
+            assert_eq!(share_of_draws(share, 1000).replace('\u{a0}', " "), words.replace('\u{a0}', " "));
+        }
+    }
+
+    #[test]
     fn every_warning_has_a_sentence() {
         let owners = ("a".to_string(), "b".to_string());
         let warnings = [
@@ -217,7 +262,8 @@ mod tests {
             OwnersWarning::RoughOrders { n_rounds: 7, tolerance: 0.05 },
             OwnersWarning::OneTestRow,
             OwnersWarning::NoRowValues { n_rows: 40, dim: 60 },
-            OwnersWarning::FragileRanking { share: 0.123 },
+            OwnersWarning::FragileRanking { share: 0.123, n_draws: 1000 },
+            OwnersWarning::OwnersNotKept { column: "vendor".into() },
         ];
         for warning in warnings {
             let text = owners_warning(&warning, &Angled);

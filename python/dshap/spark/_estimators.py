@@ -86,9 +86,7 @@ class SparkValuer(Settings, Estimator, MLWritable, MLReadable):
         names = [name for name in self._known() if name not in COLUMNS]
         params = {name: self._now(name) for name in names if self._now(name) is not None}
         task = self._task()
-        label = self._now("label_col")
-        if task != "density" and label is None:
-            raise InputError("label_col is not given: name the column that is predicted")
+        label = self._label(task)
         valuer = fit(
             dataset,
             None if task == "density" else label,
@@ -104,6 +102,13 @@ class SparkValuer(Settings, Estimator, MLWritable, MLReadable):
         )
         model = ValuerModel(valuer)
         return self._copyValues(model)
+
+    def _label(self, task: str) -> str | None:
+        """The column that is predicted."""
+        label: str | None = self._now("label_col")
+        if task != "density" and label is None:
+            raise InputError("label_col is not given: name the column that is predicted")
+        return label
 
     def fit_transform_training(self, df: Any) -> Any:
         """Fit the rows of a DataFrame and append their values, each against the others."""
@@ -164,11 +169,14 @@ class KnnValuer(SparkValuer):
         return str(task)
 
     def _fit(self, dataset: Any) -> ValuerModel:
+        if self._now("weight_col") is not None:
+            raise InputError("weight_col: nearest neighbours take no weights of rows; leave it out, or name the column as id_col")
         names = [name for name in self._TAKEN if self._now(name) is not None]
+        task = self._task()
         valuer = fit(
             dataset,
-            self._now("label_col"),
-            task=self._task(),
+            self._label(task),
+            task=task,
             features=self._now("features_col"),
             exclude=[column for column in (self._now("id_col"), self._now("owner_col")) if column],
             row=self._now("row_col"),

@@ -7,13 +7,14 @@ from collections.abc import Sequence
 from types import SimpleNamespace
 from typing import Any
 
+import numpy as np
 from pyspark.sql import functions as F
 
 from dshap import _checks, _dshap, _spread
 from dshap._errors import InputError, InputTypeError
-from dshap._owners import OWNERS_DEFAULTS, Owners
+from dshap._owners import OWNERS_DEFAULTS, Owners, _spelled
 from dshap._sets import issue
-from dshap._spread import Pass
+from dshap._spread import Pass, Roles
 from dshap.spark._columns import check_numbers, quoted, selected, settled, types_of
 from dshap.spark._jobs import Rows
 from dshap.spark._values import Wanted, appended
@@ -217,29 +218,60 @@ def owners(
         df, target, task="regression", features=features, owner=by, exclude=exclude, row=row, n_jobs=n_jobs, **params
     )
     options = SimpleNamespace(_DEFAULTS=OWNERS_DEFAULTS, **{**OWNERS_DEFAULTS, "ridge": ridge})
-    columns = [*valuer._features, target]
+    roles = settled(df, features, target, None, by, [*exclude, row])
     found, warnings = _dshap.owners_of_moments(
-        valuer._fitted, options, local(test, columns), None if own is None else local(own, columns)
+        valuer._fitted, options, local(test, roles), None if own is None else local(own, roles)
     )
     issue(warnings)
     report = json.loads(found)
-    sums = row_sums(df, valuer, by, row, n_jobs)
+    sums = row_sums(df, valuer, by, row, n_jobs, None if roles.array is None else roles.array[0])
     for line in report["owners"]:
         line.update(sums.get(line["owner"], {}))
     return Owners(report)
 
 
-def local(rows: Any, columns: list[str]) -> Any:
-    """Rows on the driver."""
-    return selected(rows, columns).toArrow() if hasattr(rows, "mapInArrow") else rows
+def local(rows: Any, roles: Roles) -> Any:
+    """Features and target of rows, on the driver. A column of arrays becomes one column for each feature."""
+    if hasattr(rows, "mapInArrow"):
+        rows = selected(rows, roles.read(for_fit=False)).toArrow()
+    if roles.array is None:
+        return rows
+    import pyarrow as pa
+
+    table = rows if isinstance(rows, pa.Table) else pa.table(rows)
+    array, length = roles.array
+    if array not in table.column_names:
+        return table
+    cells = np.array(table.column(array).to_pylist(), dtype=np.float64)
+    if cells.shape != (len(table), length):
+        raise InputError(f"column `{array}` of the test rows does not hold {length} numbers in every row")
+    features = {name: cells[:, j] for j, name in enumerate(roles.features)}
+    return pa.table({**features, str(roles.target): table.column(str(roles.target))})
 
 
-def row_sums(df: Any, valuer: Any, by: str, row: str | None, n_jobs: int | None) -> dict[str, dict[str, float]]:
+def row_sums(
+    df: Any, valuer: Any, by: str, row: str | None, n_jobs: int | None, features: str | None = None
+) -> dict[str, dict[str, float]]:
     """Sum and mean of the values of each owner's rows, and the share below zero."""
-    values = value(df, valuer, leave_one_out=True, row=row, value_col="__dshap_value", n_jobs=n_jobs)
+    values = value(df, valuer, leave_one_out=True, features=features, row=row, value_col="__dshap_value", n_jobs=n_jobs)
     cells = F.col("__dshap_value")
-    below = F.avg(F.when(cells.isNotNull(), (cells < 0).cast("double")))
-    sums = values.groupBy(F.col(quoted(by)).cast("string").alias("owner"))
-    lines = sums.agg(F.sum(cells).alias("row_sum"), F.avg(cells).alias("row_mean"), below.alias("below_zero")).collect()
-    names = ("row_sum", "row_mean", "below_zero")
-    return {line["owner"]: {name: line[name] for name in names} for line in lines}
+    sums = values.where(cells.isNotNull() & F.col(quoted(by)).isNotNull()).groupBy(F.col(quoted(by)).alias("owner"))
+    lines = sums.agg(
+        F.sum(cells).alias("total"), F.count(cells).alias("n"), F.sum((cells < 0).cast("long")).alias("below")
+    ).collect()
+    # Several cells may spell one owner: `1` and `1.0`, or the same name with blanks around it.
+    totals: dict[str, list[float]] = {}
+    for line in lines:
+        name = engine_name(line["owner"])
+        if name:
+            have = totals.setdefault(name, [0.0, 0.0, 0.0])
+            for place, column in enumerate(("total", "n", "below")):
+                have[place] += line[column]
+    return {
+        name: {"row_sum": total, "row_mean": total / n, "below_zero": below / n} for name, (total, n, below) in totals.items()
+    }
+
+
+def engine_name(owner: Any) -> str:
+    """The name of an owner as the engine spells it; nothing if the cell is empty."""
+    return _dshap.spelled([_spelled(owner).strip()])[0]

@@ -51,6 +51,13 @@ mod tests {
             }
             assert!(!option.help.is_empty() && !option.help.ends_with('.'), "{}", option.name);
         }
+        for text in FOR_OWNERS.iter().flat_map(|of| [of.help, of.details, of.default]) {
+            assert!(!text.contains("--") && !text.ends_with("  "), "{text}");
+            spelled(text, |name, _| {
+                assert!(find(name).is_some(), "`{name}` is named for owners");
+                String::new()
+            });
+        }
         for pair in APART.iter().chain(TOGETHER) {
             spelled(pair.why, |name, _| {
                 assert!(find(name).is_some(), "`{name}` is named for {}", pair.option.name);

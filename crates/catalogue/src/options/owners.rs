@@ -1,5 +1,6 @@
 //! Owners of rows, and what they are paid.
 
+use super::{BANDWIDTH, BY, FORMAT, KERNEL, RIDGE, SAMPLES, SCALE, SEED, STOP, TEST, UTILITY};
 use crate::option::{Group, OptionEntry, Scope};
 use crate::value::{Kind, SIZE, Word};
 
@@ -39,10 +40,15 @@ pub static DUPLICATES: OptionEntry = OptionEntry {
     takes: Kind::Choice {
         words: &[
             Word { word: "each", means: "each copy counts as a row" },
-            Word { word: "once", means: "a row that several owners have counts once in their coalition" },
+            Word {
+                word: "once",
+                means: "a row counts once in a coalition, whoever has it and however often",
+            },
         ],
     },
     help: "What to do with rows that occur more than once",
+    details: "Rows are the same if the first ten digits of all numbers are; with {near}, near rows are the same, too. The \
+              owners who have a row share its value equally in their row sums.",
     default: "each",
     ..OWNERS
 };
@@ -52,9 +58,10 @@ pub static NEAR: OptionEntry = OptionEntry {
     name: "near",
     placeholder: "DISTANCE",
     takes: Kind::Number { least: 0.0, above: true, below: f64::INFINITY },
-    help: "Also count rows that are nearly the same as a row of another owner",
+    help: "Also count rows that are nearly the same as another row",
     details: "Two rows are near if features and target differ by at most this many standard deviations: the root of \
-              the mean squared difference over columns. All rows are held in memory.",
+              the mean squared difference over columns. With {duplicates=once} they count once, also rows that are linked \
+              by others in between. All rows are held in memory.",
     daily: false,
     ..OWNERS
 };
@@ -176,4 +183,87 @@ pub(super) const ALL: &[&OptionEntry] = &[
     &FLOOR,
     &CAP,
     &MIN_ROWS,
+];
+
+/// What an option of other commands means for owners, where it is not what it means for methods.
+#[derive(Debug, Clone, Copy)]
+pub struct ForOwners {
+    /// The option.
+    pub option: &'static OptionEntry,
+    /// One line that stands alone.
+    pub help: &'static str,
+    /// What else there is to know.
+    pub details: &'static str,
+    /// The default in words.
+    pub default: &'static str,
+    /// A word of a choice that means something else.
+    pub word: Option<Word>,
+}
+
+const PLAIN: ForOwners = ForOwners { option: &BY, help: "", details: "", default: "", word: None };
+
+/// What options mean for owners.
+pub static FOR_OWNERS: &[ForOwners] = &[
+    ForOwners {
+        option: &BY,
+        help: "The column that names the owner of a row: a vendor, a patient, a site",
+        ..PLAIN
+    },
+    ForOwners {
+        option: &TEST,
+        help: "Rows that measure what coalitions of owners are worth; repeat for several files",
+        details: "They need the columns of the model. Without them, the rows of {own} measure by cross-fitting, and \
+                  without those the rows of the owners.",
+        ..PLAIN
+    },
+    ForOwners {
+        option: &RIDGE,
+        help: "Ridge penalty of every coalition's model; the intercept is not penalised",
+        details: "Regression and classification have one, so that a coalition with fewer rows than columns has a model, \
+                  too. Values of single rows have that of their method.",
+        default: "chosen by five-fold error of all rows",
+        ..PLAIN
+    },
+    ForOwners {
+        option: &STOP,
+        help: "With more than 16 owners: standard errors wanted, as a share of the spread of the values",
+        default: "0.05",
+        ..PLAIN
+    },
+    ForOwners {
+        option: &SAMPLES,
+        help: "With more than 16 owners: the most rounds of random orders",
+        details: "A round gives one contribution of every owner. There are at least two rounds for each range of places: \
+                  1, 2, 3 to 4, 5 to 8 and so on.",
+        default: "20000",
+        ..PLAIN
+    },
+    ForOwners {
+        option: &SEED,
+        help: "Seed of random orders, and of what row values draw",
+        default: "0",
+        ..PLAIN
+    },
+    ForOwners {
+        option: &UTILITY,
+        help: "How the classifier of a coalition is judged on the test rows",
+        default: "log-loss",
+        ..PLAIN
+    },
+    ForOwners { option: &KERNEL, help: KERNEL.help, default: "gaussian", ..PLAIN },
+    ForOwners {
+        option: &BANDWIDTH,
+        help: BANDWIDTH.help,
+        details: BANDWIDTH.details,
+        default: "auto",
+        ..PLAIN
+    },
+    ForOwners { option: &SCALE, help: SCALE.help, default: "std", ..PLAIN },
+    ForOwners {
+        option: &FORMAT,
+        help: FORMAT.help,
+        default: FORMAT.default,
+        word: Some(Word { word: "json", means: "one JSON object with everything, interactions included" }),
+        ..PLAIN
+    },
 ];

@@ -4,7 +4,8 @@ use super::help;
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser, ValueParser};
 use clap::parser::ValueSource;
 use clap::{Arg, ArgAction, ArgMatches, ValueHint};
-use dshap_catalogue::{Given, Kind, OptionEntry, Value, options};
+use dshap_catalogue::options::ForOwners;
+use dshap_catalogue::{Given, Kind, OptionEntry, Value, Word, options};
 
 /// The name of an option as it is typed after two dashes: `small_ridge` is `small-ridge`.
 pub(crate) fn long_name(name: &str) -> String {
@@ -29,6 +30,18 @@ pub(super) fn flag(option: &'static OptionEntry) -> Arg {
     }
 }
 
+/// The flag with what the option means for owners.
+pub(super) fn for_owners(flag: Arg, of: &ForOwners) -> Arg {
+    let flag = flag.help(help::spelled(of.help)).long_help(help::long_for_owners(of));
+    match of.word {
+        None => flag,
+        Some(other) => {
+            let meaning = |word: &Word| if word.word == other.word { other.means } else { word.means };
+            flag.value_parser(choice(of.option, meaning).map(Value::Word))
+        }
+    }
+}
+
 fn with_value(flag: Arg, option: &'static OptionEntry) -> Arg {
     flag.value_name(option.placeholder).value_parser(parser(option))
 }
@@ -44,11 +57,16 @@ fn parser(option: &'static OptionEntry) -> ValueParser {
 
 /// The words that an option takes.
 pub(super) fn words(option: &OptionEntry) -> PossibleValuesParser {
+    choice(option, |word| word.means)
+}
+
+/// The words that an option takes, each with its meaning.
+fn choice(option: &OptionEntry, means: impl Fn(&Word) -> &'static str) -> PossibleValuesParser {
     let words = match option.takes {
         Kind::Choice { words } => words,
         _ => &[],
     };
-    PossibleValuesParser::new(words.iter().map(|word| PossibleValue::new(word.word).help(word.means)))
+    PossibleValuesParser::new(words.iter().map(|word| PossibleValue::new(word.word).help(means(word))))
 }
 
 /// The options that were given on the command line.

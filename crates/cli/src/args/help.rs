@@ -1,6 +1,7 @@
 //! Help texts made from the catalogue.
 
 use super::flags::long_name;
+use dshap_catalogue::options::ForOwners;
 use dshap_catalogue::{Default as Usual, MethodEntry, OptionEntry, Takes, Task, takers};
 use dshap_models::methods;
 
@@ -31,6 +32,14 @@ pub(super) fn long(option: &OptionEntry) -> String {
         paragraphs.push(lines.join("\n"));
     }
     paragraphs.join("\n\n")
+}
+
+/// The same for an option that means something else for owners.
+pub(super) fn long_for_owners(of: &ForOwners) -> String {
+    let default = if of.default.is_empty() { String::new() } else { format!("Default: {}", of.default) };
+    let paragraphs = [of.help, of.details, &default];
+    let known: Vec<String> = paragraphs.into_iter().filter(|text| !text.is_empty()).map(spelled).collect();
+    known.join("\n\n")
 }
 
 /// Which methods take an option, where few do, and what it means for each.

@@ -66,9 +66,6 @@ pub(super) fn owners() -> Command {
         .allow_negative_numbers(true)
         .arg(files("rows", "TABLE", "Files with the rows of all owners, or a valuer fitted with `--by`; `-` is standard input").required(true))
         .args(Verb::Owners.flags())
-        .mut_arg(BY.name, |flag: Arg| {
-            flag.help("The column that names the owner of a row: a vendor, a patient, a site")
-        })
         .after_help(
             "\
 Examples:
@@ -95,9 +92,11 @@ without those the rows of the owners themselves.
 Up to 16 owners, all coalitions are tried. With more, owners join in random orders until standard errors are below \
 `--stop` (0.05) of the spread of the owners' values.
 
-The output has one row per owner: owner, rows, row_sum and row_mean (values of its rows; copies add up), below_zero (share \
-of its rows), joint (regression: the value of all its rows together; copies do not add up), shapley, stderr, given_own and given_own_stderr (with `--own`), duplicates (rows that other owners have too), near (with \
-`--near`: rows nearly the same as those of others) and repeated (rows it has more than once). As JSON it is an object that also has the interactions of owners.";
+The output has one row per owner: owner, rows, row_sum with row_sum_stderr and row_mean (values of its rows; copies \
+add up unless they count once), below_zero (share of its rows), joint (regression: the value of all its rows together; \
+copies do not add up), shapley, stderr, given_own and given_own_stderr (with `--own`), duplicates (rows that other \
+owners have too), near and near_repeated (with `--near`: rows nearly the same as those of others, or as earlier ones of \
+its own) and repeated (rows it has more than once). As JSON it is an object that also has the interactions of owners.";
 
 pub(super) fn payout() -> Command {
     Command::new("payout")

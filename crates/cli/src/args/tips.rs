@@ -26,6 +26,11 @@ fn tip(error: &Error) -> Option<String> {
     if TARGETS.contains(&name) {
         return Some("the column to predict is named with '--target'".into());
     }
+    if name == "--weight" && is_of(error, "owners") {
+        return Some(
+            "rows of owners have no weights: in the game, each row of an owner counts as one".into(),
+        );
+    }
     let value = text(ContextKind::InvalidValue)?;
     let number = value.strip_prefix('-').filter(|rest| rest.parse::<u64>().is_ok())?;
     match name {
@@ -33,6 +38,12 @@ fn tip(error: &Error) -> Option<String> {
         "--bottom" => Some(format!("the {number} rows of highest value are shown by '--top {number}'")),
         _ => None,
     }
+}
+
+/// Whether a line is one of a command.
+fn is_of(error: &Error, command: &str) -> bool {
+    let usage = error.get(ContextKind::Usage).map(ToString::to_string);
+    usage.is_some_and(|usage| usage.contains(&format!("dshap {command} ")))
 }
 
 #[cfg(test)]
@@ -52,6 +63,8 @@ mod tests {
         );
         assert!(said("dshap value a.csv --target y --top -3").contains("'--bottom 3'"));
         assert!(said("dshap value a.csv --target y --bottom -3").contains("'--top 3'"));
+        let owners = said("dshap owners a.csv --by v --target y --weight w");
+        assert!(owners.contains("rows of owners have no weights") && !owners.contains("-- --"), "{owners}");
         assert!(said("dshap value a.csv --targte y").contains("'--target'"));
     }
 }

@@ -1,7 +1,7 @@
 //! Which command has which options of the catalogue.
 
 use super::entrants::Entrants;
-use super::flags::flag;
+use super::flags::{flag, for_owners};
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser, ValueParser};
 use clap::{Arg, ArgAction, ValueHint, value_parser};
 use dshap_catalogue::options::{
@@ -124,9 +124,18 @@ impl Verb {
             if option.name == M.name && !matches!(self, Verb::Value | Verb::Owners) {
                 flag = flag.value_parser(ValueParser::from(|text: &str| Q.parse(text)));
             }
+            let own = options::FOR_OWNERS.iter().find(|of| of.option.name == option.name);
+            if let Some(of) = own.filter(|_| self == Verb::Owners) {
+                flag = for_owners(flag, of);
+            }
             flags.push(flag);
         }
         flags
+    }
+
+    /// The flag of the method. There is no game between owners for a baseline.
+    fn method(self) -> Arg {
+        method(|method| self != Verb::Owners || method.baseline().is_none())
     }
 
     /// The flag that the catalogue has no entry for and that stands before an option.
@@ -136,7 +145,7 @@ impl Verb {
             Verb::Value | Verb::Explain | Verb::Report | Verb::Teach | Verb::Fit | Verb::Owners
                 if option.name == TASK.name =>
             {
-                Some(method())
+                Some(self.method())
             }
             Verb::Evaluate | Verb::Compare if option.name == TASK.name => Some(several_methods()),
             Verb::Value | Verb::Teach | Verb::Compare if option.name == KEEP.name => Some(output()),
@@ -163,7 +172,7 @@ fn valuer() -> Arg {
         .help_heading(Group::Rows.heading())
 }
 
-fn method() -> Arg {
+fn method(has: impl Fn(&Method) -> bool) -> Arg {
     Arg::new("method")
         .long("method")
         .value_name("NAME")
@@ -173,7 +182,7 @@ fn method() -> Arg {
         .long_help(format!(
             "How rows are valued; `dshap methods NAME` describes a method and its options\n\n{}\n\n\
              Default: gaussian; closed with --task density",
-            summaries()
+            summaries(has)
         ))
         .help_heading(Group::Method.heading())
 }
@@ -191,7 +200,7 @@ fn several_methods() -> Arg {
              Each method gets the options that it takes. A semivalue behind a colon is for that method alone, so that \
              one trial can hold several: gaussian,gaussian:banzhaf,knn:beta:16,1\n\n{}\n\n\
              Default: gaussian,knn; closed,monte-carlo with --task density",
-            summaries()
+            summaries(|_| true)
         ))
         .help_heading(Group::Method.heading())
 }
@@ -231,8 +240,8 @@ pub(super) fn method_names() -> impl TypedValueParser<Value = &'static Method> {
         .map(|name| methods::find(&name).expect("clap lets only names of methods through"))
 }
 
-/// A line for each method.
-fn summaries() -> String {
+/// A line for each of some methods.
+fn summaries(has: impl Fn(&Method) -> bool) -> String {
     let line = |method: &&Method| format!("{:<14} {}", method.name(), method.entry.summary);
-    methods::METHODS.iter().map(line).collect::<Vec<_>>().join("\n")
+    methods::METHODS.iter().filter(|method| has(method)).map(line).collect::<Vec<_>>().join("\n")
 }

@@ -151,6 +151,10 @@ fn describe(report: &Report) -> String {
                 )
             },
         );
+        let n_within: u64 = report.owners.iter().filter_map(|line| line.near_repeated).sum();
+        if n_within > 0 {
+            text += &format!("{} near an earlier row of the same owner\n", agreed(n_within));
+        }
     }
     let sum: f64 = report.owners.iter().map(|line| line.shapley).sum();
     text += &format!(
@@ -178,10 +182,14 @@ fn describe(report: &Report) -> String {
     );
     text += &match report.solved {
         Solving::Coalitions { n } => format!("all {} of owners were tried\n", counted(n, "coalition")),
-        Solving::Permutations { rounds, tolerance, .. } => format!(
-            "owners joined in random orders: {} rounds, until standard errors were below {} of the spread of the \
-             values; seed {}\n",
+        Solving::Permutations { rounds, tolerance, reached } => format!(
+            "owners joined in random orders: {} rounds, {} {} of the spread of the values; seed {}\n",
             grouped(rounds as u64),
+            if reached {
+                "until standard errors were below"
+            } else {
+                "the most allowed; not all standard errors are below"
+            },
             tolerance,
             report.seed
         ),

@@ -95,9 +95,13 @@ fn describe(found: &Payout) -> String {
     );
     if let (Some(share), Some(errors)) = (found.ranking_survives, found.errors) {
         text += &format!(
-            "the ranking of the owners survives resampling in {:.0} % of 1 000 draws ({errors} errors)\n",
-            100.0 * share
+            "the ranking of the owners survives resampling {} ({errors} errors)\n",
+            dshap_words::share_of_draws(share, found.n_draws)
         );
+        if errors == "independent" {
+            text += "errors are drawn independently, since the table does not say how those of two owners go together; \
+                     `dshap owners -o FILE.json` does, for up to 64 owners\n";
+        }
     }
     text
 }

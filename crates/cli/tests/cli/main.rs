@@ -23,6 +23,7 @@ mod look;
 mod methods;
 mod neighbours;
 mod owners;
+mod owners_guide;
 mod pages;
 #[cfg(feature = "experiments")]
 mod paper_map;

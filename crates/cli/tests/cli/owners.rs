@@ -579,3 +579,284 @@ fn owners_who_pay_are_counted_apart() {
     let said = folder.run("dshap payout o.csv --budget 100 --negative keep");
     assert!(said.contains("2 of 3 owners receive a payout, 1 pays, and"), "{said}");
 }
+
+/// A vendor, a copy of it, a noisy one and one with a single row; and the same without the copy.
+fn copied_market() -> Folder {
+    let (fresh, noisy, solo) = (lines(1, 50, 1.0), lines(2, 50, 6.0), lines(7, 1, 1.0));
+    let whole = |name, lines: &Vec<String>| (name, lines.clone());
+    let three = [whole("fresh", &fresh), whole("noisy", &noisy), whole("solo", &solo)];
+    // Within one owner, too.
+    let twice = [noisy.clone(), noisy[..20].to_vec()].concat();
+    let copied = [whole("fresh", &fresh), ("noisy", twice), whole("solo", &solo), whole("copy", &fresh)];
+    Folder::with("three.csv", table(&three))
+        .and("copied.csv", table(&copied))
+        .and("test.csv", without_owner(&lines(3, 100, 1.0)))
+}
+
+#[test]
+fn copies_count_once_in_row_sums_and_joint_values_too() {
+    let folder = copied_market();
+    for options in ["", " --m 20,80", " --method knn --k 3", " --memory 200MB --threads 1"] {
+        let line = "--by vendor --target y --test test.csv";
+        let three = csv(&folder, &format!("dshap owners three.csv {line}{options}"));
+        let once = csv(&folder, &format!("dshap owners copied.csv {line}{options} --duplicates once"));
+        assert_eq!(once.column("owner"), ["copy", "fresh", "noisy", "solo"]);
+        assert_eq!(once.numbers("repeated"), [0.0, 0.0, 20.0, 0.0]);
+        let sums = if options.contains("--m ") {
+            vec!["row_sum", "row_sum_m20", "row_sum_m80"]
+        } else {
+            vec!["row_sum"]
+        };
+        for column in sums {
+            let (three, once) = (three.numbers(column), once.numbers(column));
+            assert_close(once[0], once[1], 1e-12);
+            assert_close(once[0] + once[1], three[0], 1e-9);
+            assert_close(once[2], three[1], 1e-9);
+            assert_close(once[3], three[2], 1e-9);
+        }
+        if !options.contains("knn") {
+            let (three, once) = (three.numbers("joint"), once.numbers("joint"));
+            [(0, 0), (1, 0), (2, 1), (3, 2)].iter().for_each(|&(a, b)| assert_close(once[a], three[b], 1e-8));
+        }
+    }
+    // So the two are paid together what the first is paid without its copy.
+    folder.stdout("dshap owners three.csv --by vendor --target y --test test.csv -o three.json");
+    folder.stdout(
+        "dshap owners copied.csv --by vendor --target y --test test.csv --duplicates once -o once.json",
+    );
+    let paid = |file: &str| {
+        csv(&folder, &format!("dshap payout {file} --budget 100 --basis rows")).numbers("payout")
+    };
+    let (three, once) = (paid("three.json"), paid("once.json"));
+    assert!((once[0] + once[1] - three[0]).abs() < 0.011, "{once:?} {three:?}");
+}
+
+#[test]
+fn near_copies_count_once_and_within_an_owner_too() {
+    let (first, other) = (lines(1, 40, 1.0), lines(2, 40, 1.0));
+    let mut draws = Draws::new(77);
+    let mut blur = |lines: &[String]| -> Vec<String> {
+        let blurred =
+            |row: &[f64; 3]| row.map(|cell| format!("{:.6}", cell + 0.001 * draws.normal())).join(",");
+        parsed(lines).iter().map(blurred).collect()
+    };
+    let blurred = blur(&first);
+    let padded = [other.clone(), blur(&other[..15])].concat();
+    let near = [("first", first.clone()), ("other", padded), ("blurred", blurred)];
+    let exact = [("first", first.clone()), ("other", other.clone()), ("blurred", first)];
+    let folder = Folder::with("near.csv", table(&near))
+        .and("exact.csv", table(&exact))
+        .and("test.csv", without_owner(&lines(3, 50, 1.0)));
+    let line = "--by vendor --target y --ridge 0.5 --duplicates once";
+    for options in ["--test test.csv", "--test test.csv --method knn --k 3"] {
+        let line = format!("{line} {options}")
+            .replace(if options.contains("knn") { "--ridge 0.5" } else { "  " }, "");
+        let found = csv(&folder, &format!("dshap owners near.csv {line} --near 0.01"));
+        let expected = csv(&folder, &format!("dshap owners exact.csv {line}"));
+        assert_eq!(found.column("owner"), ["blurred", "first", "other"]);
+        assert_eq!(found.numbers("near"), [40.0, 40.0, 0.0]);
+        assert_eq!(found.numbers("near_repeated"), [0.0, 0.0, 15.0]);
+        for column in ["shapley", "row_sum"] {
+            let pairs = found.numbers(column).into_iter().zip(expected.numbers(column));
+            pairs.for_each(|(found, expected)| assert_close(found, expected, 1e-9));
+        }
+        let each = csv(&folder, &format!("dshap owners near.csv {line} --game-only"));
+        assert!((each.numbers("shapley")[0] - found.numbers("shapley")[0]).abs() > 1e-6);
+    }
+    let said = folder.run(&format!("dshap owners near.csv {line} --test test.csv --near 0.01"));
+    assert!(said.contains("15 rows are near an earlier row of the same owner"), "{said}");
+    // Where rows test themselves, one of each cluster does.
+    let said = folder.run(&format!("dshap owners near.csv {line} --near 0.01 --game-only"));
+    assert!(said.contains("80 rows of the owners, by cross-fitting"), "{said}");
+}
+
+#[test]
+fn rounds_end_at_the_most_and_say_that_errors_are_large() {
+    let names: Vec<String> = (0..24).map(|i| format!("v{i:02}")).collect();
+    let owners: Vec<(&str, Vec<String>)> =
+        names.iter().enumerate().map(|(i, name)| (name.as_str(), lines(i as u64, 6, 1.0))).collect();
+    let folder = Folder::with("rows.csv", table(&owners)).and("test.csv", without_owner(&lines(99, 60, 1.0)));
+    let line = "dshap owners rows.csv --by vendor --target y --test test.csv --game-only -o o.json";
+    for samples in [50, 25, 300] {
+        let said = folder.run(&format!("{line} --stop 0.0001 --samples {samples}"));
+        let rounds = json(&folder, "o.json")["solved"]["rounds"].as_u64().expect("rounds");
+        assert!(rounds <= samples && rounds + 8 > samples, "{rounds} of {samples}");
+        assert!(said.contains("the most allowed; not all standard errors are below 0.0001"), "{said}");
+        assert!(!said.contains("until standard errors were below"), "{said}");
+    }
+    let said = folder.run(&format!("{line} --stop 0.5"));
+    assert!(
+        said.contains("until standard errors were below 0.5") && !said.contains("the most allowed"),
+        "{said}"
+    );
+}
+
+#[test]
+fn a_valuer_that_keeps_no_owners_says_so() {
+    let mut rows = String::from("a,b,label,w,vendor\n");
+    let mut draws = Draws::new(8);
+    for i in 0..60 {
+        let (a, b) = (draws.normal(), draws.normal());
+        let label = if a + 0.5 * draws.normal() > 0.0 { "yes" } else { "no" };
+        let _ = writeln!(rows, "{a:.4},{b:.4},{label},1,{}", ["p", "q"][i % 2]);
+    }
+    let folder = Folder::with("rows.csv", rows);
+    for options in [
+        "--target label --exclude w",
+        "--target a --weight w --exclude label",
+        "--task density --exclude label",
+    ] {
+        let line = format!("dshap fit rows.csv --by vendor {options} -o v.dshap");
+        let said = folder.run(&line);
+        let words = "the valuer does not keep the owners in column `vendor`: only a regression without row weights does";
+        assert!(said.contains("exit 0") && said.contains(words), "{said}");
+        let said = folder.run(&format!("{line} --strict"));
+        assert!(said.contains("exit 1") && said.contains(words), "{said}");
+    }
+    let said = folder.run("dshap fit rows.csv --by vendor --target a --exclude label,w -o v.dshap --strict");
+    assert!(said.contains("exit 0"), "{said}");
+}
+
+#[test]
+fn nothing_to_pay_for_has_a_hint_that_helps() {
+    let folder = Folder::with("neg.csv", "owner,rows,shapley\na,3,-1\nb,3,-2\n")
+        .and("mixed.csv", "owner,rows,shapley\na,3,1\nb,3,-2\n");
+    for negative in ["", " --negative keep"] {
+        let said = folder.run(&format!("dshap payout neg.csv --budget 100{negative}"));
+        assert!(said.contains("no owner has a positive value"), "{said}");
+        assert!(said.contains("hint: choose another `--basis`") && !said.contains("clip"), "{said}");
+    }
+    let said = folder.run("dshap payout mixed.csv --budget 100 --negative keep");
+    assert!(said.contains("`--negative clip` pays owners of positive value only"), "{said}");
+}
+
+#[test]
+fn help_of_owners_is_about_owners() {
+    let folder = Folder::new();
+    let help = folder.stdout("dshap owners --help");
+    for words in [
+        "Rows that measure what coalitions of owners are worth",
+        "chosen by five-fold error of all rows",
+        "Default: 0.05",
+        "Default: 20000",
+        "one JSON object with everything",
+    ] {
+        assert!(help.contains(words), "{words}: {help}");
+    }
+    for words in ["d-shapley", "one JSON array", "rows drawn from the reference"] {
+        assert!(!help.contains(words), "{words}: {help}");
+    }
+    assert!(folder.stdout("dshap value --help").contains("one JSON array"));
+    let said = folder.run("dshap owners rows.csv --by v --target y --weight w");
+    assert!(said.contains("exit 2") && said.contains("rows of owners have no weights"), "{said}");
+}
+
+#[test]
+fn payouts_by_rows_have_errors_that_share_a_fit() {
+    let folder = market();
+    let options = "--by vendor --target y --test test.csv";
+    folder.stdout(&format!("dshap owners rows.csv {options} -o o.json"));
+    folder.stdout(&format!("dshap owners rows.csv {options} -o o.parquet"));
+    let found = json(&folder, "o.json");
+    let covariance = |g: usize, h: usize| found["row_sum_covariance"][g][h].as_f64().expect("a number");
+    // By name: copy, fresh, noisy. The sums of copies go together perfectly.
+    assert_close(covariance(0, 1), covariance(0, 0), 1e-6);
+    let error = found["owners"][0]["row_sum_stderr"].as_f64().expect("a number");
+    assert_close(covariance(0, 0), error * error, 1e-12);
+    // Each row alone has the error of its value.
+    let names: Vec<String> = (0..40).map(|i| format!("v{i:02}")).collect();
+    let rows = lines(1, 40, 1.0);
+    let single: Vec<(&str, Vec<String>)> =
+        names.iter().zip(&rows).map(|(name, row)| (name.as_str(), vec![row.clone()])).collect();
+    folder.write("single.csv", table(&single));
+    let sums = csv(&folder, "dshap owners single.csv --by vendor --target y --stop 0.9");
+    let values = csv(&folder, "dshap value single.csv --by vendor --target y --stderr");
+    let pairs = sums.numbers("row_sum_stderr").into_iter().zip(values.numbers("stderr"));
+    pairs.for_each(|(sum, value)| assert_close(sum, value, 1e-9));
+    for (file, errors) in [("o.json", "joint"), ("o.parquet", "independent")] {
+        let line = format!("dshap payout {file} --budget 100 --basis rows");
+        let said = folder.run(&line);
+        assert!(said.contains(&format!("({errors} errors)")), "{said}");
+        let why = "errors are drawn independently, since the table does not say how those of two owners go together";
+        assert_eq!(said.contains(why), errors == "independent", "{said}");
+        assert!(csv(&folder, &line).numbers("payout_stderr")[0] > 0.0);
+    }
+}
+
+#[test]
+fn an_edited_result_is_refused_and_a_table_is_taken_as_it_is() {
+    let folder = market();
+    folder.stdout("dshap owners rows.csv --by vendor --target y --test test.csv --game-only -o owners.json");
+    folder.stdout("dshap owners rows.csv --by vendor --target y --test test.csv --game-only -o owners.csv");
+    folder.stdout("dshap payout owners.json --budget 100 --manifest sealed.json");
+    let said = folder.run("dshap verify sealed.json");
+    assert!(said.contains("is right") && !said.contains("note:"), "{said}");
+    folder.stdout("dshap payout owners.csv --budget 100 --manifest plain.json");
+    let said = folder.run("dshap verify plain.json");
+    assert!(
+        said.contains("note: `owners.csv` has no digest of its own") && said.contains("is right"),
+        "{said}"
+    );
+    // One value is doubled by hand.
+    let text = folder.read("owners.json");
+    let mut edited = json(&folder, "owners.json");
+    edited["owners"][2]["shapley"] =
+        (2.0 * edited["owners"][2]["shapley"].as_f64().expect("a number")).into();
+    folder.write("owners.json", edited.to_string());
+    let said = folder.run("dshap payout owners.json --budget 100 --manifest new.json");
+    assert!(
+        said.contains("exit 1") && said.contains("`owners.json` was changed after dshap wrote it"),
+        "{said}"
+    );
+    let said = folder.run("dshap verify sealed.json");
+    assert!(said.contains("exit 1") && said.contains("`owners.json` has changed since"), "{said}");
+    assert!(!folder.path("new.json").exists());
+    folder.write("owners.json", text);
+    assert!(folder.run("dshap verify sealed.json").contains("is right"));
+}
+
+/// Written by a version that broke ties by names and the seed alone.
+const FIRST_RECEIPT: &str = include_str!("first_receipt.json");
+
+#[test]
+fn receipts_of_the_first_format_are_still_verified() {
+    let folder = Folder::with("o.csv", "owner,shapley\na,1\nb,1\nc,1\nd,1\ne,1\nf,1\n")
+        .and("first.json", FIRST_RECEIPT);
+    let said = folder.run("dshap verify first.json");
+    assert!(said.contains("exit 0") && said.contains("is right"), "{said}");
+    // Now other owners receive the units left over.
+    let then: serde_json::Value = serde_json::from_str(FIRST_RECEIPT).expect("JSON");
+    let then: Vec<f64> =
+        (0..6).map(|owner| then["result"]["owners"][owner]["payout"].as_f64().expect("a number")).collect();
+    assert_ne!(csv(&folder, "dshap payout o.csv --budget 1.05").numbers("payout"), then);
+    // A new receipt has a new format, and is verified by the new rule.
+    folder.stdout("dshap payout o.csv --budget 1.05 --manifest second.json");
+    assert_eq!(json(&folder, "second.json")["format"], 2);
+    assert!(folder.run("dshap verify second.json").contains("is right"));
+}
+
+/// The numbers alone take three times the limit: 320 000 rows of 50 columns as doubles.
+#[test]
+fn a_table_above_the_limit_has_the_same_bits() {
+    let (n, p) = (320_000, 50);
+    let mut header = format!("{{'descr': '|i1', 'fortran_order': False, 'shape': ({n}, {p}), }}");
+    header += &" ".repeat(117 - header.len());
+    let mut bytes = b"\x93NUMPY\x01\x00\x76\x00".to_vec();
+    bytes.extend(header.as_bytes());
+    bytes.push(b'\n');
+    let mut state = 7_u64;
+    for row in 0..n {
+        for _ in 1..p {
+            state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+            bytes.push((state >> 56) as u8);
+        }
+        bytes.push((row % 2) as u8);
+    }
+    let folder = Folder::with("rows.npy", bytes);
+    let line = "dshap owners rows.npy --by column_49 --target column_48 --task regression --threads 2 \
+                --duplicates once --game-only";
+    let free = folder.stdout(line);
+    assert_eq!(folder.stdout(&format!("{line} --memory 44MB")), free);
+    let said = folder.run(&format!("{line} --memory 30MB"));
+    assert!(said.contains("30 MB of memory is too little"), "{said}");
+}

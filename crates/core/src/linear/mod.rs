@@ -53,5 +53,6 @@ pub use joint::{JointForm, JointValue, SetGeometry};
 pub use noise::{NoiseParts, NoiseShape};
 pub use outputs::{ErrorUnits, OutputsValuer};
 pub use parts::FitParts;
+pub use sum_errors::SumErrors;
 pub use target::{TargetForm, TargetGeometry, TargetStats, TestMoments};
 pub use valuer::{LinearMethod, LinearValuer};

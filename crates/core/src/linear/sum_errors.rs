@@ -49,6 +49,14 @@ impl LinearValuer {
         groups.par_iter().map(one).collect::<Result<Vec<f64>, Error>>().map(Some)
     }
 
+    /// Collects standard errors of sums over groups of rows that come batch by batch. None
+    /// for methods without standard errors.
+    pub fn sums(&self, n_groups: usize, in_reference: bool) -> Option<SumErrors<'_>> {
+        let form = self.exact_form()?;
+        let groups = (0..n_groups).map(|_| OneSum::new(self, in_reference)).collect();
+        Some(SumErrors { valuer: self, form, groups, in_reference })
+    }
+
     fn sum_error(
         &self,
         form: &GaussianForm,
@@ -56,36 +64,149 @@ impl LinearValuer {
         group: &[usize],
         in_reference: bool,
     ) -> Result<f64, Error> {
-        let fit = self.fit();
-        let (mut gradient, mut work) = (Gradient::new(fit), PanelWork::new(fit));
-        let noise = self.noise();
-        let mut of_group =
-            noise.filter(|noise| in_reference && noise.is_all()).map(|_| NoiseShape::empty(fit.dim()));
+        let mut sum = OneSum::new(self, in_reference);
+        let mut work = PanelWork::new(self.fit());
         for members in group.chunks(PANEL_ROWS) {
-            let x = Mat::from_fn(members.len(), rows.n_features(), |i, j| rows.x()[(members[i], j)]);
-            let y: Vec<f64> = members.iter().map(|&row| rows.y()[row]).collect();
-            fit.solve_panel(Rows::new(x.as_ref(), &y)?, 0, members.len(), &mut work)?;
-            for (i, &row) in members.iter().enumerate() {
-                let weight = in_reference.then(|| rows.weights().map_or(1.0, |weights| weights[row]));
-                gradient.add(self, form, &work, i, weight);
-            }
-            if let Some(of_group) = &mut of_group {
-                let weight = |i: usize| rows.weights().map_or(1.0, |weights| weights[members[i]]);
-                of_group.add_panel(fit, &work, members.len(), weight);
-            }
+            sum.add(self, form, rows, members, &[], in_reference, &mut work)?;
         }
-        let of_others = noise.map(|noise| {
+        Ok(sum.deviation(self) / form.sizes().max() as f64)
+    }
+}
+
+/// Standard errors of sums over groups of rows, and their covariances: all rows share one
+/// fit.
+#[derive(Debug)]
+pub struct SumErrors<'a> {
+    valuer: &'a LinearValuer,
+    form: &'a GaussianForm,
+    groups: Vec<OneSum>,
+    in_reference: bool,
+}
+
+impl SumErrors<'_> {
+    /// Bytes for one group of rows with this many columns.
+    pub fn group_bytes(dim: usize) -> u64 {
+        8 * 2 * (dim as u64).pow(2)
+    }
+
+    /// Adds rows to groups: each group has places among the rows, and the share that the
+    /// value of each of them counts.
+    ///
+    /// # Errors
+    ///
+    /// As for [`values`](crate::Valuer::values).
+    ///
+    /// # Panics
+    ///
+    /// If a group names a row that there is not.
+    pub fn add(&mut self, rows: Rows<'_>, members: &[Vec<(usize, f64)>]) -> Result<(), Error> {
+        let Self { valuer, form, groups, in_reference } = self;
+        let expected = valuer.fit().n_features();
+        if rows.n_features() != expected {
+            return Err(Error::FeatureCount { found: rows.n_features(), expected });
+        }
+        groups.par_iter_mut().zip(members).filter(|(_, members)| !members.is_empty()).try_for_each(
+            |(sum, members)| {
+                let mut work = PanelWork::new(valuer.fit());
+                for members in members.chunks(PANEL_ROWS) {
+                    let (places, shares): (Vec<usize>, Vec<f64>) = members.iter().copied().unzip();
+                    sum.add(valuer, form, rows, &places, &shares, *in_reference, &mut work)?;
+                }
+                Ok(())
+            },
+        )
+    }
+
+    /// The covariances of the sums, row by row; their roots are the standard errors.
+    ///
+    /// Gradients of sums add up, so covariances follow from the variances of sums of two.
+    /// What the rows of a group themselves add to the noise is left out of its variance alone.
+    pub fn covariance(&self) -> Vec<Vec<f64>> {
+        let Self { valuer, form, groups, .. } = self;
+        let (intercept, noise) = (valuer.fit().intercept_kind(), valuer.noise());
+        let plain: Vec<f64> = groups.iter().map(|sum| sum.gradient.deviation(intercept, noise)).collect();
+        let m = form.sizes().max() as f64;
+        let errors: Vec<f64> = groups.iter().map(|sum| sum.deviation(valuer) / m).collect();
+        let one = |g: usize, h: usize| {
+            if g == h {
+                return errors[g].powi(2);
+            }
+            let product = plain[g] * plain[h];
+            if product == 0.0 {
+                return 0.0;
+            }
+            let both = groups[g].gradient.plus(&groups[h].gradient).deviation(intercept, noise);
+            let together = 0.5 * (both * both - plain[g] * plain[g] - plain[h] * plain[h]);
+            (together / product).clamp(-1.0, 1.0) * errors[g] * errors[h]
+        };
+        let n = groups.len();
+        let lower: Vec<Vec<f64>> =
+            (0..n).into_par_iter().map(|g| (0..=g).map(|h| one(g, h)).collect()).collect();
+        (0..n).map(|g| (0..n).map(|h| lower[g.max(h)][g.min(h)]).collect()).collect()
+    }
+}
+
+/// One sum in the making.
+#[derive(Debug)]
+struct OneSum {
+    gradient: Gradient,
+    /// What its rows add to the noise, where that can be left out.
+    of_group: Option<NoiseShape>,
+    n_rows: usize,
+}
+
+impl OneSum {
+    fn new(valuer: &LinearValuer, in_reference: bool) -> Self {
+        let fit = valuer.fit();
+        let noise = valuer.noise().filter(|noise| in_reference && noise.is_all());
+        let of_group = noise.map(|_| NoiseShape::empty(fit.dim()));
+        Self { gradient: Gradient::new(fit), of_group, n_rows: 0 }
+    }
+
+    /// Adds some rows, at most a panel of them; without `shares` each counts in full.
+    #[allow(clippy::too_many_arguments)]
+    fn add(
+        &mut self,
+        valuer: &LinearValuer,
+        form: &GaussianForm,
+        rows: Rows<'_>,
+        members: &[usize],
+        shares: &[f64],
+        in_reference: bool,
+        work: &mut PanelWork,
+    ) -> Result<(), Error> {
+        let fit = valuer.fit();
+        let x = Mat::from_fn(members.len(), rows.n_features(), |i, j| rows.x()[(members[i], j)]);
+        let y: Vec<f64> = members.iter().map(|&row| rows.y()[row]).collect();
+        fit.solve_panel(Rows::new(x.as_ref(), &y)?, 0, members.len(), work)?;
+        for (i, &row) in members.iter().enumerate() {
+            let weight = in_reference.then(|| rows.weights().map_or(1.0, |weights| weights[row]));
+            let share = shares.get(i).copied().unwrap_or(1.0);
+            self.gradient.add(valuer, form, work, (i, share), weight);
+        }
+        if let Some(of_group) = &mut self.of_group {
+            let weight = |i: usize| rows.weights().map_or(1.0, |weights| weights[members[i]]);
+            of_group.add_panel(fit, work, members.len(), weight);
+        }
+        self.n_rows += members.len();
+        Ok(())
+    }
+
+    /// The standard deviation of `m` times the sum.
+    fn deviation(&self, valuer: &LinearValuer) -> f64 {
+        let of_others = valuer.noise().map(|noise| {
             let mut of_others = noise.clone();
-            if let Some(of_group) = &of_group {
-                of_others.add(of_group, -1.0 / group.len() as f64);
+            if let Some(of_group) = self.of_group.as_ref().filter(|_| self.n_rows > 0) {
+                of_others.add(of_group, -1.0 / self.n_rows as f64);
             }
             of_others
         });
-        Ok(gradient.deviation(fit.intercept_kind(), of_others.as_ref()) / form.sizes().max() as f64)
+        self.gradient.deviation(valuer.fit().intercept_kind(), of_others.as_ref())
     }
 }
 
 /// The derivatives of a sum, each times the deviation of what it is by.
+#[derive(Debug, Clone)]
 struct Gradient {
     by_target_mean: f64,
     by_coef: Vec<f64>,
@@ -119,13 +240,30 @@ impl Gradient {
         }
     }
 
-    /// Adds row `i` of a panel; `weight` is its weight in the reference if it is left out.
+    /// The gradient of the two sums together.
+    fn plus(&self, other: &Self) -> Self {
+        let mut both = self.clone();
+        let add = |to: &mut [f64], from: &[f64]| to.iter_mut().zip(from).for_each(|(to, from)| *to += from);
+        both.by_target_mean += other.by_target_mean;
+        both.by_noise += other.by_noise;
+        both.by_variance += other.by_variance;
+        both.with_inputs += other.with_inputs;
+        both.by_mean_of_others += other.by_mean_of_others;
+        add(&mut both.by_coef, &other.by_coef);
+        add(&mut both.by_coef_of_others, &other.by_coef_of_others);
+        add(&mut both.by_centre, &other.by_centre);
+        both.by_shape += &other.by_shape;
+        both
+    }
+
+    /// Adds row `i` of a panel, of whose value a share counts; `weight` is its weight in the
+    /// reference if it is left out.
     fn add(
         &mut self,
         valuer: &LinearValuer,
         form: &GaussianForm,
         work: &PanelWork,
-        i: usize,
+        (i, share): (usize, f64),
         weight: Option<f64>,
     ) {
         let (fit, norm_sq, residual) = (valuer.fit(), work.norm_sq[i], work.residual[i]);
@@ -136,6 +274,8 @@ impl Gradient {
             return;
         }
         let Slopes { by_residual, by_noise, by_log_dist } = form.slopes(stats);
+        let (by_residual, by_noise) = (share * by_residual, share * by_noise);
+        let by_log_dist = share * by_log_dist;
         let (sigma2, per_row) = (stats.noise_var, effective.sqrt().recip());
         let g = residual.signum() * by_residual * sigma2.sqrt() * per_row;
         let h = if stats.dist_sq > 0.0 { by_log_dist / stats.dist_sq * per_row } else { 0.0 };

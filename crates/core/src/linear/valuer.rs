@@ -7,6 +7,7 @@ use super::calibrated::{FEWEST_TO_DOUBT, doubt};
 use super::fit::{LinearFit, PANEL_ROWS, PanelWork};
 use super::gaussian::{Constant, Convention, GaussianForm, Intercept, PointStats};
 use super::noise::{NoiseShape, RowNoise, own};
+use super::sum_errors::SumErrors;
 use super::target::{
     LeftOut, PanelLook, Sureness, TargetErrors, TargetForm, TargetGeometry, TargetStats, TestMoments,
 };
@@ -633,6 +634,10 @@ impl Valuer for LinearValuer {
         in_reference: bool,
     ) -> Result<Option<Vec<f64>>, Error> {
         LinearValuer::sum_errors(self, rows, groups, in_reference)
+    }
+
+    fn sums(&self, n_groups: usize, in_reference: bool) -> Option<SumErrors<'_>> {
+        LinearValuer::sums(self, n_groups, in_reference)
     }
 
     fn wants(&self) -> Wants {

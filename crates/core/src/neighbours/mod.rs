@@ -119,7 +119,7 @@ mod valuer;
 mod weights;
 
 pub use kept::KeptLists;
-pub use near::{near_rows, nearest_rows};
+pub use near::{near_clusters, near_rows, nearest_rows};
 pub use options::{
     DEFAULT_K, DEFAULT_TOLERANCE, Metric, NeighbourOptions, NeighbourTask, Scale, TestRows, sample_rows,
 };

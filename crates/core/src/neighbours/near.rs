@@ -6,6 +6,7 @@ use super::space::Space;
 use crate::{Error, Rows};
 use faer::Mat;
 use rayon::prelude::*;
+use std::sync::{Mutex, PoisonError};
 
 /// Calls `see` for every row, with the other rows whose features and target differ from it
 /// by at most `tolerance` standard deviations: the root of the mean squared difference over
@@ -49,6 +50,46 @@ pub fn near_rows<T: Send>(
             Ok(see(row, &near))
         })
         .collect()
+}
+
+/// As [`near_rows`], and puts rows that are near each other, or linked by rows that are, into
+/// one cluster: the number of each row's cluster is that of the first row in it.
+///
+/// # Errors
+///
+/// As [`near_rows`].
+pub fn near_clusters<T: Send>(
+    rows: Rows<'_>,
+    tolerance: f64,
+    see: impl Fn(usize, &[u32]) -> T + Sync,
+) -> Result<(Vec<T>, Vec<u32>), Error> {
+    let links = Mutex::new((0..rows.len() as u32).collect::<Vec<u32>>());
+    let seen = near_rows(rows, tolerance, |row, near| {
+        // The lists themselves may be far longer than the table, so none is kept.
+        let mut links = links.lock().unwrap_or_else(PoisonError::into_inner);
+        near.iter().for_each(|&other| link(&mut links, row as u32, other));
+        drop(links);
+        see(row, near)
+    })?;
+    let mut links = links.into_inner().unwrap_or_else(PoisonError::into_inner);
+    // Links lead to earlier rows, so those are settled first.
+    (0..links.len()).for_each(|row| links[row] = links[links[row] as usize]);
+    Ok((seen, links))
+}
+
+/// Joins the clusters of two rows.
+fn link(links: &mut [u32], one: u32, other: u32) {
+    let (one, other) = (first_of(links, one), first_of(links, other));
+    links[one.max(other) as usize] = one.min(other);
+}
+
+/// The first row of a cluster; the way there becomes shorter.
+fn first_of(links: &mut [u32], mut row: u32) -> u32 {
+    while links[row as usize] != row {
+        links[row as usize] = links[links[row as usize] as usize];
+        row = links[row as usize];
+    }
+    row
 }
 
 /// The `k` nearest of the rows `among` to every row, itself left out, nearest first and
@@ -105,6 +146,34 @@ pub fn nearest_rows(rows: Rows<'_>, among: &[usize], k: usize) -> Result<Vec<Vec
 mod tests {
     use super::*;
     use dshap_testkit::Draws;
+
+    #[test]
+    fn clusters_are_the_components_of_near_rows() {
+        let n = 400;
+        let mut draws = Draws::new(12);
+        let x = Mat::from_fn(n, 1, |_, _| draws.normal());
+        let y: Vec<f64> = (0..n).map(|_| draws.normal()).collect();
+        let rows = Rows::new(x.as_ref(), &y).expect("one target per row");
+        for tolerance in [0.01, 0.04, 0.1] {
+            let (near, found) =
+                near_clusters(rows, tolerance, |_, near| near.to_vec()).expect("cells are finite");
+            // By spreading the smallest number until nothing changes.
+            let mut expected: Vec<u32> = (0..n as u32).collect();
+            let mut changes = true;
+            while changes {
+                changes = false;
+                for row in 0..n {
+                    let least = near[row].iter().map(|&other| expected[other as usize]).min();
+                    if let Some(least) = least.filter(|least| *least < expected[row]) {
+                        (expected[row], changes) = (least, true);
+                    }
+                }
+            }
+            assert_eq!(found, expected);
+            let n_clusters = (0..n).filter(|&row| found[row] as usize == row).count();
+            assert!(n_clusters > 1 && n_clusters < n, "{n_clusters} clusters within {tolerance}");
+        }
+    }
 
     #[test]
     fn the_nearest_are_those_of_all_distances() {

@@ -85,7 +85,7 @@ fn mix(mut bits: u64) -> u64 {
 /// Rows of owners, to be compared.
 #[derive(Debug, Clone, Default)]
 pub struct Fingerprints {
-    rows: Vec<(Fingerprint, u32)>,
+    rows: Vec<(Fingerprint, u32, u64)>,
 }
 
 /// Rows that are the same, counted.
@@ -97,19 +97,21 @@ pub struct Repeats {
     pub within: Vec<usize>,
     /// Pairs of owners, and how many different rows both have.
     pub pairs: BTreeMap<(usize, usize), usize>,
-    /// Rows that occur more than once, and which owners have them.
-    clusters: HashMap<Fingerprint, usize>,
+    /// The first of every row that occurs more than once, and which owners have it.
+    first: HashMap<u64, usize>,
+    /// All later ones, in ascending order.
+    later: Vec<u64>,
     /// Sets of owners that have rows in common or repeat rows.
     holders: Vec<Vec<usize>>,
 }
 
 impl Fingerprints {
     /// Bytes that a row takes.
-    pub const ROW_BYTES: u64 = 32;
+    pub const ROW_BYTES: u64 = size_of::<(Fingerprint, u32, u64)>() as u64;
 
-    /// Adds a row of an owner.
-    pub fn push(&mut self, row: Fingerprint, owner: usize) {
-        self.rows.push((row, owner as u32));
+    /// Adds a row of an owner, with its number in the table.
+    pub fn push(&mut self, row: Fingerprint, owner: usize, number: u64) {
+        self.rows.push((row, owner as u32, number));
     }
 
     /// Number of rows.
@@ -117,27 +119,38 @@ impl Fingerprints {
         self.rows.len()
     }
 
-    /// Counts what is the same. `names` gives the final number of an owner.
-    pub fn repeats(mut self, n_owners: usize, number: impl Fn(usize) -> usize) -> Repeats {
-        for (_, owner) in &mut self.rows {
-            *owner = number(*owner as usize) as u32;
+    /// Counts what is the same. `rank` gives the final number of an owner.
+    pub fn repeats(mut self, n_owners: usize, rank: impl Fn(usize) -> usize) -> Repeats {
+        for (_, owner, _) in &mut self.rows {
+            *owner = rank(*owner as usize) as u32;
         }
         self.rows.sort_unstable();
+        let clusters = self.rows.chunk_by(|one, two| one.0 == two.0).filter(|cluster| cluster.len() > 1);
+        let members = |cluster: &[(Fingerprint, u32, u64)]| {
+            cluster.iter().map(|&(_, owner, number)| (owner as usize, number)).collect()
+        };
+        Repeats::of_clusters(clusters.map(members), n_owners)
+    }
+}
+
+impl Repeats {
+    /// Counts rows that are the same, or are taken for the same: each cluster has owner and
+    /// number of two rows or more, in ascending order.
+    pub fn of_clusters(clusters: impl Iterator<Item = Vec<(usize, u64)>>, n_owners: usize) -> Self {
         let mut found =
             Repeats { shared: vec![0; n_owners], within: vec![0; n_owners], ..Repeats::default() };
         let mut kinds: HashMap<Vec<usize>, usize> = HashMap::new();
-        for cluster in self.rows.chunk_by(|one, two| one.0 == two.0).filter(|cluster| cluster.len() > 1) {
-            let mut holders: Vec<usize> = cluster.iter().map(|(_, owner)| *owner as usize).collect();
+        for cluster in clusters {
+            let mut holders: Vec<usize> = cluster.iter().map(|(owner, _)| *owner).collect();
             for &owner in &holders {
                 found.within[owner] += 1;
             }
-            let members = holders.clone();
             holders.dedup();
             for &owner in &holders {
                 found.within[owner] -= 1;
             }
             if holders.len() > 1 {
-                members.iter().for_each(|&owner| found.shared[owner] += 1);
+                cluster.iter().for_each(|(owner, _)| found.shared[*owner] += 1);
                 for (i, &one) in holders.iter().enumerate() {
                     holders[i + 1..]
                         .iter()
@@ -149,31 +162,48 @@ impl Fingerprints {
             if kind == next {
                 found.holders.push(holders);
             }
-            found.clusters.insert(cluster[0].0, kind);
+            let first = cluster.iter().map(|(_, number)| *number).min();
+            found.first.extend(first.map(|first| (first, kind)));
+            found.later.extend(cluster.iter().map(|(_, number)| *number).filter(|row| Some(*row) != first));
         }
+        found.later.sort_unstable();
         found
     }
-}
 
-impl Repeats {
     /// Rows that occur more than once, each counted once.
     pub fn n_clusters(&self) -> usize {
-        self.clusters.len()
+        self.first.len()
     }
 
     /// Rows that more than one owner has, each counted once.
     pub fn n_shared(&self) -> usize {
-        self.clusters.values().filter(|&&kind| self.holders[kind].len() > 1).count()
+        self.first.values().filter(|&&kind| self.holders[kind].len() > 1).count()
     }
 
-    /// Which set of owners has a row that occurs more than once.
-    pub fn holders_of(&self, row: Fingerprint) -> Option<usize> {
-        self.clusters.get(&row).copied()
+    /// Which set of owners has a row, if it is the first of those that are the same.
+    pub fn holders_of(&self, row: u64) -> Option<usize> {
+        self.first.get(&row).copied()
+    }
+
+    /// The numbers of rows that repeat an earlier row of the table, in ascending order.
+    pub fn later(&self) -> &[u64] {
+        &self.later
+    }
+
+    /// Whether a row repeats an earlier row of the table, whoever has that.
+    pub fn is_later(&self, row: u64) -> bool {
+        self.later.binary_search(&row).is_ok()
     }
 
     /// The sets of owners that have rows in common, or rows more than once.
     pub fn holders(&self) -> &[Vec<usize>] {
         &self.holders
+    }
+
+    /// About how many bytes this takes.
+    pub fn n_bytes(&self) -> u64 {
+        let of_holders: usize = self.holders.iter().map(|holders| 8 * holders.len() + 24).sum();
+        (8 * self.later.len() + 32 * self.first.len() + of_holders) as u64
     }
 }
 
@@ -198,18 +228,23 @@ mod tests {
     fn repeats_are_counted_within_and_between() {
         let mut rows = Fingerprints::default();
         // Owner 0: a a b; owner 1: b c; owner 2: b d d.
-        for (owner, cell) in [(0, 1.0), (0, 1.0), (0, 2.0), (1, 2.0), (1, 3.0), (2, 2.0), (2, 4.0), (2, 4.0)]
+        for (number, (owner, cell)) in
+            [(0, 1.0), (0, 1.0), (0, 2.0), (1, 2.0), (1, 3.0), (2, 2.0), (2, 4.0), (2, 4.0)]
+                .into_iter()
+                .enumerate()
         {
-            rows.push(of(&[cell]), owner);
+            rows.push(of(&[cell]), owner, number as u64);
         }
         let found = rows.repeats(3, |owner| owner);
         assert_eq!(found.shared, [1, 1, 1]);
         assert_eq!(found.within, [1, 0, 1]);
         assert_eq!(found.pairs, BTreeMap::from([((0, 1), 1), ((0, 2), 1), ((1, 2), 1)]));
         assert_eq!(found.n_clusters(), 3);
-        let holders = |cell: f64| found.holders_of(of(&[cell])).map(|kind| found.holders()[kind].clone());
-        assert_eq!(holders(2.0), Some(vec![0, 1, 2]));
-        assert_eq!((holders(1.0), holders(3.0)), (Some(vec![0]), None));
+        let holders = |row: u64| found.holders_of(row).map(|kind| found.holders()[kind].clone());
+        assert_eq!(holders(2), Some(vec![0, 1, 2]));
+        assert_eq!((holders(0), holders(4), holders(3)), (Some(vec![0]), None, None));
+        assert_eq!(found.later(), [1, 3, 5, 7]);
+        assert!(found.is_later(3) && !found.is_later(2));
     }
 
     #[test]

@@ -3,7 +3,7 @@
 use faer::Mat;
 
 /// The most owners whose joint errors are kept: a table of 64 × 64.
-const MOST_JOINT: usize = 64;
+pub const MOST_JOINT: usize = 64;
 
 /// Contributions of owners, summed over test rows that arrive in blocks.
 #[derive(Debug, Clone)]

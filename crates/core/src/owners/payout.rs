@@ -13,6 +13,19 @@ pub struct PayoutRules {
     pub cap: Option<u64>,
     /// Breaks ties.
     pub seed: u64,
+    /// What breaks ties besides the seed and names.
+    pub ties: Ties,
+}
+
+/// What decides between equal values.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Ties {
+    /// Names, the seed, and the values of all owners. An owner who chooses a name does not
+    /// know the values of the others, so no name can be chosen to win.
+    #[default]
+    Values,
+    /// Names and the seed alone, as dshap did at first. Old receipts are verified by it.
+    Names,
 }
 
 /// The largest budget, in units: all whole numbers up to it are doubles.
@@ -33,6 +46,8 @@ pub enum PayoutError {
     NothingToPayFor {
         /// What the values add up to.
         sum: f64,
+        /// Owners of positive value.
+        n_positive: usize,
     },
     /// The least that all receive is more than the budget.
     #[error("{n_owners} owners at the floor receive more than the budget")]
@@ -56,14 +71,15 @@ pub enum PayoutError {
 /// ```
 ///
 /// Shares are rounded down, and the units left over go to the largest remainders; between
-/// equal remainders the larger value comes first, and between equal values a hash of seed
-/// and name decides. So the order of owners changes nothing, a larger value never receives
+/// equal remainders the larger value comes first, and between equal values a hash of seed,
+/// name and the values of all owners decides. So the order of owners changes nothing, a larger value never receives
 /// less, and equal values differ by at most one unit.
 ///
 /// ```
-/// use dshap::owners::{PayoutRules, payout};
+/// use dshap::owners::{PayoutRules, Ties, payout};
 ///
-/// let rules = PayoutRules { budget: 100, keep_negative: false, floor: None, cap: None, seed: 0 };
+/// let ties = Ties::default();
+/// let rules = PayoutRules { budget: 100, keep_negative: false, floor: None, cap: None, seed: 0, ties };
 /// let paid = payout(&[("a", 2.0), ("b", 1.0), ("c", -0.5)], &rules)?;
 /// assert_eq!(paid, [67, 33, 0]);
 /// # Ok::<(), dshap::owners::PayoutError>(())
@@ -81,8 +97,12 @@ pub fn payout(values: &[(&str, f64)], rules: &PayoutRules) -> Result<Vec<i64>, P
     let mut paid: Vec<i64> = shares.iter().map(|share| share.floor() as i64).collect();
     let mut order: Vec<usize> = (0..values.len()).collect();
     let remainder = |i: usize| shares[i] - shares[i].floor();
+    let seed = match rules.ties {
+        Ties::Values => stirred(rules.seed, &plain),
+        Ties::Names => rules.seed,
+    };
     order.sort_by(|&i, &j| {
-        let hash = |i: usize| (tie_breaker(rules.seed, values[i].0), values[i].0);
+        let hash = |i: usize| (tie_breaker(seed, values[i].0), values[i].0);
         (remainder(j).total_cmp(&remainder(i)))
             .then(plain[j].total_cmp(&plain[i]))
             .then_with(|| hash(i).cmp(&hash(j)))
@@ -125,7 +145,8 @@ pub fn shares(values: &[f64], rules: &PayoutRules) -> Result<Vec<f64>, PayoutErr
     sorted.sort_by(f64::total_cmp);
     let sum: f64 = sorted.iter().sum();
     if !(sum.is_finite() && sum > 0.0) {
-        return Err(PayoutError::NothingToPayFor { sum });
+        let n_positive = values.iter().filter(|value| **value > 0.0).count();
+        return Err(PayoutError::NothingToPayFor { sum, n_positive });
     }
     let least = rules.floor.map_or(f64::NEG_INFINITY, |floor| floor as f64);
     let most = rules.cap.map_or(f64::INFINITY, |cap| cap as f64);
@@ -154,6 +175,14 @@ pub fn shares(values: &[f64], rules: &PayoutRules) -> Result<Vec<f64>, PayoutErr
         factor = high;
     }
     Ok(values.iter().map(|&value| share(paid_for(value), factor)).collect())
+}
+
+/// A seed that depends on all values, in whatever order owners come.
+fn stirred(seed: u64, values: &[f64]) -> u64 {
+    // Zero has one sign.
+    let mut sorted: Vec<f64> = values.iter().map(|value| value + 0.0).collect();
+    sorted.sort_by(f64::total_cmp);
+    sorted.iter().fold(mix(seed), |hash, value| mix(hash ^ value.to_bits()))
 }
 
 /// A number that depends on seed and name like a draw.

@@ -1,10 +1,11 @@
 //! Payouts: whole units, exact sums, no gain from order or name.
 
 use crate::common::cases;
-use dshap::owners::{MOST_UNITS, PayoutError, PayoutRules, payout, shares};
+use dshap::owners::{MOST_UNITS, PayoutError, PayoutRules, Ties, payout, shares};
 use proptest::prelude::*;
 
-const PLAIN: PayoutRules = PayoutRules { budget: 0, keep_negative: false, floor: None, cap: None, seed: 0 };
+const PLAIN: PayoutRules =
+    PayoutRules { budget: 0, keep_negative: false, floor: None, cap: None, seed: 0, ties: Ties::Values };
 
 /// Values with ties, zeros and negative ones among them.
 fn values() -> impl Strategy<Value = Vec<f64>> {
@@ -38,7 +39,7 @@ proptest! {
     fn every_unit_is_paid_and_nobody_gains_by_order_or_name(
         values in values(), (budget, floor, cap, seed, keep_negative) in rules(), turn in 0_usize..40
     ) {
-        let rules = PayoutRules { budget, keep_negative, floor, cap, seed };
+        let rules = PayoutRules { budget, keep_negative, floor, cap, seed, ..PLAIN };
         let owners = named(&values);
         let Ok(found) = paid(&owners, &rules) else { return Ok(()) };
         prop_assert_eq!(found.iter().sum::<i64>(), budget as i64);
@@ -88,6 +89,20 @@ fn ties_are_broken_by_the_seed() {
     assert!(counts.iter().all(|count| (59..=141).contains(count)), "{counts:?}");
 }
 
+/// A name that wins for one set of values wins no more often than any other for others, so
+/// that nobody can choose it before the values are known.
+#[test]
+fn no_name_can_be_chosen_to_win_ties() {
+    let wins = |ties: Ties, value: f64| {
+        let owners = [("a".to_string(), value), ("b".to_string(), value)];
+        paid(&owners, &PayoutRules { budget: 101, ties, ..PLAIN }).unwrap()[0] == 51
+    };
+    let n_wins = |ties| (1..=400).filter(|&value| wins(ties, f64::from(value))).count();
+    // 200 ± 10; five standard deviations. By names alone the same owner always wins.
+    assert!((150..=250).contains(&n_wins(Ties::Values)), "{}", n_wins(Ties::Values));
+    assert!([0, 400].contains(&n_wins(Ties::Names)));
+}
+
 #[test]
 fn floors_caps_and_negative_values() {
     let owners = named(&[6.0, 3.0, 1.0, -1.0]);
@@ -114,7 +129,7 @@ fn budgets_that_cannot_be_divided_are_refused() {
     assert_eq!(pay(PayoutRules { budget: MOST_UNITS + 1, ..PLAIN }), Err(PayoutError::TooManyUnits));
     assert_eq!(paid(&[], &budget), Err(PayoutError::Nobody));
     let worthless = named(&[0.0, -1.0]);
-    assert_eq!(paid(&worthless, &budget), Err(PayoutError::NothingToPayFor { sum: 0.0 }));
+    assert_eq!(paid(&worthless, &budget), Err(PayoutError::NothingToPayFor { sum: 0.0, n_positive: 0 }));
     // One owner is worth something, and may not receive enough.
     let one = named(&[1.0, 0.0]);
     assert_eq!(

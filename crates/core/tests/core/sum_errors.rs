@@ -52,6 +52,67 @@ fn copies_add_up_and_an_empty_group_has_no_error() {
     assert_eq!(found[2], 0.0);
 }
 
+/// Groups as rows with a share that their value counts.
+fn shared(groups: &[Vec<usize>], share: f64) -> Vec<Vec<(usize, f64)>> {
+    groups.iter().map(|group| group.iter().map(|&row| (row, share)).collect()).collect()
+}
+
+#[test]
+fn covariances_have_the_errors_of_sums_and_add_up() {
+    for in_reference in [false, true] {
+        let reference = drawn(11, N);
+        let valuer = valuer(&reference, true);
+        let groups: Vec<Vec<usize>> = vec![(0..90).collect(), (90..250).collect(), (250..N).collect()];
+        let errors = valuer.sum_errors(reference.rows(), &groups, in_reference).unwrap().unwrap();
+        let mut sums = valuer.sums(3, in_reference).unwrap();
+        sums.add(reference.rows(), &shared(&groups, 1.0)).unwrap();
+        let covariance = sums.covariance();
+        for g in 0..3 {
+            assert_close(covariance[g][g].sqrt(), errors[g], 1e-12);
+            (0..3).for_each(|h| assert_eq!(covariance[g][h], covariance[h][g]));
+        }
+        // The error of all rows together, from that of the groups.
+        let all = valuer.sum_errors(reference.rows(), &[(0..N).collect()], in_reference).unwrap().unwrap()[0];
+        let total: f64 = covariance.iter().flatten().sum();
+        let tolerance = if in_reference { 0.1 } else { 1e-9 };
+        assert!((total.sqrt() / all - 1.0).abs() < tolerance, "{} {all}", total.sqrt());
+        let independent = errors.iter().map(|error| error * error).sum::<f64>().sqrt();
+        assert!((independent / all - 1.0).abs() > 0.2, "the test could not fail: {independent} {all}");
+        // Halves of values have half the error.
+        let mut halves = valuer.sums(3, in_reference).unwrap();
+        halves.add(reference.rows(), &shared(&groups, 0.5)).unwrap();
+        assert_close(halves.covariance()[0][1], 0.25 * covariance[0][1], 1e-9);
+    }
+}
+
+/// The covariance of two sums over 1500 references is known to about a tenth of the product of
+/// their spreads; it is five times larger here.
+#[test]
+fn covariances_of_sums_are_those_over_references() {
+    let points = drawn(31, 40);
+    let groups: Vec<Vec<usize>> = vec![(0..20).collect(), (20..40).collect()];
+    let (mut found, mut reported) = ([Vec::new(), Vec::new()], 0.0);
+    let n_references = 1500;
+    for draw in 0..n_references {
+        let valuer = valuer(&drawn(7_000_000 + draw, N), true);
+        let values = valuer.values(points.rows()).unwrap().value;
+        (0..2).for_each(|g| found[g].push(groups[g].iter().map(|&row| values[row]).sum::<f64>()));
+        let mut sums = valuer.sums(2, false).unwrap();
+        sums.add(points.rows(), &shared(&groups, 1.0)).unwrap();
+        let covariance = sums.covariance();
+        reported += covariance[0][1] / (covariance[0][0] * covariance[1][1]).sqrt() / n_references as f64;
+    }
+    let mean = |g: usize| found[g].iter().sum::<f64>() / n_references as f64;
+    let product = |g: usize, h: usize| {
+        let pairs = found[g].iter().zip(&found[h]);
+        pairs.map(|(one, two)| (one - mean(g)) * (two - mean(h))).sum::<f64>()
+    };
+    let correlation = product(0, 1) / (product(0, 0) * product(1, 1)).sqrt();
+    println!("correlation {correlation:.3}, reported {reported:.3}");
+    assert!((correlation - reported).abs() < 0.1, "{correlation} {reported}");
+    assert!(correlation.abs() > 0.3, "the test could not fail: {correlation}");
+}
+
 #[test]
 fn bounds_have_no_errors_of_sums() {
     let bound = Bound::new(Side::Lower, Convention::Definition);

@@ -35,7 +35,8 @@ pub struct SampleOptions {
     /// Drawing stops when no standard error is larger than this share of the spread of the
     /// owners' values.
     pub tolerance: f64,
-    /// The most rounds; each fits about as many models as there are owners.
+    /// The most rounds, but at least two for each range of places; each fits about as many
+    /// models as there are owners.
     pub most_rounds: usize,
 }
 
@@ -83,8 +84,10 @@ pub fn sampled<G: Game>(game: &G, options: SampleOptions, watch: Watch<'_>) -> R
         .map(|(number, places)| Stratum::new(number, places, game))
         .collect();
     let share = 1.0 / n_owners as f64;
-    let most = options.most_rounds.max(FIRST_ROUNDS * strata.len());
-    let mut wanted = vec![FIRST_ROUNDS; strata.len()];
+    // Two rounds are the fewest that have a standard error.
+    let first = (options.most_rounds / strata.len()).clamp(LEAST_ROUNDS, FIRST_ROUNDS);
+    let most = options.most_rounds.max(first * strata.len());
+    let mut wanted = vec![first; strata.len()];
     loop {
         let planned: usize = wanted.iter().sum();
         let mut done: usize = strata.iter().map(|stratum| stratum.tally.n_rounds).sum();
@@ -109,8 +112,21 @@ pub fn sampled<G: Game>(game: &G, options: SampleOptions, watch: Watch<'_>) -> R
             return Ok(finish(game, &ends, &strata, values, &variances, reached));
         }
         let tallies: Vec<&Tally> = strata.iter().map(|stratum| &stratum.tally).collect();
-        wanted = allotted(&tallies, share, planned, most);
+        wanted = at_most(allotted(&tallies, share, planned, most), &wanted, most);
     }
+}
+
+/// The fewest rounds of a stratum.
+const LEAST_ROUNDS: usize = 2;
+
+/// Takes away what goes beyond the most rounds, but none that was drawn.
+fn at_most(mut wanted: Vec<usize>, drawn: &[usize], most: usize) -> Vec<usize> {
+    let mut excess = wanted.iter().sum::<usize>().saturating_sub(most);
+    for (wanted, drawn) in wanted.iter_mut().zip(drawn).rev() {
+        let taken = excess.min(*wanted - drawn);
+        (*wanted, excess) = (*wanted - taken, excess - taken);
+    }
+    wanted
 }
 
 fn finish<G: Game>(
