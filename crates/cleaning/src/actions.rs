@@ -22,7 +22,8 @@ pub enum Act {
 pub struct Action {
     /// What happens.
     pub act: Act,
-    /// To which share of the rows, the most suspicious first.
+    /// To which share of the rows at most, the most suspicious first. Rows that are not
+    /// flagged are left alone.
     pub share: f64,
 }
 
@@ -36,9 +37,15 @@ impl Action {
         acts.iter().flat_map(|&act| SHARES.map(|share| Self { act, share })).collect()
     }
 
-    /// How many of `n` rows that is.
-    pub fn n_rows(&self, n: usize) -> usize {
-        ((self.share * n as f64).ceil() as usize).min(n)
+    /// How many of `n` rows that is, of which `n_flagged` are flagged.
+    pub fn n_rows(&self, n: usize, n_flagged: usize) -> usize {
+        ((self.share * n as f64).ceil() as usize).min(n_flagged)
+    }
+
+    /// The rows it is taken on, as places among `suspects`, most suspicious first.
+    pub(crate) fn rows_of(&self, suspects: &Suspects, ranking: &[usize]) -> Vec<usize> {
+        let n_acted = self.n_rows(ranking.len(), ranking.len());
+        ranking.iter().copied().filter(|&place| suspects.is_flagged[place]).take(n_acted).collect()
     }
 
     /// The rows `train` and all targets after the action. `suspects` are about the rows
@@ -50,7 +57,7 @@ impl Action {
         suspects: &Suspects,
         ranking: &[usize],
     ) -> (Vec<usize>, Vec<f64>) {
-        let chosen = &ranking[..self.n_rows(train.len())];
+        let chosen = self.rows_of(suspects, ranking);
         match self.act {
             Act::Drop => {
                 let mut is_dropped = vec![false; train.len()];
