@@ -260,7 +260,7 @@ fn described(held: &HeldTable, found: CleanedRows) -> Cleaned {
         weights: suspects.weights.clone(),
         most_suspicious: suspects.ranking().iter().take(LISTED).map(listed).collect(),
         verdict: tried.verdict,
-        warnings: Warning::rows_left_out(RowRole::Trial, n_missing).into_iter().collect(),
+        warnings: Warning::rows_left_out(RowRole::Trial, n_missing, &held.design).into_iter().collect(),
     }
 }
 

@@ -701,6 +701,15 @@ fn the_help_has_a_section_on_neighbours() {
         - euclidean: Euclidean distance
         - manhattan: sum of absolute differences
         - cosine:    1 minus the cosine of the angle
+
+    --tolerance <SHARE>
+        Share of all weight that the furthest rows may have together and still not count
+
+        Each test row then lists only the rows nearest to it. With 0.001, lists of a large
+        reference are short and values hardly change; the default counts every row.
+
+        Methods: knn
+        Default: 0.0000000000000001
     ");
     for command in ["value", "fit"] {
         let help = folder().stdout(&format!("dshap {command} --help"));

@@ -2,7 +2,7 @@
 
 use crate::common::{Folder, column, evaluated, given, numbers, request};
 use dshap_catalogue::Given;
-use dshap_models::RowRole;
+use dshap_models::{Lack, RowRole};
 use dshap_run::{Collected, Error, Unwatched, Warning};
 use dshap_testkit::{assert_close, assert_same_bits, goods};
 use dshap_trials::{Curve, Evaluation, Experiment, Order, Trial, evaluate};
@@ -114,7 +114,7 @@ fn doubts_are_facts() {
     let gaps = folder.write("gaps.csv", &gaps);
     let options = kinds("missing=drop utility=brier ridge=1");
     let (_, found) = evaluated(&request(&gaps, "second-order,loo", options)).unwrap();
-    let left_out = Warning::RowsLeftOut { role: RowRole::Trial, n_rows: 1 };
+    let left_out = Warning::RowsLeftOut { role: RowRole::Trial, n_rows: 1, lack: Lack::CellOrTarget };
     let brier = Warning::NoBrier { methods: vec!["loo"], curves: true };
     assert_eq!(found.warnings[..2], [brier, left_out]);
 
