@@ -73,3 +73,31 @@ impl Action {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_flagged_rows_are_acted_on() {
+        let suspects = Suspects {
+            score: vec![0.1, 9.0, 0.3, 8.0, 7.0, 0.2],
+            expected: vec![1.0; 6],
+            expected_prob: vec![1.0; 6],
+            is_flagged: vec![false, true, false, false, true, false],
+            precision: None,
+            n_wrong: 2.0,
+            weights: Vec::new(),
+        };
+        let ranking = suspects.ranking();
+        let half = Action { act: Act::Drop, share: 0.5 };
+        assert_eq!(half.rows_of(&suspects, &ranking), [1, 4]);
+        assert_eq!((half.n_rows(6, 2), half.n_rows(6, 6)), (2, 3));
+        let train: Vec<usize> = (10..16).collect();
+        let (left, _) = half.taken(&train, &[0.0; 16], &suspects, &ranking);
+        assert_eq!(left, [10, 12, 13, 15]);
+        let (_, targets) = Action { act: Act::Relabel, ..half }.taken(&train, &[0.0; 16], &suspects, &ranking);
+        assert_eq!(targets.iter().sum::<f64>(), 2.0);
+        assert_eq!((targets[11], targets[14]), (1.0, 1.0));
+    }
+}

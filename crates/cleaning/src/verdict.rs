@@ -164,3 +164,34 @@ fn change(after: &[Vec<f64>], before: &[Vec<f64>]) -> (f64, f64) {
     let degrees = n.saturating_sub(1).max(1) as f64;
     (mean, (squares / degrees / n.max(1) as f64).sqrt())
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// 100 rows with a loss of 1 that an action lowers by 0.02 on average, up and down by
+    /// `spread` in turn. Losses are likelihoods less their sign; if no target is wrong, they
+    /// are worse by 1, so that there is evidence enough.
+    fn tested(spread: f64) -> Tested {
+        let actions = [Action { act: Act::Drop, share: 0.01 }];
+        let sign = |row: usize| if row.is_multiple_of(2) { 1.0 } else { -1.0 };
+        let acted = (0..100).map(|row| 0.98 + spread * sign(row)).collect();
+        let likelihoods = |runs: &HeldOut| {
+            let less = |by: f64| runs.iter().map(|run| run.iter().map(|loss| -loss - by).collect()).collect();
+            Likelihoods { plain: less(1.0), robust: less(0.0), rate: 0.0 }
+        };
+        let held_out = [vec![vec![1.0; 100]], vec![acted]];
+        let verdict = Verdict::of(&actions, &held_out, 100, |loss| loss, likelihoods);
+        assert!(verdict.finds_wrong() && (verdict.tested[0].robust_change + 0.02).abs() < 1e-12);
+        assert_eq!(verdict.recommended.is_some(), verdict.tested[0].helps);
+        verdict.tested[0]
+    }
+
+    #[test]
+    fn a_gain_within_its_error_is_no_reason_to_act() {
+        // Standard errors of 0.005, 0.01 and 0.02 times √(100/99).
+        assert!(tested(0.05).helps && tested(0.1).helps);
+        let unclear = tested(0.2);
+        assert!(!unclear.helps && unclear.loss_agrees(), "{unclear:?}");
+    }
+}
