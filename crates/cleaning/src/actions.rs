@@ -96,7 +96,8 @@ mod tests {
         let train: Vec<usize> = (10..16).collect();
         let (left, _) = half.taken(&train, &[0.0; 16], &suspects, &ranking);
         assert_eq!(left, [10, 12, 13, 15]);
-        let (_, targets) = Action { act: Act::Relabel, ..half }.taken(&train, &[0.0; 16], &suspects, &ranking);
+        let (_, targets) =
+            Action { act: Act::Relabel, ..half }.taken(&train, &[0.0; 16], &suspects, &ranking);
         assert_eq!(targets.iter().sum::<f64>(), 2.0);
         assert_eq!((targets[11], targets[14]), (1.0, 1.0));
     }

@@ -239,6 +239,7 @@ mod tests {
         assert_eq!(wrapped("one two three", 2, 9), "  one two\n  three\n");
         assert_eq!(wrapped("unbreakable a", 0, 5), "unbreakable\na\n");
         assert_eq!(wrapped("", 0, 5), "\n");
+        assert_eq!(wrapped("up by 4.4 % ± 1 %", 0, 12), "up by\n4.4 % ± 1 %\n", "a number keeps its unit");
     }
 
     #[test]
