@@ -32,8 +32,8 @@ class Suspects(Columns):
     suggested : array
         The label that other rows suggest, or the number they predict.
     precision : float
-        The share of flagged rows that are wrong, as estimated; NaN if none is flagged. docs/cleaning.md compares it
-        with the truth.
+        The share of flagged labels that are wrong, as estimated; NaN if none is flagged, and for numbers.
+        docs/cleaning.md compares it with the truth.
     weights : dict
         How much each prediction counts.
     """

@@ -57,7 +57,7 @@ pub(crate) fn cleaned<'py>(
     let CleanedRows { suspects, tried, acted_on } = found;
     let n_rows = suspects.score.len();
     let dict = as_dict(py, suspects)?;
-    dict.set_item("verdict", clean_verdict(&tried.verdict, n_rows, &spelling))?;
+    dict.set_item("verdict", clean_verdict(&tried.verdict, acted_on.len(), n_rows))?;
     dict.set_item("recommended", tried.verdict.recommended.map(|chosen| chosen.action.act.name()))?;
     let acted_on: Vec<i64> = acted_on.into_iter().map(|row| row as i64).collect();
     dict.set_item("acted_on", acted_on.into_pyarray(py))?;

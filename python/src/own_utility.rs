@@ -118,7 +118,9 @@ impl Caller {
 fn about_rows(error: dshap_baselines::Error) -> Error {
     match error {
         dshap_baselines::Error::Core(dshap::Error::Interrupted) => Error::Interrupted,
-        dshap_baselines::Error::Core(error) => Error::Core { error, names: Box::default(), kept_back: false },
+        dshap_baselines::Error::Core(error) => {
+            Error::Core { error, names: Box::default(), kept_back: false, without_ridge: Vec::new() }
+        }
         error => Error::Baseline(error),
     }
 }

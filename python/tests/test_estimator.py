@@ -318,7 +318,7 @@ def test_every_message_speaks_of_parameters(rows, mixed):
             act()
         assert "--" not in str(caught.value), str(caught.value)
     heavy = np.random.default_rng(0).standard_t(3, (2000, 4))
-    with pytest.warns(DshapWarning, match="`method='calibrated'` corrects this"):
+    with pytest.warns(DshapWarning, match="`method='calibrated'` allows for inputs of any distribution"):
         RegressionValuer().fit(heavy, heavy.sum(axis=1) + np.random.default_rng(1).standard_normal(2000))
 
 

@@ -22,7 +22,8 @@ pub enum Act {
 pub struct Action {
     /// What happens.
     pub act: Act,
-    /// To which share of the rows, the most suspicious first.
+    /// To which share of the rows at most, the most suspicious first. Rows that are not
+    /// flagged are left alone.
     pub share: f64,
 }
 
@@ -36,9 +37,15 @@ impl Action {
         acts.iter().flat_map(|&act| SHARES.map(|share| Self { act, share })).collect()
     }
 
-    /// How many of `n` rows that is.
-    pub fn n_rows(&self, n: usize) -> usize {
-        ((self.share * n as f64).ceil() as usize).min(n)
+    /// How many of `n` rows that is, of which `n_flagged` are flagged.
+    pub fn n_rows(&self, n: usize, n_flagged: usize) -> usize {
+        ((self.share * n as f64).ceil() as usize).min(n_flagged)
+    }
+
+    /// The rows it is taken on, as places among `suspects`, most suspicious first.
+    pub(crate) fn rows_of(&self, suspects: &Suspects, ranking: &[usize]) -> Vec<usize> {
+        let n_acted = self.n_rows(ranking.len(), ranking.len());
+        ranking.iter().copied().filter(|&place| suspects.is_flagged[place]).take(n_acted).collect()
     }
 
     /// The rows `train` and all targets after the action. `suspects` are about the rows
@@ -50,7 +57,7 @@ impl Action {
         suspects: &Suspects,
         ranking: &[usize],
     ) -> (Vec<usize>, Vec<f64>) {
-        let chosen = &ranking[..self.n_rows(train.len())];
+        let chosen = self.rows_of(suspects, ranking);
         match self.act {
             Act::Drop => {
                 let mut is_dropped = vec![false; train.len()];
@@ -64,5 +71,34 @@ impl Action {
                 (train.to_vec(), relabelled)
             }
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_flagged_rows_are_acted_on() {
+        let suspects = Suspects {
+            score: vec![0.1, 9.0, 0.3, 8.0, 7.0, 0.2],
+            expected: vec![1.0; 6],
+            expected_prob: vec![1.0; 6],
+            is_flagged: vec![false, true, false, false, true, false],
+            precision: None,
+            n_wrong: 2.0,
+            weights: Vec::new(),
+        };
+        let ranking = suspects.ranking();
+        let half = Action { act: Act::Drop, share: 0.5 };
+        assert_eq!(half.rows_of(&suspects, &ranking), [1, 4]);
+        assert_eq!((half.n_rows(6, 2), half.n_rows(6, 6)), (2, 3));
+        let train: Vec<usize> = (10..16).collect();
+        let (left, _) = half.taken(&train, &[0.0; 16], &suspects, &ranking);
+        assert_eq!(left, [10, 12, 13, 15]);
+        let (_, targets) =
+            Action { act: Act::Relabel, ..half }.taken(&train, &[0.0; 16], &suspects, &ranking);
+        assert_eq!(targets.iter().sum::<f64>(), 2.0);
+        assert_eq!((targets[11], targets[14]), (1.0, 1.0));
     }
 }

@@ -1,6 +1,6 @@
 //! `clean`: a table read, examined and written.
 
-use crate::actions::Act;
+use crate::actions::{Act, Action};
 use crate::examined::{Examined, Kind};
 use crate::folds::FOLDS;
 use crate::output::{CleanedAs, Marks, hand_over};
@@ -68,7 +68,7 @@ pub struct Cleaned {
     pub n_acted_on: usize,
     /// Rows whose targets contradict the others, whatever is recommended.
     pub n_flagged: usize,
-    /// The share of them that are wrong, as estimated.
+    /// The share of them that are wrong, as estimated; none for numbers.
     pub precision: Option<f64>,
     /// How much the model and the neighbours count.
     pub weights: Vec<f64>,
@@ -77,6 +77,13 @@ pub struct Cleaned {
     /// What is doubtful.
     #[serde(skip)]
     pub warnings: Vec<Warning>,
+}
+
+impl Cleaned {
+    /// How many rows an action is taken on.
+    pub fn n_acted(&self, action: Action) -> usize {
+        action.n_rows(self.n_rows, self.n_flagged)
+    }
 }
 
 /// A suspicious row.
@@ -117,9 +124,8 @@ pub fn clean_rows(
 ) -> Result<CleanedRows, dshap::Error> {
     let suspects = find_suspects(examined, others, seed)?;
     let tried = try_actions(examined, extent, seed, watch)?;
-    let n_acted = |chosen: Recommended| chosen.action.n_rows(examined.n_rows());
-    let mut acted_on = suspects.ranking();
-    acted_on.truncate(tried.verdict.recommended.map_or(0, n_acted));
+    let rows_of = |chosen: Recommended| chosen.action.rows_of(&suspects, &suspects.ranking());
+    let acted_on = tried.verdict.recommended.map_or_else(Vec::new, rows_of);
     Ok(CleanedRows { suspects, tried, acted_on })
 }
 
@@ -254,7 +260,7 @@ fn described(held: &HeldTable, found: CleanedRows) -> Cleaned {
         weights: suspects.weights.clone(),
         most_suspicious: suspects.ranking().iter().take(LISTED).map(listed).collect(),
         verdict: tried.verdict,
-        warnings: Warning::rows_left_out(RowRole::Trial, n_missing).into_iter().collect(),
+        warnings: Warning::rows_left_out(RowRole::Trial, n_missing, &held.design).into_iter().collect(),
     }
 }
 

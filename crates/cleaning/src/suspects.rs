@@ -24,7 +24,9 @@ pub struct Suspects {
     pub expected_prob: Vec<f64>,
     /// Which rows are flagged.
     pub is_flagged: Vec<bool>,
-    /// The share of flagged rows that are wrong, as estimated; none if no row is flagged.
+    /// The share of flagged labels that are wrong, as estimated; none if no row is flagged.
+    /// None for numbers: those far off are wrong ones or the tail of skewed noise, and nothing
+    /// in a table tells which.
     pub precision: Option<f64>,
     /// How many targets are wrong, as estimated.
     pub n_wrong: f64,
@@ -115,9 +117,9 @@ fn numbers(expected: Vec<f64>, y: &[f64], weights: Vec<f64>) -> Suspects {
     let noise = Residuals::fitted(&[&residual]);
     let wrong: Vec<f64> = residual.iter().map(|&residual| noise.prob_wrong(residual)).collect();
     let is_flagged: Vec<bool> = wrong.iter().map(|prob| *prob > 0.5).collect();
-    let precision = mean_where(&wrong, &is_flagged);
     let expected_prob = vec![1.0; y.len()];
-    Suspects { score, expected, expected_prob, is_flagged, precision, n_wrong: wrong.iter().sum(), weights }
+    let n_wrong = wrong.iter().sum();
+    Suspects { score, expected, expected_prob, is_flagged, precision: None, n_wrong, weights }
 }
 
 fn labels(probs: &[f64], y: &[f64], n_classes: usize, weights: Vec<f64>) -> Suspects {

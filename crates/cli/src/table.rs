@@ -186,7 +186,9 @@ pub(crate) fn aligned<const N: usize>(rows: &[[String; N]]) -> String {
 /// own.
 pub(crate) fn wrapped(text: &str, indent: usize, width: usize) -> String {
     let mut lines = vec![String::new()];
-    for word in text.split_whitespace() {
+    // A number and its unit stay together.
+    let text = text.replace(" %", "\u{a0}%").replace(" ± ", "\u{a0}±\u{a0}");
+    for word in text.split([' ', '\n']).filter(|word| !word.is_empty()) {
         let line = lines.last_mut().expect("there is a line");
         let length = line.chars().count();
         if length == 0 {
@@ -198,7 +200,7 @@ pub(crate) fn wrapped(text: &str, indent: usize, width: usize) -> String {
         }
     }
     let blanks = " ".repeat(indent);
-    lines.iter().map(|line| format!("{blanks}{line}\n")).collect()
+    lines.iter().map(|line| format!("{blanks}{}\n", line.replace('\u{a0}', " "))).collect()
 }
 
 /// How long something took, in seconds; times below a millisecond are not told apart.
@@ -237,6 +239,7 @@ mod tests {
         assert_eq!(wrapped("one two three", 2, 9), "  one two\n  three\n");
         assert_eq!(wrapped("unbreakable a", 0, 5), "unbreakable\na\n");
         assert_eq!(wrapped("", 0, 5), "\n");
+        assert_eq!(wrapped("up by 4.4 % ± 1 %", 0, 12), "up by\n4.4 % ± 1 %\n", "a number keeps its unit");
     }
 
     #[test]

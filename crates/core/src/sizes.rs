@@ -8,6 +8,9 @@ const FEW_SIZES: usize = 10;
 /// If sizes below `q` have more of the weight than this, the rest is not what was asked for.
 const MOST_LOST: f64 = 0.5;
 
+/// Rows of each kind that the smallest sets should have on average.
+const ENOUGH_OF_A_KIND: f64 = 5.0;
+
 /// No set is larger than this. Counts up to here are exact as doubles.
 pub(crate) const MAX_SIZE: usize = 1_000_000_000_000_000;
 
@@ -43,6 +46,18 @@ impl Sizes {
     /// most `m`, at least `p + 3`.
     pub fn default_min(dim: usize, max: usize) -> usize {
         (dim + dim.max(10)).min(max).max(dim + 3)
+    }
+
+    /// The smallest sets that have five rows on average of a kind that is this share of all
+    /// rows: those with a one in a column of zeros and ones, say.
+    pub fn enough_of(share: f64) -> usize {
+        // Rounding of the share should not ask for one more row.
+        (ENOUGH_OF_A_KIND / share - 1e-6).ceil().clamp(1.0, MAX_SIZE as f64) as usize
+    }
+
+    /// The share of all rows of which sets of `size` have five on average.
+    pub fn share_for(size: usize) -> f64 {
+        ENOUGH_OF_A_KIND / size.max(1) as f64
     }
 
     /// `q`, the smallest set whose utility counts.
@@ -97,6 +112,16 @@ mod tests {
         assert_eq!(Sizes::default_min(30, 200), 60);
         assert_eq!(Sizes::default_min(30, 50), 50);
         assert_eq!(Sizes::default_min(30, 31), 33, "too few rows is left to the method to refuse");
+    }
+
+    #[test]
+    fn enough_of_a_rare_kind_are_five_rows() {
+        assert_eq!(Sizes::enough_of(0.25), 20);
+        assert_eq!(Sizes::enough_of(0.03), 167);
+        assert_eq!(Sizes::enough_of(0.0), MAX_SIZE, "no set has any");
+        for size in [3, 49, 1000] {
+            assert_eq!(Sizes::enough_of(Sizes::share_for(size)), size);
+        }
     }
 
     #[test]

@@ -3,7 +3,7 @@
 //! Sentences are made from these facts in `dshap-words`; `Display` here is for
 //! Rust programs.
 
-use dshap_catalogue::Misuse;
+use dshap_catalogue::{Given, Misuse};
 use dshap_io::Location;
 use dshap_table::{Design, Names};
 use std::path::PathBuf;
@@ -260,6 +260,8 @@ pub enum Error {
         names: Box<Names>,
         /// Whether one row in five was kept back as a test row before.
         kept_back: bool,
+        /// Options that were given and that only models without a ridge have.
+        without_ridge: Vec<&'static str>,
     },
 
     /// Set sizes of which none counts with nearest neighbours.
@@ -517,7 +519,12 @@ impl Error {
     pub fn core(error: dshap::Error, design: &Design) -> Self {
         match error {
             dshap::Error::Interrupted => Error::Interrupted,
-            error => Error::Core { error, names: Box::new(design.names()), kept_back: false },
+            error => Error::Core {
+                error,
+                names: Box::new(design.names()),
+                kept_back: false,
+                without_ridge: Vec::new(),
+            },
         }
     }
 
@@ -533,6 +540,14 @@ impl Error {
     pub fn with_kept_back(mut self) -> Self {
         if let Error::Core { kept_back, .. } = &mut self {
             *kept_back = true;
+        }
+        self
+    }
+
+    /// The same error of a fit with these options.
+    pub(crate) fn with_options(mut self, given: &Given) -> Self {
+        if let Error::Core { without_ridge, .. } = &mut self {
+            *without_ridge = crate::methods::options_without_ridge(given);
         }
         self
     }

@@ -107,7 +107,8 @@ pub fn value_each_other(
     let sizes = row_valuer.sizes();
     drop(row_valuer);
     warnings.extend(valuer.model.label_warnings(how, sizes, design));
-    let sample = sample.filter(|_| how.method.corrected_by.is_some());
+    let is_hopeless = warnings.iter().any(Warning::is_beyond_closed_forms);
+    let sample = sample.filter(|_| how.method.corrected_by.is_some() && !is_hopeless);
     if let (Some(sample), Some(core)) = (sample, valuer.valuer(how, Extras::default())?) {
         let found = sample.with_rows(|rows| core.check_inputs(rows)).transpose();
         let found = found.map_err(|e| Error::core(e, design))?.flatten();

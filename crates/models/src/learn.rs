@@ -25,7 +25,9 @@ pub fn learn(
         (Makes::Neighbours { .. }, _) => neighbours::learn(how, reference, tests),
         (Makes::Sets(baseline), _) => sets::learn(how, baseline, task, reference, tests),
         (Makes::Density(_), _) => density::learn(how, reference),
-        (Makes::Fit { .. }, Task::Classification) => logistic::learn(how, reference),
+        (Makes::Fit { .. }, Task::Classification) => {
+            logistic::learn(how, reference).map_err(|error| error.with_options(&how.given))
+        }
         (Makes::Fit { .. }, _) => linear::learn(how, reference, keeper),
     }
 }

@@ -89,4 +89,4 @@ pub use reservoir::{NumberedSample, Reservoir};
 pub use row_valuer::{CoreRows, Iterations, Outcome, RowValuer, WantsRows};
 pub use sample::{LabelSample, RowSample, SampleCounts};
 pub use valuer::FittedValuer;
-pub use warning::{RowRole, Warning};
+pub use warning::{Lack, RareCure, RowRole, Warning};

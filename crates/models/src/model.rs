@@ -116,7 +116,7 @@ pub trait Model: Debug + Send + Sync + Any {
     fn sizes(&self, how: &How, design: &Design) -> Result<Sizes, Error>;
 
     /// The default `q`, for `p` columns and sets of up to `max` rows.
-    fn default_min(&self, how: &How, max: usize) -> usize {
+    fn default_min(&self, how: &How, _design: &Design, max: usize) -> usize {
         Sizes::default_min(self.dim(how), max)
     }
 
@@ -174,7 +174,7 @@ pub trait Model: Debug + Send + Sync + Any {
         Ok(valuer.warnings())
     }
 
-    /// What is doubtful about labels and set sizes, given the sizes used.
+    /// What is doubtful about labels, levels and set sizes, given the sizes used.
     fn label_warnings(&self, _how: &How, _sizes: Sizes, _design: &Design) -> Vec<Warning> {
         Vec::new()
     }

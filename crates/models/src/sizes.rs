@@ -19,7 +19,8 @@ pub(crate) fn of_fit(model: &dyn Model, how: &How, design: &Design) -> Result<Si
         return Err(Error::core(error, design));
     }
     let max = choice.max.unwrap_or(n);
-    let mut default = model.default_min(how, max);
+    // Finding a default may take a while.
+    let mut default = choice.min.unwrap_or_else(|| model.default_min(how, design, max));
     if let Some(bound) = crate::methods::bounds::of(how) {
         default = default.max(bound.first_size(p, max) + 1);
         if choice.min.is_none() && default > max {

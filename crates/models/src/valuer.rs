@@ -99,7 +99,8 @@ impl FittedValuer {
     pub fn completed(mut self, reference: &dyn Reference) -> Result<(Self, usize), Error> {
         let Some(pass) = self.lacks() else { return Ok((self, 0)) };
         let mut model = self.model.boxed();
-        let n_passes = model.complete(&self.how, pass, reference)?;
+        let completed = model.complete(&self.how, pass, reference);
+        let n_passes = completed.map_err(|error| error.with_options(&self.how.given))?;
         self.model = Arc::from(model);
         self.check()?;
         Ok((self, n_passes))

@@ -3,7 +3,7 @@
 //! Sentences are made from these facts in `dshap-words`.
 
 use dshap_catalogue::Task;
-use dshap_table::Names;
+use dshap_table::{Design, Missing, Names};
 
 /// A model that predicts a smaller share of the variance of rows left out says next to
 /// nothing about the target.
@@ -43,13 +43,17 @@ pub enum Warning {
     TestsAreReference {
         /// The file.
         file: String,
+        /// Whether the test rows have targets.
+        have_targets: bool,
     },
-    /// Rows with a missing cell were left out.
+    /// Rows with a missing cell or target were left out.
     RowsLeftOut {
         /// Which rows.
         role: RowRole,
         /// How many.
         n_rows: u64,
+        /// What is missing.
+        lack: Lack,
     },
     /// Text columns with one level.
     ConstantText {
@@ -112,6 +116,19 @@ pub enum Warning {
         enough: usize,
         /// The largest `q` there can be, `m`.
         most: usize,
+    },
+    /// Columns of zeros and ones, or levels, that small sets have too few rows of.
+    RareDummies {
+        /// Such as `town=Rome`, the rarest first.
+        levels: Vec<String>,
+        /// Rows that have the rarest.
+        n_rows: usize,
+        /// Rows of the smallest sets.
+        size: usize,
+        /// How many of these have the rarest on average.
+        expected: f64,
+        /// What helps.
+        cure: RareCure,
     },
     /// Accuracy with more than two labels.
     AccuracyOfMany,
@@ -318,6 +335,28 @@ pub enum Warning {
     Owners(crate::OwnersWarning),
 }
 
+/// What helps where levels are too rare for a closed form.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum RareCure {
+    /// This `q`.
+    LargerSets(usize),
+    /// Levels of fewer rows than this can be pooled, and then have enough together.
+    Pool(usize),
+    /// Only drawing sets.
+    Drawing,
+}
+
+/// What is missing in rows that were left out.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Lack {
+    /// A cell.
+    Cell,
+    /// The target.
+    Target,
+    /// Either.
+    CellOrTarget,
+}
+
 /// What rows are for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum RowRole {
@@ -338,8 +377,13 @@ pub enum RowRole {
 }
 
 impl Warning {
+    /// Whether small sets are too small for any closed form, so that another one helps no more.
+    pub fn is_beyond_closed_forms(&self) -> bool {
+        matches!(self, Warning::SureFit { .. } | Warning::RareDummies { .. })
+    }
+
     /// Warnings of core, with the names of a design.
-    pub fn of_core(warnings: Vec<dshap::Warning>, design: &dshap_table::Design) -> Vec<Warning> {
+    pub fn of_core(warnings: Vec<dshap::Warning>, design: &Design) -> Vec<Warning> {
         let named = |warning| Warning::Core(warning, Box::new(design.names()));
         warnings.into_iter().map(named).collect()
     }
@@ -355,8 +399,14 @@ impl Warning {
         (log_loss > (1.0 - WEAK_R_SQUARED) * constant).then_some(Warning::WeakLabels { log_loss, constant })
     }
 
-    /// Rows left out for a missing cell, if there are any.
-    pub fn rows_left_out(role: RowRole, n_rows: u64) -> Option<Warning> {
-        (n_rows > 0).then_some(Warning::RowsLeftOut { role, n_rows })
+    /// Rows of a design left out for a missing cell or target, if there are any.
+    pub fn rows_left_out(role: RowRole, n_rows: u64, design: &Design) -> Option<Warning> {
+        let lack = match (design.parts().missing, design.target()) {
+            (Missing::Drop, Some(_)) => Lack::CellOrTarget,
+            (Missing::Drop, None) => Lack::Cell,
+            // Other missing cells are filled, or an error.
+            _ => Lack::Target,
+        };
+        (n_rows > 0).then_some(Warning::RowsLeftOut { role, n_rows, lack })
     }
 }

@@ -6,7 +6,7 @@ use crate::html::{Cell, chart, escaped, section, sentence, table};
 use dshap_draw::{Axis, Colour, Dash, Figure, Line, Panel, Point};
 use dshap_owners::{Interaction, Measured, OwnerLine, SharedRows};
 use dshap_trials::{Experiment, GivenCurves, Order};
-use dshap_words::{clean_action, clean_flagged, counted, explanation, significant};
+use dshap_words::{clean_action, clean_flagged, clean_verdict, counted, explanation, significant};
 
 /// Owners in the chart.
 const CHARTED_OWNERS: usize = 20;
@@ -172,7 +172,7 @@ fn owner_chart(lines: &[&OwnerLine]) -> String {
 /// What cleaning would do.
 pub(crate) fn cleaning(report: &Report) -> Option<String> {
     let cleaned = report.findings.cleaned.as_ref()?;
-    let mut verdict = (report.advice)(cleaned);
+    let mut verdict = clean_verdict(&cleaned.verdict, cleaned.n_acted_on, cleaned.n_rows);
     if let Some(first) = verdict.get(..1).map(str::to_uppercase) {
         verdict.replace_range(..1, &first);
     }
@@ -188,9 +188,8 @@ pub(crate) fn cleaning(report: &Report) -> Option<String> {
             ]
         })
         .collect();
-    let flagged = cleaned
-        .precision
-        .map(|precision| format!("<p>{}.</p>\n", clean_flagged(cleaned.n_flagged, precision)));
+    let flagged = clean_flagged(cleaned.n_flagged, cleaned.precision, &cleaned.verdict);
+    let flagged = flagged.map(|sentence| format!("<p>{sentence}.</p>\n"));
     let unit = cleaned.verdict.loss.abs().max(f64::MIN_POSITIVE);
     let tried: Vec<Vec<Cell>> = cleaned
         .verdict
@@ -199,7 +198,7 @@ pub(crate) fn cleaning(report: &Report) -> Option<String> {
         .map(|tested| {
             vec![
                 Cell::text(clean_action(tested)),
-                Cell::count(tested.action.n_rows(cleaned.n_rows) as u64),
+                Cell::count(cleaned.n_acted(tested.action) as u64),
                 Cell::share(tested.loss_change / unit),
                 Cell::share(tested.loss_change_se / unit),
                 Cell::number(tested.evidence),

@@ -40,7 +40,6 @@ pub use from_owners::OwnersReport;
 pub use from_values::{ValuesReport, holds_values};
 pub use gather::Gathered;
 
-use dshap_cleaning::Cleaned;
 use dshap_run::Summary;
 
 /// What a page is made from.
@@ -59,8 +58,6 @@ pub struct Report<'a> {
     pub rows: &'a Gathered,
     /// What further runs found.
     pub findings: &'a Findings,
-    /// What to do about suspicious rows, in a sentence as the front end spells options.
-    pub advice: &'a dyn Fn(&Cleaned) -> String,
 }
 
 impl Report<'_> {

@@ -142,7 +142,7 @@ impl Change<'_> {
                 owner_sums::by_owner(source, &self.design, &owners.by, self.memory, &Quiet(self.observer))?;
             owner_sums::add(owners, more).map_err(|e| Error::core(e, &self.design))?;
         }
-        self.warnings.extend(Warning::rows_left_out(RowRole::Added, rows.n_left_out()));
+        self.warnings.extend(Warning::rows_left_out(RowRole::Added, rows.n_left_out(), &self.design));
         Ok(())
     }
 

@@ -1,6 +1,7 @@
 //! Warnings about files: rows that play two roles, and rows that count twice.
 
 use crate::guess::few_whole_numbers;
+use crate::inputs::TestTable;
 use dshap_catalogue::Task;
 use dshap_io::Source;
 use dshap_models::{Error, FittedValuer, InputFile, Step, Warning, forgotten_again, repeated};
@@ -18,19 +19,23 @@ pub(crate) fn of_sources(points: &Source, reference: Option<&Source>) -> Vec<War
 }
 
 /// Test rows that are also reference rows or points, because they share a file.
-pub(crate) fn of_tests(tests: &Source, points: &Source, reference: Option<&Source>) -> Option<Warning> {
-    of_tests_in_reference(reference.unwrap_or(points), tests).or_else(|| {
-        let file = shared_file(points, tests)?;
+pub(crate) fn of_tests(tests: &TestTable, points: &Source, reference: Option<&Source>) -> Option<Warning> {
+    of_tests_in_reference(reference.unwrap_or(points), &tests.source, tests.has_targets).or_else(|| {
+        let file = shared_file(points, &tests.source)?;
         Some(Warning::PointsAreTests { file, valuer: None })
     })
 }
 
 /// Test rows that are also reference rows.
-pub(crate) fn of_tests_in_reference(reference: &Source, tests: &Source) -> Option<Warning> {
+pub(crate) fn of_tests_in_reference(
+    reference: &Source,
+    tests: &Source,
+    have_targets: bool,
+) -> Option<Warning> {
     if tests.is_in_memory() {
         return None;
     }
-    shared_file(reference, tests).map(|file| Warning::TestsAreReference { file })
+    shared_file(reference, tests).map(|file| Warning::TestsAreReference { file, have_targets })
 }
 
 /// The first file that two tables share, whatever it is called.

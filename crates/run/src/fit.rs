@@ -122,7 +122,7 @@ fn fit_with(
     let mut warnings = file_warnings::of_sources(source, None);
     warnings.extend(file_warnings::of_constant_text(&valuer.design));
     warnings.extend(file_warnings::of_few_numbers(&valuer, source)?);
-    warnings.extend(Warning::rows_left_out(RowRole::Reference, rows.n_left_out()));
+    warnings.extend(Warning::rows_left_out(RowRole::Reference, rows.n_left_out(), &valuer.design));
     if method.is_of_neighbours() {
         // What cannot be valued is reported before test rows are read.
         valuer.warnings()?;
@@ -133,7 +133,7 @@ fn fit_with(
     source.forget_kept();
     if let Some(test) = &test {
         valuer = read_tests(valuer, test, budget, observer, &mut warnings)?;
-        warnings.extend(file_warnings::of_tests_in_reference(source, &test.source));
+        warnings.extend(file_warnings::of_tests_in_reference(source, &test.source, test.has_targets));
     }
     if given.has(&LISTS) {
         let room = budget.reserving(valuer.model.held_bytes()).room();
@@ -144,7 +144,7 @@ fn fit_with(
     source.check_unchanged()?;
     let sizes = valuer.sizes(&valuer.how)?;
     warnings.extend(valuer.model.label_warnings(&valuer.how, sizes, &valuer.design));
-    warnings.extend(input_warning(&valuer, &valuer.how, sample.as_ref())?);
+    warnings.extend(input_warning(&valuer, &valuer.how, sample.as_ref(), &warnings)?);
     let mut summary = FitSummary::of(&valuer, warnings)?;
     summary.resumed_rows = n_resumed;
     Ok(Fitted { valuer, summary, checkpoint })
@@ -164,17 +164,20 @@ pub(crate) fn read_tests(
     let valuer = valuer.with_tests(&table)?;
     let of_neighbours = valuer.model.of::<NeighbourModel>().map(|model| model.n_tests_left_out);
     let n_left_out = of_neighbours.or(valuer.model.kept_tests().map(|tests| tests.n_left_out));
-    warnings.extend(n_left_out.and_then(|n| Warning::rows_left_out(RowRole::Test, n)));
+    warnings.extend(n_left_out.and_then(|n| Warning::rows_left_out(RowRole::Test, n, &design)));
     Ok(valuer)
 }
 
-/// A warning if inputs are too far from Gaussian for the closed form.
+/// A warning if inputs are too far from Gaussian for the closed form. Where sets are too small
+/// for closed forms, as other warnings say, another closed form helps no more.
 pub(crate) fn input_warning(
     valuer: &FittedValuer,
     how: &How,
     sample: Option<&RowSample>,
+    others: &[Warning],
 ) -> Result<Option<Warning>, Error> {
-    let sample = sample.filter(|_| how.method.corrected_by.is_some());
+    let is_hopeless = others.iter().any(Warning::is_beyond_closed_forms);
+    let sample = sample.filter(|_| how.method.corrected_by.is_some() && !is_hopeless);
     let (Some(sample), Some(row_valuer)) = (sample, valuer.valuer(how, Default::default())?) else {
         return Ok(None);
     };

@@ -47,7 +47,7 @@ fn about_files(job: &Job<'_>) -> Result<Vec<Warning>, Error> {
             warnings.extend(aside.warning());
         }
     }
-    let tests = tests.as_ref().filter(|_| is_new).map(|test| &test.source);
+    let tests = tests.as_ref().filter(|_| is_new);
     warnings.extend(tests.and_then(|tests| file_warnings::of_tests(tests, job.points, against.reference())));
     Ok(warnings)
 }
@@ -92,24 +92,21 @@ fn about_rows(
     are_sets: bool,
     warnings: &mut Vec<Warning>,
 ) -> Result<(), Error> {
-    let Prepared { valuer, how, fit, .. } = job.prepared;
+    let Prepared { valuer, design, how, fit, .. } = job.prepared;
     let is_baseline = how.method.baseline().is_some();
     if let Some(tests) = valued.outcome.tests {
-        warnings.extend(Warning::rows_left_out(RowRole::Test, tests.n_left_out()));
+        warnings.extend(Warning::rows_left_out(RowRole::Test, tests.n_left_out(), design));
     }
     if let Some(fit) = fit {
         warnings.extend(fit.warnings.iter().cloned());
-        // Where sets are too small for closed forms, another closed form helps no more.
-        let is_hopeless = warnings.iter().any(|warning| matches!(warning, Warning::SureFit { .. }));
-        let not_gaussian = if is_hopeless { None } else { input_warning(valuer, how, fit.sample.as_ref())? };
-        warnings.extend(not_gaussian);
+        warnings.extend(input_warning(valuer, how, fit.sample.as_ref(), warnings)?);
         let role = if how.method.is_of_neighbours() { RowRole::Neighbour } else { RowRole::Reference };
         // A baseline has no fit that rows could be left out of.
-        warnings.extend(Warning::rows_left_out(role, fit.rows.n_left_out()).filter(|_| !is_baseline));
+        warnings.extend(Warning::rows_left_out(role, fit.rows.n_left_out(), design).filter(|_| !is_baseline));
     }
     if !job.in_reference || is_baseline {
         let role = if are_sets { RowRole::SetMember } else { RowRole::Point };
-        warnings.extend(Warning::rows_left_out(role, valued.n_points - valued.n_usable));
+        warnings.extend(Warning::rows_left_out(role, valued.n_points - valued.n_usable, design));
     }
     Ok(())
 }

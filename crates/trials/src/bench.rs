@@ -196,7 +196,7 @@ impl Bench {
 
     /// Says how many rows were left out for a missing cell.
     pub(crate) fn missing_warning(&self, role: RowRole) -> Option<Warning> {
-        Warning::rows_left_out(role, self.table.n_rows - self.n_usable as u64)
+        Warning::rows_left_out(role, self.table.n_rows - self.n_usable as u64, &self.table.design)
     }
 
     /// What targets are.

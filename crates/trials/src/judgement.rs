@@ -11,6 +11,9 @@ const REMOVED: f64 = 0.1;
 /// Standard errors, or spreads of chance, that make a difference clear.
 const CLEAR: f64 = 2.0;
 
+/// From this many repeats on, their spread tells how far they are off.
+pub const ENOUGH_REPEATS: usize = 5;
+
 /// What a trial amounts to. A part is absent if no method did better than chance, or if
 /// nothing was tried.
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -32,8 +35,8 @@ pub struct Detector {
     pub by_penalty: bool,
     /// Area under the ROC curve.
     pub auc: f64,
-    /// Its standard error: over repeats, or for one trial that of Hanley and McNeil
-    /// (1982).
+    /// Its standard error: over repeats, or for fewer than five not less than that of Hanley
+    /// and McNeil (1982) for each.
     pub auc_std_error: f64,
     /// The second best method.
     pub next: Option<String>,
@@ -106,9 +109,13 @@ fn best_detector(
         found.extend(best.map(|(auc, spread, by_penalty)| (auc, spread, method.method.as_str(), by_penalty)));
     }
     found.sort_by(|one, other| other.0.total_cmp(&one.0));
-    let error_of = |(auc, spread, ..): &(f64, Option<f64>, &str, bool)| match spread {
-        Some(spread) => spread / (repeats as f64).sqrt(),
-        None => auc_std_error(*auc, n_wrong as f64, (n_rows - n_wrong) as f64),
+    let error_of = |(auc, spread, ..): &(f64, Option<f64>, &str, bool)| {
+        // Two repeats may agree by chance.
+        let least = match repeats < ENOUGH_REPEATS {
+            true => auc_std_error(*auc, n_wrong as f64, (n_rows - n_wrong) as f64),
+            false => 0.0,
+        };
+        spread.unwrap_or(0.0).max(least) / (repeats as f64).sqrt()
     };
     let best = found.first()?;
     let auc_std_error = error_of(best);

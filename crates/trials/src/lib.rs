@@ -64,5 +64,5 @@ pub use entrant::{Entrant, split_names};
 pub use evaluation::{Evaluation, MethodResult, Trial, evaluate};
 pub use figure::{Curve, Experiment, Order, figure};
 pub use given::{GivenCurves, GivenValues, curves_of};
-pub use judgement::{Chooser, Detector, Judgement, Removal};
+pub use judgement::{Chooser, Detector, ENOUGH_REPEATS, Judgement, Removal};
 pub use measures::{Changed, Detection, Kind, inject, kendall, overlap, ranking, shuffled, spearman};

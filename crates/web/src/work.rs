@@ -148,7 +148,6 @@ impl Told {
             command: &form::command(request).replacen("dshap value", "dshap report", 1),
             rows,
             findings,
-            advice: &|cleaned| dshap_words::clean_verdict(&cleaned.verdict, cleaned.n_rows, &Form),
         }
         .page()
     }

@@ -337,7 +337,9 @@ fn core_advice(warning: &Warning, speech: &dyn Speech) -> Option<String> {
         Warning::SilentBound { first } => {
             format!("{} makes it finite", speech.set("q", &first.to_string()))
         }
-        Warning::NotGaussian { .. } => format!("{} corrects this", speech.set("method", "calibrated")),
+        Warning::NotGaussian { .. } => {
+            format!("{} allows for inputs of any distribution", speech.set("method", "calibrated"))
+        }
         Warning::SmallReference { .. } => {
             format!("more reference rows help, a smaller {} does not", option("m"))
         }

@@ -249,6 +249,15 @@ pub(crate) fn hint(error: &Error, speech: &dyn Speech) -> Option<String> {
             speech.test_rows(),
             speech.fewer_columns()
         ),
+        Error::Core { error, without_ridge, .. } if !without_ridge.is_empty() && is_separated(error) => {
+            let options: Vec<String> = without_ridge.iter().map(|name| option(name)).collect();
+            let them = if options.len() == 1 { "it" } else { "them" };
+            format!(
+                "leave out {}: without {them} there can be a {}, and with a ridge every fit exists",
+                listed(&options, "and"),
+                option("ridge")
+            )
+        }
         Error::Core { error, names, .. } => core_hint(error, names, speech)?,
         Error::NeighbourSizes(fault) => neighbour_sizes_hint(fault, speech),
         Error::OneNeighbour => format!(
@@ -412,6 +421,15 @@ fn baseline_hint(error: &BaselineError, speech: &dyn Speech) -> Option<String> {
 }
 
 /// Names in backticks, with commas between them.
+/// Whether labels are told apart so well that there is no fit without a ridge.
+fn is_separated(error: &dshap::Error) -> bool {
+    match error {
+        dshap::Error::Separated { .. } | dshap::Error::ClassesSeparated { .. } => true,
+        dshap::Error::InClass { error, .. } | dshap::Error::InTest { error } => is_separated(error),
+        _ => false,
+    }
+}
+
 fn quoted<T: AsRef<str>>(names: &[T]) -> String {
     names.iter().map(|name| format!("`{}`", name.as_ref())).collect::<Vec<_>>().join(", ")
 }

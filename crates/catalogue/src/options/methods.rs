@@ -52,8 +52,10 @@ pub static M: OptionEntry = OptionEntry {
 pub static Q: OptionEntry = OptionEntry {
     name: "q",
     help: "Smallest set whose utility counts",
-    details: "The default is p + max(p, 10) for p design columns, at most m and at least p + 3. For labels it is \
-              larger, up to m/2, if the fit is nearly certain of most rows: these tell little about the coefficients.",
+    details: "The default is p + max(p, 10) for p design columns, at most m and at least p + 3. It is larger, up to \
+              m/2, in two cases. In a regression, sets of q rows should have five rows on average with the rarest \
+              category, one or zero. For labels, sets should be large enough if the fit is nearly certain of most \
+              rows: these tell little about the coefficients.",
     default: "p + max(p, 10)",
     ..OF_METHODS
 };

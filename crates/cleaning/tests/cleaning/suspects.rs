@@ -17,7 +17,7 @@ fn moved_targets_come_first() {
     assert_eq!(share_found(&found, &known.is_wrong), 1.0);
     let n_flagged = found.is_flagged.iter().filter(|flagged| **flagged).count();
     assert!((0..400).all(|row| found.is_flagged[row] || !known.is_wrong[row]) && n_flagged <= 25);
-    assert!(found.precision.is_some_and(|precision| precision > 0.85), "{:?}", found.precision);
+    assert_eq!(found.precision, None, "far targets may also be the tail of skewed noise");
     // An estimate, rough from above: right rows far out count in part.
     assert!((found.n_wrong - 20.0).abs() < 10.0, "{}", found.n_wrong);
 }

@@ -79,7 +79,7 @@ fn tests(found: &Cleaned) -> String {
     let lines = found.verdict.tested.iter().enumerate().map(|(place, tested)| {
         [
             clean_action(tested),
-            tested.action.n_rows(found.n_rows).to_string(),
+            found.n_acted(tested.action).to_string(),
             change(tested.loss_change / unit, tested.loss_change_se / unit),
             change(tested.robust_change, tested.robust_change_se),
             format!("{:.1}", tested.evidence),
@@ -111,8 +111,8 @@ fn describe(found: &Cleaned, is_written: bool) -> String {
             found.verdict.evidence_needed
         ),
     ];
-    sentences.extend(found.precision.map(|precision| clean_flagged(found.n_flagged, precision)));
-    sentences.push(clean_verdict(&found.verdict, found.n_rows, &CommandLine::default()));
+    sentences.extend(clean_flagged(found.n_flagged, found.precision, &found.verdict));
+    sentences.push(clean_verdict(&found.verdict, found.n_acted_on, found.n_rows));
     if !is_written {
         sentences.push(
             "nothing was written; `-o FILE` writes the cleaned table, with `--mark` a marked one".into(),

@@ -61,8 +61,6 @@ fn describe(found: &Comparison) -> String {
         });
         text += &aligned(&std::iter::once(header).chain(pairs).collect::<Vec<_>>());
     }
-    if let Some(verdict) = dshap_words::comparison_verdict(found) {
-        text += &wrapped(&format!("verdict: {verdict}"), 0, 80);
-    }
-    text
+    let verdict = dshap_words::comparison_verdict(found);
+    verdict.iter().fold(text, |text, sentence| text + &wrapped(&format!("verdict: {sentence}"), 0, 80))
 }

@@ -12,8 +12,8 @@ use dshap_io::{AtomicFile, Source};
 use dshap_owners::{SavedOwners, holds_owners};
 use dshap_report::{Findings, Gathered, OwnersReport, Report, ValuesReport, holds_values};
 use dshap_run::{Error, InputFile};
+use dshap_words::in_shell;
 use dshap_words::run_words::describe;
-use dshap_words::{clean_verdict, in_shell};
 use std::io::Write;
 use std::path::{Path, PathBuf};
 
@@ -58,7 +58,6 @@ pub(crate) fn run(args: &ValueArgs) -> Result<(), Failure> {
             command: &command(),
             rows: &rows,
             findings: &findings,
-            advice: &|cleaned| clean_verdict(&cleaned.verdict, cleaned.n_rows, &CommandLine::default()),
         }
         .page()
         .map_err(failed)?;

@@ -242,7 +242,7 @@ fn unknown_and_missing_labels_are_refused() {
     labels `no` (93), `yes` (107); `prob` is the probability of `yes`; ridge 1 for standardised columns (automatic)
     p = 4, q = 14, m = 200
     7 passes over the reference: extra passes for labels and steps of the logistic fit
-    warning: 1 point row has a missing cell and has no value
+    warning: 1 point row has no target and has no value
     ");
     assert_snapshot!(folder.run("dshap value t.csv --target y --positive yess"), @"
     $ dshap value t.csv --target y --positive yess

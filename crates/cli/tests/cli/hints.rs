@@ -118,3 +118,49 @@ fn every_option_that_a_message_suggests_is_one_that_the_method_takes() {
     assert!(n_runs > 500 && n_named > 100, "{n_runs} runs named {n_named} options: the test has no power");
     assert!(wrong.is_empty(), "{} wrong:\n{}", wrong.len(), wrong.join("\n"));
 }
+
+#[test]
+fn hints_for_separated_labels_can_be_followed() {
+    let folder = Folder::with("hard.csv", table(60, true));
+    let line = "dshap value hard.csv --target label --exclude y,b,c --method second-order";
+    for (options, left_out) in [
+        ("--spread model", "leave out `--spread`"),
+        ("--shift 4", "leave out `--shift`"),
+        ("--spread model --shift 4", "leave out `--shift` and `--spread`"),
+    ] {
+        let said = folder.run(&format!("{line} {options}"));
+        assert!(
+            said.contains("exit 1") && said.contains(left_out) && !said.contains("--ridge auto"),
+            "{said}"
+        );
+    }
+    let followed = folder.run(line);
+    assert!(followed.contains("exit 0"), "{followed}");
+    // Where a ridge goes with the other options, the hint names it.
+    let said = folder.run("dshap value hard.csv --target label --exclude y,b,c --ridge 0");
+    assert!(said.contains("`--ridge auto`"), "{said}");
+}
+
+#[test]
+fn what_was_not_given_is_not_to_be_left_out() {
+    let folder = Folder::with("plain.csv", table(60, false));
+    let line = "dshap value plain.csv --target y --exclude label";
+    let said = folder.run(&format!("{line} --population plain.csv"));
+    assert!(said.contains("leave out `--population`") && !said.contains("`--test`"), "{said}");
+    let said = folder.run(&format!("{line} --test plain.csv"));
+    assert!(said.contains("leave out `--test`"), "{said}");
+}
+
+#[test]
+fn a_missing_target_is_no_missing_cell() {
+    let csv = table(60, false);
+    let last = csv.lines().last().expect("rows").to_owned();
+    let cells: Vec<&str> = last.split(',').collect();
+    let csv = csv.replace(&last, &[&cells[..4], &["", cells[5]]].concat().join(","));
+    let folder = Folder::with("gap.csv", csv);
+    let said = folder.run("dshap value gap.csv --target y --exclude label");
+    assert!(said.contains("1 reference row has no target and has no part in the fit"), "{said}");
+    assert!(!said.contains("has a missing cell"), "{said}");
+    let said = folder.run("dshap value gap.csv --target y --exclude label --missing drop");
+    assert!(said.contains("has a missing cell or no target"), "{said}");
+}

@@ -169,7 +169,7 @@ fn two_point(n: usize) -> String {
 fn inputs_that_are_not_gaussian_get_a_warning() {
     let folder = Folder::with("t.csv", two_point(8000)).and("few.csv", two_point(60));
     let said = |line: &str| String::from_utf8_lossy(&folder.output(line).stderr).into_owned();
-    let words = "warning: the inputs are not Gaussian: calibrated values order rows";
+    let words = "warning: the inputs are not Gaussian: use these values to order rows (rank correlation ";
     for line in [
         "dshap value t.csv --target y --m 100 --top 1",
         "dshap value few.csv --reference t.csv --target y --m 100 --top 1",

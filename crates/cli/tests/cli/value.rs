@@ -408,7 +408,7 @@ fn rows_with_a_missing_cell_keep_their_place_without_a_value() {
     values from -2.8172 to 0.71908, half of them between 0.12979 and 0.39409
     1 row lies far below the others, by more than two standard errors
     next: `dshap clean goods.csv --target price --missing drop` tests whether fewer or corrected rows make a better model
-    warning: 1 reference row has a missing cell and has no part in the fit
+    warning: 1 reference row has a missing cell or no target and has no part in the fit
     "
     );
     let whole = Csv::parse(&folder.stdout("dshap value whole.csv --target price --q 12 --m 30"));
@@ -541,6 +541,7 @@ fn a_row_that_alone_determines_a_coefficient_has_no_value() {
     1 row lies far below the others, by more than two standard errors
     next: `dshap clean goods.csv --target price` tests whether fewer or corrected rows make a better model
     warning: 1 row has no value: it alone determines a coefficient, up to rounding (leverage 1)
+    warning: 1 row has `only=1`: sets of 13 rows hold 0.6 of them on average, too few for a closed form; use `--method general`
     ");
     let bottom = Csv::parse(&folder.stdout("dshap value goods.csv --target price --bottom 22"));
     assert_eq!(bottom.column("row").last(), Some(&"4"), "rows without a value come last");

@@ -125,7 +125,7 @@ impl Model for DensityModel {
         Ok(Sizes::new(1, how.sizes().max.unwrap_or(self.n_reference)).with_semivalue(how.semivalue()))
     }
 
-    fn default_min(&self, _: &How, _: usize) -> usize {
+    fn default_min(&self, _: &How, _: &Design, _: usize) -> usize {
         1
     }
 

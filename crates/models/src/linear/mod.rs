@@ -4,10 +4,12 @@
 //! |---|---|
 //! | `mod.rs` | the model: what it knows, and what values rows by it |
 //! | `learn.rs` | one pass for moments, one more for hard columns |
+//! | `dummies.rs` | columns of zeros and ones that few rows tell apart |
 //! | `noise.rs` | how residuals vary, for standard errors |
 //! | `document.rs` | its part of the valuer file |
 
 mod document;
+mod dummies;
 mod learn;
 mod noise;
 
@@ -143,6 +145,18 @@ impl Model for LinearModel {
 
     fn sizes(&self, how: &How, design: &Design) -> Result<Sizes, Error> {
         crate::sizes::of_fit(self, how, design)
+    }
+
+    fn default_min(&self, how: &How, design: &Design, max: usize) -> usize {
+        let usual = Sizes::default_min(self.dim(how), max);
+        match how.is_as_published() {
+            true => usual,
+            false => dummies::default_min(self, design, usual, max),
+        }
+    }
+
+    fn label_warnings(&self, how: &How, sizes: Sizes, design: &Design) -> Vec<Warning> {
+        dummies::rare(self, how, sizes, design).into_iter().collect()
     }
 
     fn complete(&mut self, _: &How, pass: ExtraPass, reference: &dyn Reference) -> Result<usize, Error> {

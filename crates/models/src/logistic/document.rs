@@ -8,7 +8,7 @@ use crate::kept_tests::KeptTests;
 use crate::linear::{MomentsDocument, read_moments, write_moments};
 use crate::reference::ExtraPass;
 use crate::sample::{LabelSample, RowSample, SampleCounts};
-use crate::second_order::{SecondOrder, SecondOrderDocument, SecondOrderModel};
+use crate::second_order::{Probed, SecondOrder, SecondOrderDocument, SecondOrderModel};
 use dshap::Moments;
 use dshap::classification::{LogisticFit, LogisticOptions, LogisticParts};
 use dshap_catalogue::options::RIDGE;
@@ -228,7 +228,18 @@ pub(crate) fn parse(
     let widths: Vec<usize> = fits.iter().map(LogisticFit::dim).collect();
     let tests = document.tests.take();
     let tests = tests.map(|tests| KeptTests::parse(tests, &widths, arrays)).transpose()?;
-    Ok(LogisticModel { fits, options, columns, sample, distances, authors, rows, second_order, tests })
+    Ok(LogisticModel {
+        fits,
+        options,
+        columns,
+        sample,
+        distances,
+        authors,
+        rows,
+        second_order,
+        tests,
+        probed: Probed::default(),
+    })
 }
 
 /// Moments of the authors' variables, one for each fit or none.

@@ -10,7 +10,7 @@ use crate::model::Learned;
 use crate::observer::Stage;
 use crate::reference::{ExtraPass, Pass, Reference, RowCounts, Sums};
 use crate::sample::{LabelSample, RowSample};
-use crate::second_order::SecondOrder;
+use crate::second_order::{Probed, SecondOrder};
 use dshap::classification::{
     AuthorsMoments, Irls, LogisticFit, LogisticOptions, OneVsRestIrls, OneVsRestPass, PassBuilder, PassPlan,
     PassSums, Step, WorkingMoments, with_class,
@@ -81,6 +81,7 @@ pub fn learn(how: &How, reference: &dyn Reference) -> Result<Learned, Error> {
         rows: None,
         second_order: None,
         tests: None,
+        probed: Probed::default(),
     };
     Ok(Learned {
         model: Box::new(model),
@@ -252,6 +253,7 @@ impl SpreadLogistic {
             rows: None,
             second_order: None,
             tests: None,
+            probed: Probed::default(),
         };
         let extra_passes = vec![ExtraPass::Steps];
         Some(Learned {

@@ -32,7 +32,7 @@ use crate::observer::Stage;
 use crate::reference::{ExtraPass, Reference};
 use crate::row_valuer::{CoreRows, RowValuer};
 use crate::sample::LabelSample;
-use crate::second_order::{SecondOrder, SecondOrderFacts, SecondOrderModel};
+use crate::second_order::{Probed, SecondOrder, SecondOrderFacts, SecondOrderModel};
 use crate::warning::Warning;
 use dshap::classification::{
     AuthorsOneVsRest, AuthorsValuer, ClassificationValuer, GeneralClassificationValuer, GeneralOneVsRest,
@@ -66,6 +66,8 @@ pub struct LogisticModel {
     pub second_order: Option<Arc<SecondOrderModel>>,
     /// The rows that values are for, if they are not rows like the reference.
     pub tests: Option<KeptTests>,
+    /// Which sets of the sample have fits.
+    pub probed: Probed,
 }
 
 /// Makes the valuer of one fit, by the number of its class.
@@ -245,7 +247,7 @@ impl Model for LogisticModel {
         crate::sizes::of_fit(self, how, design)
     }
 
-    fn default_min(&self, how: &How, max: usize) -> usize {
+    fn default_min(&self, how: &How, _: &Design, max: usize) -> usize {
         match SecondOrder::of(how) {
             Some(choice) => choice.default_min(self, max),
             None => {
@@ -364,6 +366,9 @@ impl Model for LogisticModel {
         facts.classification = Some(ClassFacts::of(self, design));
         let expanded = SecondOrder::of(how).zip(self.second_order.as_ref());
         facts.second_order = expanded.map(|(choice, expanded)| SecondOrderFacts::of(choice, expanded, self));
+        if let Some((choice, found)) = SecondOrder::of(how).zip(facts.second_order.as_mut()) {
+            found.larger_q = facts.q_default && facts.q > choice.usual_min(self, facts.m);
+        }
     }
 
     fn write(&self, _: &How, document: &mut Document) -> Arrays {

@@ -73,7 +73,7 @@ const ENTRY: MethodEntry = MethodEntry {
             .words(&[])
             .default(Default::Number(0.0))
             .saved_as("ridge"),
-        TAKES_FIT_RIDGE,
+        TAKES_FIT_RIDGE.default(Default::Depends("auto; 0 with {convention=printed} or {convention=authors}")),
         Takes::new(&BOUND_C)
             .role("0.5 is proved for Gaussian inputs")
             .default(Default::Depends("0.5; 1 as printed and of the authors"))

@@ -42,7 +42,7 @@ pub(crate) static GAUSSIAN: Method = Method {
             TAKES_DEPENDENT,
             TAKES_NO_INTERCEPT,
             TAKES_REFIT_INTERCEPT,
-            TAKES_FIT_RIDGE,
+            TAKES_FIT_RIDGE.default(Default::Depends("auto; 0 with {convention=printed}")),
             Takes::new(&CONSTANT).default(Default::Word("gain")).saved_as("constant"),
             Takes::new(&CONVENTION).default(Default::Word("definition")).saved_as("convention"),
             TAKES_SEMIVALUE,

@@ -28,8 +28,9 @@ pub(crate) static GENERAL: Method = Method {
         about: "Sets of reference rows are drawn, and the gain of each row is averaged over them. Nothing is assumed \
                 about the distribution of the inputs, and sets can be fitted with a ridge. With {targets=observed} nothing is \
                 assumed about the targets either. All rows are held in \
-                memory, and it takes thousands of times as long as `gaussian`. Values are too close to zero by \
-                about 3p/n for p columns and n reference rows, since sets are drawn from the reference itself. For \
+                memory, and it takes thousands of times as long as `gaussian`. Values are too close to zero, since \
+                sets are drawn from the reference itself: by about 3p/n for p Gaussian columns and n reference rows, \
+                by more with heavy tails or rare categories. For \
                 labels sets are fitted by least squares with the weights of the logistic fit.",
         kind: MethodKind::Drawing,
         measures: Measures::SquaredError,

@@ -21,7 +21,7 @@ mod second_order;
 mod shared;
 mod tmc_shapley;
 
-pub(crate) use second_order::is_without_ridge;
+pub(crate) use second_order::{is_without_ridge, options_without_ridge};
 
 use crate::method::Method;
 use dshap_catalogue::{MethodEntry, Task};

@@ -45,7 +45,7 @@ pub(crate) static SECOND_ORDER: Method = Method {
             TAKES_WEIGHT,
             TAKES_M,
             Takes::new(&Q).role(
-                "p counts all coefficients of a softmax model; the default is as far above {shift} as above p + 1",
+                "in a softmax model p counts all coefficients; the default is as far above {shift} as above p + 1",
             ),
             TAKES_POSITIVE,
             TAKES_DEPENDENT,
@@ -122,7 +122,17 @@ fn is_above_0(given: &Given, option: &OptionEntry) -> bool {
 
 /// Whether options were given that only models without a ridge have.
 pub(crate) fn is_without_ridge(given: &Given) -> bool {
-    given.has(&SHIFT) || is_above_0(given, &SMALL_RIDGE) || given.is(&SPREAD, "model")
+    !options_without_ridge(given).is_empty()
+}
+
+/// Options that were given and that only models without a ridge have.
+pub(crate) fn options_without_ridge(given: &Given) -> Vec<&'static str> {
+    let tells = [
+        (&SHIFT, given.has(&SHIFT)),
+        (&SMALL_RIDGE, is_above_0(given, &SMALL_RIDGE)),
+        (&SPREAD, given.is(&SPREAD, "model")),
+    ];
+    tells.into_iter().filter(|(_, is_given)| *is_given).map(|(option, _)| option.name).collect()
 }
 
 #[cfg(test)]

@@ -63,7 +63,7 @@ pub(super) const NO_CHECKPOINT_OF_LABELS: (&OptionEntry, &str) =
 pub(super) const TAKES_FIT_RIDGE: Takes = Takes::new(&RIDGE)
     .tasks(CLASSIFICATION)
     .role("half of it times the squared coefficients is added to the log-loss of the fit")
-    .default(Default::Depends("auto; 0 with {convention=printed}"));
+    .default(Default::Depends("auto"));
 
 /// Whether values are for given rows.
 pub(super) fn is_for_tests(given: &Given) -> bool {

@@ -394,7 +394,7 @@ impl Model for NeighbourModel {
         }
     }
 
-    fn default_min(&self, how: &How, _: usize) -> usize {
+    fn default_min(&self, how: &How, _: &Design, _: usize) -> usize {
         if is_finite(how.method) { 1 } else { options::k(how).saturating_add(1) }
     }
 

@@ -33,6 +33,9 @@ pub struct SecondOrderFacts {
     pub shift: Option<f64>,
     /// Where it comes from: `default`, `given` or `measured`.
     pub shift_from: Option<&'static str>,
+    /// Whether the default `q` is larger than usual, because smaller sets have no fit.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub larger_q: bool,
 }
 
 /// Why each label is told from all others, and not all of them by one model.
@@ -75,6 +78,7 @@ impl SecondOrderFacts {
             small_ridge: choice.small_ridge,
             shift,
             shift_from: shift.map(|_| from),
+            larger_q: false,
         }
     }
 }

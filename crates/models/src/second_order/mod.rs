@@ -16,6 +16,7 @@ mod probe;
 pub(crate) use document::SecondOrderDocument;
 pub use facts::{OneVsRestReason, SecondOrderFacts, large_sets};
 pub use options::{SecondOrder, Shift};
+pub use probe::Probed;
 
 use crate::Error;
 use crate::how::How;

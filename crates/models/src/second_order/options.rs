@@ -115,9 +115,18 @@ impl SecondOrder {
         Sums { n_blocks: n_blocks + 1, n_squares: n_models * n_sizes + 1 }
     }
 
-    /// The default `q`: one that leaves sets enough rows for all coefficients of a
-    /// model, and for the shift.
+    /// The default `q`: the usual one or, without a ridge, a larger one where sets of that size
+    /// have no fit.
     pub(crate) fn default_min(&self, model: &LogisticModel, max: usize) -> usize {
+        let usual = self.usual_min(model, max);
+        match model.options.ridge == 0.0 {
+            true => self.min_with_fit(model, usual, max).unwrap_or(usual),
+            false => usual,
+        }
+    }
+
+    /// A `q` that leaves sets enough rows for all coefficients of a model, and for the shift.
+    pub(crate) fn usual_min(&self, model: &LogisticModel, max: usize) -> usize {
         let p = model.largest_dim();
         let shift = match (self.shift, &model.second_order) {
             (Shift::Given(shift), _) => Some(shift),

@@ -7,6 +7,7 @@ use crate::warning::Warning;
 use dshap::Sizes;
 use dshap::classification::with_class;
 use dshap::second_order::{SetProbe, Utility};
+use std::sync::{Arc, Mutex, PoisonError};
 
 /// Multiplications for each step of the fits of sets, times the number of labels if
 /// there are more than two. This many take about half a second on one thread.
@@ -22,7 +23,46 @@ const LARGEST_SHARE_REPEATED: f64 = 0.125;
 const SETS_TO_PROBE: usize = 50;
 const FEW_SETS_WITHOUT_FIT: usize = 2;
 
+/// The sizes that were found to have fits, by what was asked: several parts of a run ask the
+/// same.
+#[derive(Debug, Clone, Default)]
+pub struct Probed(Arc<Mutex<Vec<Known>>>);
+
+/// What decides which sets have a fit: the seed, whether one model tells all labels apart, and
+/// the smallest and largest `q`.
+type Asked = (u64, bool, usize, usize);
+
+/// What was found for it.
+type Known = (Asked, Option<usize>);
+
+impl Probed {
+    fn once(&self, asked: Asked, find: impl FnOnce() -> Option<usize>) -> Option<usize> {
+        let mut known = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some((_, found)) = known.iter().find(|(before, _)| *before == asked) {
+            return *found;
+        }
+        let found = find();
+        known.push((asked, found));
+        found
+    }
+}
+
 impl SecondOrder {
+    /// The first of `usual`, twice as many and so on up to `max/2` as `q` for which few sets have
+    /// no fit; nothing if there is none, or if counting would take long.
+    pub(crate) fn min_with_fit(&self, model: &LogisticModel, usual: usize, max: usize) -> Option<usize> {
+        let p = model.first().dim();
+        let is_softmax =
+            model.only().is_none() && self.takes_softmax(model.fits.len(), p, model.options.ridge);
+        model.probed.once((self.seed, is_softmax, usual, max), || {
+            let doubled = std::iter::successors(Some(usual), |q| q.checked_mul(2));
+            let counted = doubled
+                .take_while(|&q| q == usual || q <= max / 2)
+                .map_while(|q| Some((q, self.count_without_fit(model, q - 1, SETS_TO_PROBE)?)));
+            counted.into_iter().find(|&(_, n)| n <= FEW_SETS_WITHOUT_FIT).map(|(q, _)| q)
+        })
+    }
+
     /// What is doubtful about labels and small sets.
     pub(crate) fn label_warnings(&self, model: &LogisticModel, sizes: Sizes) -> Vec<Warning> {
         let is_accuracy_of_many = self.utility == Utility::Accuracy && model.only().is_none();

@@ -244,12 +244,12 @@ impl SpreadFit {
         let Found { valuer, rows, sample, n_tests_left_out } = *found;
         let mut warnings: Vec<Warning> =
             file_warnings::of_constant_text(&valuer.design).into_iter().collect();
-        warnings.extend(Warning::rows_left_out(RowRole::Reference, rows.n_left_out()));
-        warnings.extend(Warning::rows_left_out(RowRole::Test, n_tests_left_out));
+        warnings.extend(Warning::rows_left_out(RowRole::Reference, rows.n_left_out(), &valuer.design));
+        warnings.extend(Warning::rows_left_out(RowRole::Test, n_tests_left_out, &valuer.design));
         warnings.extend(owner_sums::not_kept(&valuer, &self.given));
         let sizes = valuer.sizes(&valuer.how)?;
         warnings.extend(valuer.model.label_warnings(&valuer.how, sizes, &valuer.design));
-        warnings.extend(input_warning(&valuer, &valuer.how, sample.as_ref())?);
+        warnings.extend(input_warning(&valuer, &valuer.how, sample.as_ref(), &warnings)?);
         let summary = FitSummary::of(&valuer, warnings)?;
         Ok(Fitted::new(valuer, summary))
     }

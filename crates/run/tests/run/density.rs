@@ -12,7 +12,7 @@ use dshap_catalogue::options::{
 };
 use dshap_catalogue::{Misuse, Task};
 use dshap_models::density::DensityModel;
-use dshap_models::{Fixed, MergeConflict, RowRole};
+use dshap_models::{Fixed, Lack, MergeConflict, RowRole};
 use dshap_run::{Error, ExtraPass, FittedValuer, Warning};
 use dshap_testkit::{Draws, assert_same_bits};
 use faer::Mat;
@@ -127,7 +127,7 @@ fn a_row_left_out_keeps_its_place_and_the_others_leave_themselves_out() {
     let expected = core(&x, DensityOptions { bandwidth: Bandwidth::Given(0.5), ..Default::default() }, 60);
     assert_is(&rows.slice(1, 60), &expected.leave_one_out(0, 60).unwrap());
     assert_eq!(summary.facts.n_reference, 60);
-    let left_out = Warning::RowsLeftOut { role: RowRole::Reference, n_rows: 2 };
+    let left_out = Warning::RowsLeftOut { role: RowRole::Reference, n_rows: 2, lack: Lack::Cell };
     assert!(summary.warnings.contains(&left_out), "{:?}", summary.warnings);
 }
 

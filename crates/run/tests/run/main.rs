@@ -12,6 +12,7 @@ mod fuzz;
 mod in_memory;
 mod neighbours;
 mod properties;
+mod rare_levels;
 mod real_data;
 mod second_order;
 mod spread;

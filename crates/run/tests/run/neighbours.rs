@@ -11,7 +11,7 @@ use dshap_catalogue::options::{
 };
 use dshap_catalogue::{Misuse, Task, Value};
 use dshap_models::neighbours::DEFAULT_TESTS;
-use dshap_models::{Fixed, RowRole};
+use dshap_models::{Fixed, Lack, RowRole};
 use dshap_run::{Arrange, Collected, Error, FittedValuer, Resources, Unwatched, ValueRequest, Warning};
 use dshap_testkit::{Draws, assert_same_bits};
 use faer::Mat;
@@ -213,7 +213,7 @@ fn a_row_left_out_keeps_its_place_among_points_and_has_no_part_elsewhere() {
     let expected = core.unwrap().with_std_error(true).leave_one_out(GO_ON).unwrap();
     assert_is(&rows.slice(1, 50), &expected);
     for role in [RowRole::Neighbour, RowRole::Test] {
-        let left_out = Warning::RowsLeftOut { role, n_rows: 2 };
+        let left_out = Warning::RowsLeftOut { role, n_rows: 2, lack: Lack::CellOrTarget };
         assert!(summary.warnings.contains(&left_out), "{role:?}: {:?}", summary.warnings);
     }
 }

@@ -10,6 +10,7 @@ use dshap::second_order::{
 use dshap::{Rows, Sizes, Valuer, Values};
 use dshap_catalogue::options::{M, Q, RIDGE, SEED, SHIFT, SMALL_RIDGE, SPREAD, UTILITY};
 use dshap_catalogue::{Misuse, Task};
+use dshap_models::Warning;
 use dshap_models::second_order::{OneVsRestReason, SecondOrder, Shift};
 use dshap_run::{Error, ExtraPass};
 use dshap_testkit::{Draws, assert_same_bits};
@@ -118,7 +119,9 @@ fn second_order_values_are_those_of_the_core() {
     folder.write("points.csv", &points.csv());
     for (choice, ridge) in choices() {
         let core = core(&reference, choice, ridge, Sizes::new(default_min(choice), 5000));
-        let against = asked(choice, ridge).against(&[folder.name("reference.csv")]);
+        // Without a ridge, some sets this small have no fit, and the default would be larger.
+        let against =
+            asked(choice, ridge).set(&Q, default_min(choice)).against(&[folder.name("reference.csv")]);
         let (rows, summary) = folder.value("points.csv", against);
         assert_is(&rows, &core.values(points.rows()).unwrap());
         assert!(column(&rows, "stderr").iter().all(|error| *error > 0.0), "{choice:?}");
@@ -130,7 +133,7 @@ fn second_order_values_are_those_of_the_core() {
     }
     let (choice, ridge) = choices()[0];
     let core = core(&reference, choice, ridge, Sizes::new(13, 5000));
-    let (rows, _) = folder.value("reference.csv", asked(choice, ridge));
+    let (rows, _) = folder.value("reference.csv", asked(choice, ridge).set(&Q, 13));
     assert_is(&rows, &core.leave_one_out(reference.rows()).unwrap());
 }
 
@@ -142,7 +145,7 @@ fn standard_errors_of_a_small_reference_are_its_own_bootstrap() {
     folder.write("reference.csv", &reference.csv());
     folder.write("points.csv", &points.csv());
     let choice = SecondOrder { seed: 7, ..SecondOrder::default() };
-    let against = asked(choice, 0.0).against(&[folder.name("reference.csv")]);
+    let against = asked(choice, 0.0).set(&Q, 13).against(&[folder.name("reference.csv")]);
     let (rows, _) = folder.value("points.csv", against);
     let mut order: Vec<usize> = (0..400).collect();
     order.sort_by_key(|&i| reference.y[i] as usize);
@@ -284,6 +287,8 @@ fn three_labels_are_one_softmax_model_or_one_against_the_others() {
     // Two engines; errors of the others would take long.
     let [plain, _, _, _, brier, _] = choices();
     for (choice, ridge) in [plain, brier] {
+        let q = if choice.utility == Utility::LogLoss { 16 } else { 13 };
+        let asked = |choice, ridge| asked(choice, ridge).set(&Q, q);
         let against = || asked(choice, ridge).against(&[folder.name("reference.csv")]);
         let (rows, summary) = folder.value_per_class("points.csv", against());
         let facts = summary.facts.second_order.unwrap();
@@ -311,7 +316,7 @@ fn three_labels_are_one_softmax_model_or_one_against_the_others() {
         let (saved, _) = folder.value_by("points.csv", "v.dshap", Asked::nothing());
         assert_eq!(saved, direct, "{choice:?}");
     }
-    let (rows, _) = folder.value("reference.csv", asked(SecondOrder::default(), 0.0));
+    let (rows, _) = folder.value("reference.csv", asked(SecondOrder::default(), 0.0).set(&Q, 16));
     let expected = softmax.leave_one_out(reference).unwrap();
     assert_same_bits(&column(&rows, "value"), &expected.value, "left out");
     let measured = asked(SecondOrder { shift: Shift::Measured, ..SecondOrder::default() }, 0.0);
@@ -370,4 +375,34 @@ fn the_fourth_format_is_read_for_ever() {
             assert!((found / expected - 1.0).abs() < 1e-9, "{name}: {found}");
         }
     }
+}
+
+/// Labels that small sets often separate: the default q is one whose sets have fits, and the
+/// summary says that it is larger than usual.
+#[test]
+fn the_default_q_leaves_out_sets_without_a_fit() {
+    let folder = Folder::new();
+    let mut draws = Draws::new(41);
+    let mut csv = String::from("a,b,c,y\n");
+    for _ in 0..600 {
+        let [a, b, c, noise] = [draws.normal(), draws.normal(), draws.normal(), draws.normal()];
+        let label = if 2.5 * a + b + noise > 0.0 { "yes" } else { "no" };
+        let _ = writeln!(csv, "{a:.4},{b:.4},{c:.4},{label}");
+    }
+    folder.write("t.csv", &csv);
+    let asked = || Asked::new("y").by("second-order").set(&RIDGE, 0.0);
+    let is_without = |warning: &Warning| matches!(warning, Warning::SetsWithoutFit { .. });
+    let (_, usual) = folder.value("t.csv", asked().set(&Q, 14));
+    assert!(usual.warnings.iter().any(is_without), "{:?}", usual.warnings);
+    let (rows, chosen) = folder.value("t.csv", asked());
+    assert!(chosen.facts.q > 14 && chosen.facts.second_order.as_ref().is_some_and(|found| found.larger_q));
+    assert!(!chosen.warnings.iter().any(is_without), "{:?}", chosen.warnings);
+    // A saved valuer chooses the same.
+    folder.fit(&["t.csv"], asked(), "v.dshap");
+    assert_eq!(folder.load("v.dshap").facts().expect("sizes").q, chosen.facts.q);
+    let (given, _) = folder.value("t.csv", asked().set(&Q, chosen.facts.q));
+    assert_eq!(column(&rows, "value"), column(&given, "value"));
+    // With a ridge every set that has both labels has a fit.
+    let (_, ridge) = folder.value("t.csv", Asked::new("y").by("second-order"));
+    assert!(ridge.facts.second_order.is_some_and(|found| !found.larger_q));
 }

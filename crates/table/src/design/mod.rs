@@ -138,7 +138,7 @@ impl DesignParts {
     }
 
     /// How many columns a feature is encoded as.
-    pub(crate) fn width(&self, encoding: &Encoding) -> usize {
+    pub fn width(&self, encoding: &Encoding) -> usize {
         match encoding {
             Encoding::Number { .. } => 1,
             Encoding::OneHot { levels, .. } => levels.len().saturating_sub(self.first_level()),

@@ -2,7 +2,7 @@
 
 use crate::common::{Folder, column, evaluated, given, numbers, request};
 use dshap_catalogue::Given;
-use dshap_models::RowRole;
+use dshap_models::{Lack, RowRole};
 use dshap_run::{Collected, Error, Unwatched, Warning};
 use dshap_testkit::{assert_close, assert_same_bits, goods};
 use dshap_trials::{Curve, Evaluation, Experiment, Order, Trial, evaluate};
@@ -114,7 +114,7 @@ fn doubts_are_facts() {
     let gaps = folder.write("gaps.csv", &gaps);
     let options = kinds("missing=drop utility=brier ridge=1");
     let (_, found) = evaluated(&request(&gaps, "second-order,loo", options)).unwrap();
-    let left_out = Warning::RowsLeftOut { role: RowRole::Trial, n_rows: 1 };
+    let left_out = Warning::RowsLeftOut { role: RowRole::Trial, n_rows: 1, lack: Lack::CellOrTarget };
     let brier = Warning::NoBrier { methods: vec!["loo"], curves: true };
     assert_eq!(found.warnings[..2], [brier, left_out]);
 
@@ -138,4 +138,31 @@ fn one_test_row_cannot_value_and_judge() {
         matches!(refused, Err(Error::FewTestRows { n_test: 1, method: "loo", are_kept_back: false }));
     assert!(is_few, "{refused:?}");
     assert_eq!(of("gaussian").unwrap().1.n_test, 1);
+}
+
+/// Two repeats may agree by chance: their error is at least that of Hanley and McNeil (1982)
+/// for two independent trials.
+#[test]
+fn two_repeats_are_not_taken_for_certain() {
+    let folder = Folder::new();
+    let table = folder.write("t.csv", &numbers(7, 120));
+    let request = request(&table, "gaussian", given("target=y"));
+    let mut n_found = 0;
+    for seed in 0..6 {
+        let request =
+            dshap_trials::BenchRequest { given: given(&format!("target=y seed={seed}")), ..request.clone() };
+        let trial = Trial { repeats: 2, noise: None };
+        let found = evaluate(&request, trial, &Unwatched, &mut Collected::default()).unwrap();
+        let Some(best) = &found.judgement.detector else { continue };
+        n_found += 1;
+        let n_wrong = found.n_wrong.unwrap() as f64;
+        let n_right = found.n_rows as f64 - n_wrong;
+        let (one, two) = (best.auc / (2.0 - best.auc), 2.0 * best.auc.powi(2) / (1.0 + best.auc));
+        let square = best.auc * (1.0 - best.auc)
+            + (n_wrong - 1.0) * (one - best.auc.powi(2))
+            + (n_right - 1.0) * (two - best.auc.powi(2));
+        let least = (square / (n_wrong * n_right) / 2.0).sqrt();
+        assert!(best.auc_std_error >= 0.999 * least, "{} {least}", best.auc_std_error);
+    }
+    assert!(n_found > 2, "{n_found}");
 }

@@ -73,10 +73,14 @@ pub(super) fn fact(
                 "the bound is infinite, because it says nothing about sets this small (q below {first})"
             )
         }
+        Warning::NotGaussian { share, ranks } if *ranks < SAME_ORDER => format!(
+            "the inputs are not Gaussian: calibrated values order rows differently (rank correlation {ranks:.3}) and \
+             differ by {:.0} % of the spread of values, more than their standard errors",
+            100.0 * share
+        ),
         Warning::NotGaussian { share, ranks } => format!(
-            "the inputs are not Gaussian: calibrated values order rows {} (rank correlation {ranks:.3}) and differ \
-             by {:.0} % of the spread of values, more than their standard errors",
-            if *ranks < SAME_ORDER { "differently" } else { "nearly alike" },
+            "the inputs are not Gaussian: use these values to order rows (rank correlation {ranks:.3} with calibrated \
+             values), but not as amounts, which differ by {:.0} % of the spread of values",
             100.0 * share
         ),
         Warning::BoundWithRidge => {

@@ -2,7 +2,7 @@ use super::*;
 use crate::test_speech::Angled;
 use dshap_catalogue::{Misuse, Setting, Task};
 use dshap_io::{Location, Place};
-use dshap_models::{NeighbourSizesFault, Remedies, RowRole, Warning};
+use dshap_models::{Lack, NeighbourSizesFault, RareCure, Remedies, RowRole, Warning};
 
 fn at() -> Location {
     Location { file: "wine.csv".into(), place: Place::Line(3) }
@@ -38,7 +38,7 @@ fn errors() -> Vec<Error> {
         missing: vec!["age".into(), "cask".into()],
         suggestion: suggestion.map(String::from),
     };
-    let core = |error, kept_back| Error::Core { error, names: names(), kept_back };
+    let core = |error, kept_back| Error::Core { error, names: names(), kept_back, without_ridge: vec![] };
     let conflict = Misuse::Conflict {
         settings: vec![Setting { option: "constant", value: Some("full:1".into()) }],
         why: "it is",
@@ -146,8 +146,14 @@ fn warnings() -> Vec<Warning> {
         RowRole::Added,
         RowRole::Trial,
     ];
-    let mut all: Vec<Warning> =
-        roles.into_iter().zip(1..).filter_map(|(role, n)| Warning::rows_left_out(role, n)).collect();
+    let left_out = |(role, n_rows), lack| Warning::RowsLeftOut { role, n_rows, lack };
+    let lacks = [Lack::Cell, Lack::Target, Lack::CellOrTarget];
+    let mut all: Vec<Warning> = roles
+        .into_iter()
+        .zip(1..)
+        .zip(lacks.into_iter().cycle())
+        .map(|(of, lack)| left_out(of, lack))
+        .collect();
     all.extend([
         Warning::Core(dshap::Warning::FewSizes { n_sizes: 3 }, names()),
         Warning::Reader(dshap_io::Note::NumericHeader { file: file() }),
@@ -156,7 +162,8 @@ fn warnings() -> Vec<Warning> {
         Warning::PointsInValuer { file: file(), valuer: "a.dshap".into() },
         Warning::PointsAreTests { file: file(), valuer: None },
         Warning::PointsAreTests { file: file(), valuer: valuer() },
-        Warning::TestsAreReference { file: file() },
+        Warning::TestsAreReference { file: file(), have_targets: true },
+        Warning::TestsAreReference { file: file(), have_targets: false },
         Warning::ConstantText { columns: vec!["a".into(), "b".into()] },
         Warning::FewNumbers { target: "digit".into(), n_numbers: 10 },
         Warning::WeakModel { r_squared: -0.01 },
@@ -167,6 +174,20 @@ fn warnings() -> Vec<Warning> {
         Warning::RareLabel { label: "x".into(), n_rows: 1 },
         Warning::SureFit { size: 13, amounts_to: 2.04, dim: 4, enough: 99, most: 200 },
         Warning::SureFit { size: 13, amounts_to: 2.04, dim: 4, enough: 99, most: 50 },
+        Warning::RareDummies {
+            levels: vec!["town=Rome".into()],
+            n_rows: 5,
+            size: 300,
+            expected: 0.3,
+            cure: RareCure::Pool(10),
+        },
+        Warning::RareDummies {
+            levels: vec!["a=1".into(), "b=0".into()],
+            n_rows: 1,
+            size: 20,
+            expected: 0.02,
+            cure: RareCure::LargerSets(400),
+        },
         Warning::AccuracyOfMany,
         without_fit(Some((28, 1)), true, false),
         without_fit(None, true, true),
@@ -254,7 +275,7 @@ fn options_are_spelled_by_the_front_end() {
 #[test]
 fn a_hint_about_rows_counts_those_kept_back() {
     let few = dshap::Error::TooFewRows { n_rows: 9, dim: 15, needed: 18 };
-    let fault = Error::Core { error: few, names: names(), kept_back: true };
+    let fault = Error::Core { error: few, names: names(), kept_back: true, without_ridge: vec![] };
     let hint = hint(&fault, &Angled).unwrap();
     assert!(
         hint.contains("at least 22 rows are needed in all, or 18 and separate test rows with <test rows>"),

@@ -2,10 +2,11 @@
 
 use super::neighbour_sizes::nearest;
 use super::{agreed, counted, listed, quoted};
+use crate::listing::listed as listed_names;
 use crate::owners_words::owners_warning;
 use crate::{Speech, core_warning, io_note};
 use dshap_catalogue::Task;
-use dshap_models::{RowRole, Warning};
+use dshap_models::{Lack, RareCure, RowRole, Warning};
 
 /// What is doubtful about a result that was computed all the same.
 pub(crate) fn warning(warning: &Warning, speech: &dyn Speech) -> String {
@@ -34,12 +35,12 @@ pub(crate) fn warning(warning: &Warning, speech: &dyn Speech) -> String {
              the valuer with another {} to value them",
             option("test")
         ),
-        Warning::TestsAreReference { file } => format!(
+        Warning::TestsAreReference { file, have_targets } => format!(
             "`{file}` is both test rows and reference, so each row is also valued for predicting itself; leave out {} \
              to value rows for others only",
-            option("test")
+            option(if *have_targets { "test" } else { "population" })
         ),
-        Warning::RowsLeftOut { role, n_rows } => rows_left_out(*role, *n_rows),
+        Warning::RowsLeftOut { role, n_rows, lack } => rows_left_out(*role, *n_rows, *lack),
         Warning::ConstantText { columns } => format!(
             "{} {} dropped: only one level",
             quoted(columns),
@@ -88,6 +89,23 @@ pub(crate) fn warning(warning: &Warning, speech: &dyn Speech) -> String {
             format!(
                 "the fit is nearly certain of most rows: sets of {size} rows amount to {amounts_to:.1} rows for \
                  {dim} columns, too few for the closed form; {cure}"
+            )
+        }
+        Warning::RareDummies { levels, n_rows, size, expected, cure } => {
+            let cure = match cure {
+                RareCure::LargerSets(q) => format!("{} leaves such sets out", set("q", *q)),
+                RareCure::Pool(fewest) => {
+                    format!("pool rare categories with {}", set("rare_levels", *fewest))
+                }
+                RareCure::Drawing => format!("use {}", speech.method("general")),
+            };
+            let have = match levels.len() {
+                1 => agreed(*n_rows as u64, "row", "has", "have"),
+                _ => format!("few rows ({n_rows} for the rarest) have"),
+            };
+            format!(
+                "{have} {}: sets of {size} rows hold {expected:.1} of them on average, too few for a closed form; {cure}",
+                listed_names(levels)
             )
         }
         Warning::AccuracyOfMany => format!(
@@ -290,7 +308,7 @@ pub(crate) fn warning(warning: &Warning, speech: &dyn Speech) -> String {
 }
 
 /// Rows with a missing cell, where such rows are left out.
-fn rows_left_out(role: RowRole, n_rows: u64) -> String {
+fn rows_left_out(role: RowRole, n_rows: u64, lack: Lack) -> String {
     let (rows, consequence) = match role {
         RowRole::Reference => ("reference", "has no part in the fit"),
         RowRole::Neighbour => ("reference", "has no part in any set"),
@@ -300,9 +318,14 @@ fn rows_left_out(role: RowRole, n_rows: u64) -> String {
         RowRole::Added => ("added", "has no part in the fit"),
         RowRole::Trial => ("point", "has no part in the trial"),
     };
+    let lack = match lack {
+        Lack::Cell => "a missing cell",
+        Lack::Target => "no target",
+        Lack::CellOrTarget => "a missing cell or no target",
+    };
     match n_rows {
-        1 => format!("1 {rows} row has a missing cell and {consequence}"),
-        n => format!("{n} {rows} rows have a missing cell; each {consequence}"),
+        1 => format!("1 {rows} row has {lack} and {consequence}"),
+        n => format!("{n} {rows} rows have {lack}; each {consequence}"),
     }
 }
 

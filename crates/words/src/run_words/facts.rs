@@ -30,9 +30,13 @@ pub fn sizes(facts: &Facts) -> String {
 fn why_larger(facts: &Facts) -> &'static str {
     let is_larger = facts.q_default && facts.q > facts.p + facts.p.max(10);
     let is_closed_form = facts.described().entry.is_theorem_2();
-    match is_larger && is_closed_form && facts.classification.is_some() {
-        true => " (larger than usual: the fit is nearly certain of most rows)",
-        false => "",
+    if facts.second_order.as_ref().is_some_and(|found| found.larger_q) {
+        return " (larger than usual: smaller sets often have no fit)";
+    }
+    match (is_larger && is_closed_form, &facts.classification) {
+        (true, Some(_)) => " (larger than usual: the fit is nearly certain of most rows)",
+        (true, None) => " (larger than usual: few rows have some category, one or zero)",
+        (false, _) => "",
     }
 }
 
