@@ -31,6 +31,9 @@ pub(crate) static GENERAL: Method = Method {
                 memory, and it takes thousands of times as long as `gaussian`. Values are too close to zero by \
                 about 3p/n for p columns and n reference rows, since sets are drawn from the reference itself. For \
                 labels sets are fitted by least squares with the weights of the logistic fit.",
+        assumes: "Nothing about the inputs, but sets must determine the coefficients, unless there is a ridge. \
+                  Targets follow a linear model whose noise has the same variance everywhere. With \
+                  {targets=observed} nothing is assumed about targets.",
         kind: MethodKind::Drawing,
         measures: Measures::SquaredError,
         tasks: PREDICTIONS,

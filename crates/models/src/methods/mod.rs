@@ -109,7 +109,8 @@ mod tests {
             let entry = &method.entry;
             assert_eq!(find(entry.name), Some(*method));
             assert!(!entry.tasks.is_empty() && !entry.summary.is_empty() && !entry.about.is_empty());
-            for text in [entry.summary, entry.about, entry.passes, entry.example] {
+            assert!(!entry.assumes.is_empty(), "{}", entry.name);
+            for text in [entry.summary, entry.about, entry.assumes, entry.passes, entry.example] {
                 assert!(!text.contains("--"), "{}: {text}", entry.name);
                 spelled(text, |name, _| {
                     assert!(
