@@ -52,7 +52,7 @@ fn second_order_values_come_with_their_parts() {
     p = 3, q = 13, m = 300
     on rows left out: accuracy 0.740 (most frequent label 0.533), log-loss 0.471, AUC 0.851
     11 passes over the table: extra passes for labels, steps of the logistic fit and moments of refitted models
-    values from -0.00031708 to 0.0034118, half of them between -1.1851e-7 and 0.00073957
+    values from -0.00031708 to 0.0034118, half of them between -2.7442e-7 and 0.00074012
     low values are not wrong labels; to find those, use `--method gaussian --sort penalty` or `--method knn`
     warning: 11 of 50 sets of 12 rows drawn from the reference have no fit (the labels are separated, or one is missing), but values count them as if they had one; with `--q 26` it is 1 of 50; with a `--ridge`, sets that have all labels have a fit
     ");
@@ -69,7 +69,7 @@ fn second_order_values_come_with_their_parts() {
     p = 3, q = 13, m = 300
     on rows left out: accuracy 0.740 (most frequent label 0.533), log-loss 0.471, AUC 0.851
     21 passes over the table: extra passes for labels, steps of the logistic fit and moments of refitted models
-    values from -0.0010843 to 0.00066655, half of them between 5.7494e-5 and 0.00035977
+    values from -0.0010843 to 0.00066655, half of them between 5.5913e-5 and 0.0003598
     low values are not wrong labels; to find those, use `--method gaussian --sort penalty` or `--method knn`
     ");
     assert_snapshot!(folder().run("dshap value t.csv --target y --method second-order --spread model --small-ridge 0.5 --shift 6.5 --top 1"), @"
@@ -157,7 +157,7 @@ fn three_labels_have_one_model_where_possible() {
     p = 3, q = 16, m = 300
     on rows left out: accuracy 0.597 (most frequent label 0.497), log-loss 0.905
     19 passes over the table: extra passes for labels, steps of the logistic fit and moments of refitted models
-    values from -0.00054331 to 0.0036809, half of them between -2.4876e-5 and 0.0013345
+    values from -0.00054331 to 0.0036809, half of them between -2.5726e-5 and 0.0013353
     low values are not wrong labels; to find those, use `--method gaussian --sort penalty` or `--method knn`
     warning: one model tells all labels apart, so a value is not a sum over labels: `--per-class` adds probabilities only
     warning: 11 of 50 sets of 15 rows drawn from the reference have no fit (the labels are separated, or one is missing), but values count them as if they had one; with `--q 32` it is 0 of 50; with a `--ridge`, sets that have all labels have a fit
@@ -175,7 +175,7 @@ fn three_labels_have_one_model_where_possible() {
     p = 3, q = 13, m = 300
     on rows left out: accuracy 0.597 (most frequent label 0.497), log-loss 0.904
     12 passes over the table: extra passes for labels, steps of the logistic fit and moments of refitted models
-    values from -0.00072547 to 0.0016003, half of them between 0.00022198 and 0.00061975
+    values from -0.00072547 to 0.0016003, half of them between 0.00022134 and 0.00062319
     low values are not wrong labels; to find those, use `--method gaussian --sort penalty` or `--method knn`
     warning: 11 of 50 sets of 12 rows drawn from the reference have no fit (the labels are separated, or one is missing), but values count them as if they had one; with `--q 26` it is 0 of 50; with a `--ridge`, sets that have all labels have a fit
     ");

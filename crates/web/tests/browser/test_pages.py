@@ -8,7 +8,7 @@ from playwright.sync_api import expect
 
 from conftest import make_table
 
-SIZES = [(400, False), (800, False), (1400, False), (400, True), (1400, True)]
+SIZES = [(400, False), (800, False), (1400, False), (400, True), (800, True), (1400, True)]
 
 
 @pytest.mark.parametrize("width, dark", SIZES)
