@@ -13,8 +13,8 @@ pub fn significant(number: f64) -> String {
     }
 }
 
-/// Quartiles: to five significant digits, or, if they come from some of the values, to a hundredth of
-/// the range between them.
+/// Quartiles: to five significant digits, or, if they come from some of the values, to two digits of the
+/// range between them, which are right.
 pub fn quartiles([first, second, third]: [f64; 3], are_exact: bool) -> [String; 3] {
     let has_range = third > first && (third - first).is_finite();
     if are_exact || !has_range {
@@ -60,7 +60,7 @@ mod tests {
     fn quartiles_of_some_values_have_as_many_digits_as_are_right() {
         let found = [0.001_044_29, 0.001_531_3, 0.002_135_7];
         assert_eq!(quartiles(found, true), ["0.0010443", "0.0015313", "0.0021357"]);
-        assert_eq!(quartiles(found, false), ["0.00104", "0.00153", "0.00214"]);
+        assert_eq!(quartiles(found, false), ["0.0010", "0.0015", "0.0021"]);
         assert_eq!(quartiles([-3.1e-9, 0.0, 2.123e-8], false), ["-3e-9", "0", "2.1e-8"]);
         assert_eq!(quartiles([100.123_4, 100.5, 100.823_4], false), ["100.12", "100.50", "100.82"]);
         assert_eq!(quartiles([2e9, 2e9, 2e9], false), ["2.0000e9"; 3]);

@@ -59,7 +59,7 @@ fn a_density_is_valued_row_by_row() {
     gaussian kernel, bandwidth 0.52100 (by Silverman's rule), columns divided by their standard deviations
     a sample of 50 of the 120 reference rows, seed 3
     2 columns, m = 120
-    values from -0.005335 to 0.005031, half of them between -0.0032103 and 0.00049453
+    values from -0.005335 to 0.005031, half of them between -0.0032179 and 0.00051741
     ");
 }
 

@@ -85,7 +85,7 @@ fn second_order_values_come_with_their_parts() {
     p = 3, q = 16, m = 300
     on rows left out: accuracy 0.740 (most frequent label 0.533), log-loss 0.471, AUC 0.851
     10 passes over the table: extra passes for labels, steps of the logistic fit and moments of refitted models
-    values from -0.0036237 to 0.0017522, half of them between 0.00038425 and 0.00062233
+    values from -0.0036237 to 0.0017522, half of them between 0.00038384 and 0.00062236
     low values are not wrong labels; to find those, use `--method gaussian --sort penalty` or `--method knn`
     warning: a small ridge of 0.5 is 50 % of the curvature of the smallest sets in some direction, too much for a first-order correction; use `--ridge 0.5` instead, or a larger `--q`
     warning: 5 of 50 sets of 15 rows drawn from the reference have no fit (the labels are separated, or one is missing), but values count them as if they had one; with `--q 32` it is 0 of 50; with a `--ridge`, sets that have all labels have a fit
