@@ -146,6 +146,10 @@ def test_the_theory_moves_with_its_sliders(watched):
     expect(page.locator("dl.tiles dd").first).not_to_have_text(value)
     page.locator("#slider-p").press("End")
     expect(page.locator("output[for=slider-q]")).to_have_text("203")
+    # The row stays as unusual as it was, and its slider has room for the average row, whose d² is p.
+    expect(page.locator("output[for=slider-d2]")).to_have_text("240.00")
+    page.locator("#slider-d2").press("End")
+    expect(page.locator("output[for=slider-d2]")).to_have_text("1200.0")
     expect(page.locator("polyline").first).not_to_have_attribute("points", before)
 
 
