@@ -1,7 +1,8 @@
 """Pages of the site that are made while it is built.
 
 - Documents of the repository's root (README and its neighbours).
-- Methods and commands, from `dshap methods --json`: the catalogue that the program itself is made from.
+- Methods and commands, from `dshap methods --json`: the catalogue that the program itself is made from. What it says
+  about a method is put below the page of docs/methods/ that people wrote.
 - The Python package, from its docstrings.
 - Notebooks, as `notebooks.py` beside this file left them in target/notebooks.
 
@@ -44,6 +45,14 @@ SHIM = "assets/javascripts/iframe-worker.js"
 PYTHON_MODULES = ["baselines", "evaluate", "formula", "datasets"]
 
 
+# Page of a method, and what the catalogue says about it.
+METHODS = {}
+
+
+def method_file(method):
+    return f"methods/{method['name']}.md"
+
+
 def on_files(files, config):
     catalogue = json.loads(run_dshap("methods", "--json"))
     made = {
@@ -55,6 +64,11 @@ def on_files(files, config):
         made[page] = (ROOT / source).read_text()
     for name in notebooks.names():
         made |= notebook_files(name)
+    missing = [method["name"] for method in catalogue["methods"] if files.get_file_from_path(method_file(method)) is None]
+    if missing:
+        raise RuntimeError(f"docs/methods/ has no page for {', '.join(missing)}")
+    options = {option["name"]: option for option in catalogue["options"]}
+    METHODS.update((method_file(method), "\n".join(method_section(method, options))) for method in catalogue["methods"])
     for page, text in made.items():
         files.append(File.generated(config, page, content=text))
     return files
@@ -83,6 +97,8 @@ def on_page_markdown(markdown, page, config, files):
     folder = Path() if source else Path("docs", page.file.src_uri).parent
     here = Path(page.file.src_uri).parent
     home = config["extra"]["code_url"] + "/"
+    if page.file.src_uri in METHODS:
+        markdown = f"{markdown}\n## In the catalogue\n\n{METHODS[page.file.src_uri]}\n"
 
     def linked(match):
         begin, target, anchor, end = match.group(1), match.group(2), match.group(3) or "", match.group(4)
@@ -140,14 +156,11 @@ def cell(text):
 
 
 def methods_page(catalogue):
-    options = {option["name"]: option for option in catalogue["options"]}
-    lines = ["# Methods", "", "Made from the catalogue, as `dshap methods` shows it.", "",
+    lines = ["# Methods", "", "Each page has the formula, assumptions, cost and accuracy of a method, and its options.", "",
              "| method | tasks | in one line |", "|---|---|---|"]
     for method in catalogue["methods"]:
         name = method["name"]
-        lines.append(f"| [`{name}`](#{name}) | {', '.join(method['tasks'])} | {cell(spelled(method['summary']))} |")
-    for method in catalogue["methods"]:
-        lines += ["", *method_section(method, options)]
+        lines.append(f"| [`{name}`](../{method_file(method)}) | {', '.join(method['tasks'])} | {cell(spelled(method['summary']))} |")
     return "\n".join(lines) + "\n"
 
 
@@ -160,15 +173,14 @@ def method_section(method, options):
     page = method["page"]
     facts = [
         ("tasks", ", ".join(method["tasks"])),
+        ("assumes", method["assumes"]),
         ("parts of a value", parts or "none"),
         ("standard errors", method["std_errors"] or "none"),
         ("passes", method["passes"]),
         ("valuers", valuers),
         ("source", method["source"]),
-        ("more", f"[{Path(page).stem}](../../{page})"),
+        ("more", f"[{Path(page).stem}](../{Path(page).relative_to('docs')})"),
     ]
-    yield f"## {method['name']}"
-    yield ""
     yield spelled(method["about"])
     yield ""
     yield "```console"
@@ -219,7 +231,8 @@ def command_section(command, options):
             for argument in command["arguments"]]
     for name in command["options"]:
         option = options[name]
-        meaning = " ".join(text for text in (option["help"] + ".", option["details"]) if text)
+        several = "; repeat for several files" if option["kind"] == "files" else ""
+        meaning = " ".join(text for text in (option["help"] + several + ".", option["details"]) if text)
         if "words" in option:
             words = "; ".join(f"`{word['word']}`: {word['means']}" for word in option["words"])
             meaning += f" {words}."

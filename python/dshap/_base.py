@@ -28,6 +28,9 @@ from dshap._warn import warn
 #: Parameters that do not change what is fitted.
 OUTSIDE = frozenset({"m", "q", "keep_training", "n_jobs", "progress"})
 
+#: What neither a valuer nor its copy changes.
+UNCHANGING = frozenset({"_fitted", "_training", "_training_tests"})
+
 
 class BaseValuer(BaseEstimator):
     """Fits a reference and values rows against it.
@@ -152,6 +155,7 @@ class BaseValuer(BaseEstimator):
         self._fitted_params = self.get_params(deep=False)
         if is_kept:
             self._training = (table, _index_of(X), (X, y, sample_weight))
+            self._training_tests = (tests, population is not None)
         self._warn(fitted.warnings)
         return self
 
@@ -284,6 +288,7 @@ class BaseValuer(BaseEstimator):
         self._fitted = fitted
         self._names = names
         self.__dict__.pop("_training", None)
+        self.__dict__.pop("_training_tests", None)
         self._features, self._target = facts["features"], facts["target"]
         self.n_features_in_ = len(facts["features"])
         if names is not None and names.are_text:
@@ -329,13 +334,14 @@ class BaseValuer(BaseEstimator):
         twin = type(self).__new__(type(self))
         memo[id(self)] = twin
         for name, value in self.__dict__.items():
-            twin.__dict__[name] = value if name in ("_fitted", "_training") else copy.deepcopy(value, memo)
+            twin.__dict__[name] = value if name in UNCHANGING else copy.deepcopy(value, memo)
         return twin
 
     def __getstate__(self) -> dict[str, Any]:
         state = dict(super().__getstate__())
         # Rows are not pickled, as they are not in a valuer file.
         state.pop("_training", None)
+        state.pop("_training_tests", None)
         fitted = state.pop("_fitted", None)
         if fitted is not None:
             state["_bytes"] = fitted.to_bytes()

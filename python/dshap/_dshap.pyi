@@ -38,6 +38,7 @@ __all__ = [
     "payout_by_file",
     "ranking",
     "regression",
+    "report_page",
     "spelled",
     "suspects",
     "synergy",
@@ -95,8 +96,20 @@ def payout_by_file(
 def values_page(
     title: str,
     row: NDArray[int64],
-    columns: Sequence[tuple[str, NDArray[float64]]],
+    columns: Sequence[tuple[str, NDArray[float64] | Sequence[str | None]]],
     owner: Sequence[str] | None = None,
+) -> str: ...
+def report_page(
+    table: Table,
+    estimator: Any,
+    categorical: Sequence[str],
+    title: str,
+    command: str,
+    by: Sequence[str] | None = None,
+    test: Table | None = None,
+    is_population: bool = False,
+    n_jobs: int | None = None,
+    progress: _Progress | None = None,
 ) -> str: ...
 def owners_page(title: str, found: str) -> str: ...
 def verify(file: str | os.PathLike[str]) -> list[tuple[str, bool]]: ...

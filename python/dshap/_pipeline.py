@@ -12,11 +12,12 @@ from sklearn.base import BaseEstimator, is_classifier
 from dshap import _checks
 from dshap._catalogue import is_of_neighbours
 from dshap._classification import ClassificationValuer
-from dshap._errors import InputError, InputTypeError, NotFittedError
+from dshap._errors import DshapWarning, InputError, InputTypeError, NotFittedError
 from dshap._leaves import LeafSpace, has_leaves
 from dshap._prediction import PredictionValuer
 from dshap._regression import RegressionValuer
 from dshap._values import Values
+from dshap._warn import warn
 
 __all__ = ["PipelineValuer", "from_pipeline"]
 
@@ -24,7 +25,7 @@ __all__ = ["PipelineValuer", "from_pipeline"]
 COMPARED = 2_000
 
 SUPPORTED = (
-    "LinearRegression, Ridge, RidgeCV, LogisticRegression, KNeighborsClassifier, KNeighborsRegressor, decision trees, "
+    "LinearRegression, Ridge, RidgeCV, LogisticRegression, LogisticRegressionCV, KNeighborsClassifier, KNeighborsRegressor, decision trees, "
     "random forests, extra trees, gradient boosting, XGBoost and LightGBM"
 )
 
@@ -44,10 +45,14 @@ def from_pipeline(
     =====================================  ====================================================================
     `LinearRegression`                     `RegressionValuer(refit_intercept=fit_intercept)`
     `Ridge`, `RidgeCV`                     `RegressionValuer('general', ridge=alpha)`; no penalty on the intercept
-    `LogisticRegression`                   `ClassificationValuer(ridge=1 / C)`, or `ridge=0` without a penalty
+    `LogisticRegression`, `…CV`            `ClassificationValuer(ridge=1 / C)`, or `ridge=0` without a penalty
     `KNeighborsClassifier`, `…Regressor`   the valuer `'knn'`, with its number of neighbours and its metric
     trees, forests, boosting               nearest neighbours or a linear model in the space of leaves
     =====================================  ====================================================================
+
+    With three labels or more, scikit-learn fits one multinomial model, while `ClassificationValuer` separates each label
+    from the rest; a warning says so. `method='second-order', ridge=0` values rows for one softmax model, without the
+    penalty.
 
     Trees, forests and boosting have no values of their own. Rows are valued for a stand-in: a model of the leaves that
     rows fall into. `agreement_` says how often it predicts what the real model predicts.
@@ -168,6 +173,9 @@ class PipelineValuer(PipelineParameters, BaseEstimator):
             rows = leaves.fit(rows)
         if test is not None:
             test = (self.transform(test[0]), test[1])
+        doubt = _of_several_labels(last, valuer)
+        if doubt is not None:
+            warn(doubt, DshapWarning)
         valuer.fit(rows, y, sample_weight, test=test)
         self.valuer_ = valuer
         self.agreement_ = self._agreement(X, rows, y)
@@ -412,15 +420,47 @@ def _ridge(last: Any, given: dict[str, Any]) -> PredictionValuer:
 
 
 def _logistic(last: Any, given: dict[str, Any]) -> PredictionValuer:
-    penalty, ratio = getattr(last, "penalty", "l2"), getattr(last, "l1_ratio", None)
+    return _penalised(last, last.C, getattr(last, "l1_ratio", None), given)
+
+
+def _logistic_cv(last: Any, given: dict[str, Any]) -> PredictionValuer:
+    if not last.refit:
+        raise InputError(
+            "LogisticRegressionCV(refit=False) has averaged coefficients of several fits, which have no value: use refit=True"
+        )
+    chosen = np.unique(np.asarray(last.C_, dtype=np.float64))
+    if len(chosen) > 1:
+        raise InputError("a penalty of its own for each label has no value: fit a LogisticRegression with one `C`")
+    ratios = np.ravel(np.asarray(getattr(last, "l1_ratio_", None), dtype=object))
+    return _penalised(last, float(chosen[0]), max((ratio for ratio in ratios if ratio), default=None), given)
+
+
+def _penalised(last: Any, C: float, ratio: Any, given: dict[str, Any]) -> PredictionValuer:
+    penalty = getattr(last, "penalty", "l2")
     if penalty in ("l1", "elasticnet") or (penalty not in ("l2", None) and ratio):
         raise InputError("a logistic regression with an l1 penalty has no value: refit it with the penalty l2")
     if last.class_weight is not None:
         raise InputError("`class_weight` is not taken over: refit the model without it, and give `fit` a `sample_weight`")
     if last.solver == "liblinear" and last.fit_intercept:
         raise InputError("the solver 'liblinear' also penalises the intercept, which has no value: refit with 'lbfgs'")
-    ridge = 0.0 if penalty is None or np.isinf(last.C) else 1.0 / float(last.C)
+    ridge = 0.0 if penalty is None or np.isinf(C) else 1.0 / float(C)
     return ClassificationValuer(**{"ridge": ridge, "intercept": bool(last.fit_intercept), **given})
+
+
+def _of_several_labels(last: Any, valuer: PredictionValuer) -> str | None:
+    """What to know about a logistic model of three labels or more, if its values are of other models."""
+    if not type(last).__name__.startswith("LogisticRegression") or len(last.classes_) < 3:
+        return None
+    is_one_each = last.solver == "liblinear" or getattr(last, "multi_class", None) == "ovr"
+    is_one_model = valuer.method == "second-order" and valuer.ridge == 0
+    if is_one_each or is_one_model or is_of_neighbours(valuer.method):
+        return None
+    n_labels = len(last.classes_)
+    return (
+        f"the {type(last).__name__} is one multinomial model of {n_labels} labels, and rows are valued for {n_labels} models "
+        "that each separate one label from the rest; `method='second-order', ridge=0` values them for one softmax model "
+        "without a penalty"
+    )
 
 
 def _neighbours(last: Any, given: dict[str, Any]) -> PredictionValuer:
@@ -443,6 +483,7 @@ MODELS = {
     "Ridge": _ridge,
     "RidgeCV": _ridge,
     "LogisticRegression": _logistic,
+    "LogisticRegressionCV": _logistic_cv,
     "KNeighborsClassifier": _neighbours,
     "KNeighborsRegressor": _neighbours,
 }

@@ -71,7 +71,7 @@ mod _dshap {
     #[pymodule_export]
     use crate::owners::{owners, payout, payout_by_file, verify};
     #[pymodule_export]
-    use crate::report::{owners_page, values_page};
+    use crate::report::{owners_page, report_page, values_page};
     #[pymodule_export]
     use crate::spread::{
         Spread, merged_means, merged_part, n_tests, own_means, owners_of_moments, part_names, part_of,

@@ -52,7 +52,7 @@ pub(crate) fn owners<'py>(
 }
 
 /// The same rows with one more column, and its name.
-fn beside(source: &Source, names: Vec<String>) -> Result<(Source, String), Error> {
+pub(crate) fn beside(source: &Source, names: Vec<String>) -> Result<(Source, String), Error> {
     let mut column = String::from("owner");
     while source.schema().column(&column).is_some() {
         column.push('_');

@@ -38,6 +38,23 @@ def test_the_guide(monkeypatch, tmp_path):
         exec(compile("\n" * line + code, str(GUIDE), "exec"), names)
 
 
+@pytest.mark.parametrize("document", ["README.md", "docs/guide/explain.md"])
+@pytest.mark.filterwarnings("ignore::dshap.DshapWarning")
+def test_python_of_other_documents(document, monkeypatch, tmp_path):
+    X, y = dshap.datasets.gaussian_r(200, 3, seed=1)
+    names = {"__name__": document, "X": X, "y": y, "labels": np.where(y > 0, "yes", "no")}
+    names |= dict(zip(("new_X", "new_y"), dshap.datasets.gaussian_r(30, 3, seed=2)))
+    blocks = re.findall(r"^```python\n(.*?)^```$", (ROOT / document).read_text(), re.M | re.S)
+    # Clusters have tests of their own.
+    blocks = [block for block in blocks if "dshap.spark" not in block]
+    assert blocks
+    monkeypatch.chdir(tmp_path)
+    for block in blocks:
+        exec(compile(block, document, "exec"), names)
+    if document == "README.md":
+        assert len(names["valuer"].explain(names["new_X"], names["new_y"]).bottom(20)) == 20
+
+
 @pytest.mark.parametrize(
     "module",
     [

@@ -70,6 +70,35 @@ def test_a_logistic_regression_with_its_penalty_and_intercept(C, intercept, labe
     assert valuer.agreement_ == 1.0
 
 
+@pytest.mark.filterwarnings("ignore::FutureWarning")
+def test_a_logistic_regression_with_a_penalty_chosen_by_cross_validation(labelled):
+    X, y = labelled
+    model = linear_model.LogisticRegressionCV(Cs=[0.02, 0.5], tol=1e-10, max_iter=5000).fit(X, y)
+    chosen = float(np.ravel(model.C_)[0])
+    valuer = from_pipeline(model).fit(X, y)
+    assert valuer.valuer_.ridge == pytest.approx(1 / chosen) and valuer.agreement_ == 1.0
+    np.testing.assert_allclose(valuer.valuer_.coef_, model.coef_, rtol=1e-5, atol=1e-7)
+    same = linear_model.LogisticRegression(C=chosen).fit(X, y)
+    assert_same_bits(valuer.value_training(), from_pipeline(same).fit(X, y).value_training())
+    averaged = linear_model.LogisticRegressionCV(Cs=[0.02, 0.5], refit=False).fit(X, y)
+    with pytest.raises(InputError, match="refit=True"):
+        from_pipeline(averaged)
+    mixed = linear_model.LogisticRegressionCV(Cs=[0.5], solver="saga", l1_ratios=[0.5], penalty="elasticnet", max_iter=5000)
+    with pytest.raises(InputError, match="l1 penalty"):
+        from_pipeline(mixed.fit(X, y))
+
+
+@pytest.mark.parametrize("params", [{}, {"method": "second-order"}, {"method": "second-order", "ridge": 0.0}])
+def test_three_labels_are_one_model_for_scikit_learn(params, recwarn):
+    X, scores = dshap.datasets.gaussian_r(300, 2, seed=3)
+    y = np.digitize(scores, np.quantile(scores, [0.33, 0.67]))
+    model = linear_model.LogisticRegression().fit(X, y)
+    from_pipeline(model, **params).fit(X, y)
+    told = [str(warning.message) for warning in recwarn if "multinomial model of 3 labels" in str(warning.message)]
+    assert len(told) == (0 if params.get("ridge") == 0.0 else 1)
+    assert all("method='second-order', ridge=0" in words for words in told)
+
+
 def test_a_logistic_regression_without_a_penalty_and_by_another_method(labelled):
     X, y = labelled
     model = linear_model.LogisticRegression(C=np.inf).fit(X, y)

@@ -16,6 +16,8 @@ pub struct MethodEntry {
     pub summary: &'static str,
     /// One paragraph for people.
     pub about: &'static str,
+    /// What its values assume, in sentences.
+    pub assumes: &'static str,
     /// What kind of method it is.
     pub kind: MethodKind,
     /// What its values measure.

@@ -94,6 +94,22 @@ pub enum Group {
 }
 
 impl Group {
+    /// All of them, in the order of help.
+    pub const ALL: [Group; 12] = [
+        Group::Rows,
+        Group::Columns,
+        Group::Method,
+        Group::Draws,
+        Group::SecondOrder,
+        Group::Density,
+        Group::Neighbours,
+        Group::Trial,
+        Group::Owners,
+        Group::Payout,
+        Group::Output,
+        Group::Run,
+    ];
+
     /// The heading in help.
     pub fn heading(self) -> &'static str {
         match self {

@@ -67,15 +67,7 @@ pub(crate) fn owners_section(players: &Players<'_>) -> String {
         None => "",
     };
     let mut body = format!("{}{}", owner_chart(&lines), owner_table(&lines));
-    if let Some(first) = players.shared.first() {
-        body += &format!(
-            "<h3>Duplicates</h3>\n<p>{} and {} have {} in common. Copies add little to what an owner is worth given \
-             the others.</p>\n",
-            escaped(&first.a),
-            escaped(&first.b),
-            counted(first.rows, "row")
-        );
-    }
+    body += &duplicates(players.shared);
     let substitutes: Vec<Vec<Cell>> = players
         .interactions
         .iter()
@@ -96,6 +88,39 @@ pub(crate) fn owners_section(players: &Players<'_>) -> String {
         ),
         &body,
     )
+}
+
+/// Pairs of owners that have rows in common; those that share most come first.
+fn duplicates(shared: &[SharedRows]) -> String {
+    let copies = "Copies add little to what an owner is worth given the others.";
+    let found = match shared {
+        [] => return String::new(),
+        [one] => format!(
+            "<p>{} and {} have {} in common. {copies}</p>\n",
+            escaped(&one.a),
+            escaped(&one.b),
+            counted(one.rows, "row")
+        ),
+        several => {
+            let pairs = several.iter().take(SHOWN_PAIRS).map(|pair| {
+                vec![Cell::text(pair.a.as_str()), Cell::text(pair.b.as_str()), Cell::count(pair.rows)]
+            });
+            let hidden = match several.len().saturating_sub(SHOWN_PAIRS) {
+                0 => String::new(),
+                more => format!(" {} with fewer such rows are not shown.", counted(more as u64, "pair")),
+            };
+            format!(
+                "<p>{} of owners have rows in common. {copies}{hidden}</p>\n{}",
+                counted(several.len() as u64, "pair"),
+                table(
+                    "Owners with rows in common",
+                    &["owner", "and", "rows in common"],
+                    &pairs.collect::<Vec<_>>()
+                )
+            )
+        }
+    };
+    format!("<h3>Duplicates</h3>\n{found}")
 }
 
 /// All owners, or those of the highest values. Columns that nobody filled are absent.
@@ -230,6 +255,40 @@ pub(crate) fn curves(report: &Report) -> Option<String> {
     })
 }
 
+/// Whether orders by value do better and worse than chance, in a sentence.
+fn curve_verdict(what: Experiment, found: &GivenCurves) -> Option<String> {
+    let curve = |is: &dyn Fn(Order) -> bool| found.curves.iter().find(|curve| is(curve.order));
+    let chance = curve(&|order| !matches!(order, Order::High | Order::Low))?;
+    // Rows of high value are good to add, and rows of low value are good to remove.
+    let (better, worse, done) = match what {
+        Experiment::Removal => (("lowest", Order::Low), ("highest", Order::High), "Removing"),
+        _ => (("highest", Order::High), ("lowest", Order::Low), "Adding"),
+    };
+    let side = |order: Order, is_above: bool| {
+        let own = curve(&|other| other == order)?;
+        // All curves begin and end with the same sets, which tell nothing.
+        let pairs = own.height.iter().zip(&chance.height).filter(|(own, chance)| own != chance);
+        let (mut n, mut n_right) = (0, 0);
+        for (own, chance) in pairs {
+            n += 1;
+            n_right += usize::from((own > chance) == is_above);
+        }
+        let side = if is_above { "above" } else { "below" };
+        let share = (n > 0).then(|| n_right as f64 / n as f64)?;
+        Some(match n_right {
+            all if all == n => format!("stays {side}"),
+            _ if share < 0.5 => format!("is {side} at only {:.0} % of the steps", 100.0 * share),
+            _ => format!("is {side} at {:.0} % of the steps", 100.0 * share),
+        })
+    };
+    let (first, second) = (side(better.1, true)?, side(worse.1, false)?);
+    let [better, worse] = [better.0, worse.0];
+    Some(format!(
+        "Compared with a random order, {} the {better} values first {first}, and the {worse} first {second}.",
+        done.to_lowercase()
+    ))
+}
+
 fn curve(what: Experiment, found: &GivenCurves) -> Option<String> {
     let named = |order: Order| match order {
         Order::High => ("highest first", Colour::Blue, Dash::Solid),
@@ -265,6 +324,59 @@ fn curve(what: Experiment, found: &GivenCurves) -> Option<String> {
     let header: Vec<&str> =
         std::iter::once("rows").chain(found.curves.iter().map(|curve| named(curve.order).0)).collect();
     let panel = Panel::new("", Axis::linear(x), Axis::linear("utility"), lines);
-    let words = format!("All rows together have a utility of {}.", significant(found.utility_of_all));
+    let all = format!("All rows together have a utility of {}.", significant(found.utility_of_all));
+    let words = match curve_verdict(what, found) {
+        Some(verdict) => format!("{verdict} {all}"),
+        None => all,
+    };
     Some(chart(&Figure::new(title, 1, vec![panel]), &words, &table(title, &header, &rows)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use dshap_trials::Curve;
+
+    fn curves(high: [f64; 4], low: [f64; 4]) -> GivenCurves {
+        let curve = |order, height: [f64; 4]| Curve {
+            experiment: Experiment::Addition,
+            method: "gaussian".into(),
+            order,
+            n_rows: vec![0, 1, 2, 3],
+            height: height.to_vec(),
+        };
+        GivenCurves {
+            task: "regression",
+            utility: "squared-error",
+            utility_of_all: 3.0,
+            curves: vec![
+                curve(Order::High, high),
+                curve(Order::Low, low),
+                curve(Order::Random, [0.0, 1.0, 2.0, 3.0]),
+            ],
+            warnings: Vec::new(),
+        }
+    }
+
+    #[test]
+    fn curves_come_with_a_verdict_from_their_numbers() {
+        let good = curves([0.0, 2.0, 2.5, 3.0], [0.0, 0.5, 1.0, 3.0]);
+        assert_eq!(
+            curve_verdict(Experiment::Addition, &good).expect("three curves"),
+            "Compared with a random order, adding the highest values first stays above, and the lowest first stays \
+             below."
+        );
+        // To remove rows of high value is what harms.
+        assert_eq!(
+            curve_verdict(Experiment::Removal, &good).expect("three curves"),
+            "Compared with a random order, removing the lowest values first is above at only 0 % of the steps, and \
+             the highest first is below at only 0 % of the steps."
+        );
+        let mixed = curves([0.0, 2.0, 1.5, 3.0], [0.0, 0.5, 1.0, 3.0]);
+        assert!(
+            curve_verdict(Experiment::Addition, &mixed).expect("three curves").contains("is above at 50 %")
+        );
+        let same = curves([0.0, 1.0, 2.0, 3.0], [0.0, 1.0, 2.0, 3.0]);
+        assert_eq!(curve_verdict(Experiment::Addition, &same), None);
+    }
 }

@@ -4,8 +4,8 @@ use crate::html::{Cell, chart, table};
 use dshap::Sizes;
 use dshap::linear::PointStats;
 use dshap_draw::{Axis, Colour, Dash, Figure, Line, Panel, Point};
-use dshap_run::RegressionCase;
-use dshap_words::{counted, significant};
+use dshap_run::{RegressionCase, Spread, quantile};
+use dshap_words::{counted, quartiles};
 
 /// Bins of a histogram.
 const BINS: usize = 40;
@@ -20,28 +20,15 @@ const FEWEST_ROWS: usize = 20;
 /// histogram, so that a few of them do not flatten all others.
 const FAR: f64 = 3.0;
 
-/// The number that a share of the sorted numbers lies below.
-pub(crate) fn quantile(sorted: &[f64], share: f64) -> f64 {
-    match sorted {
-        [] => f64::NAN,
-        sorted => {
-            let place = share * (sorted.len() - 1) as f64;
-            let (low, part) = (place.floor() as usize, place.fract());
-            let high = (low + 1).min(sorted.len() - 1);
-            // Not as a difference, which could overflow.
-            (1.0 - part) * sorted[low] + part * sorted[high]
-        }
-    }
-}
-
 pub(crate) fn sorted(numbers: &[f64]) -> Vec<f64> {
     let mut sorted: Vec<f64> = numbers.iter().copied().filter(|number| number.is_finite()).collect();
     sorted.sort_by(f64::total_cmp);
     sorted
 }
 
-/// How values are spread: a histogram, if there are enough.
-pub(crate) fn histogram(values: &[f64]) -> Option<String> {
+/// How values are spread: a histogram, if there are enough. The quartiles are those of the summary, so that
+/// the page says the same everywhere; without one, those of `values`.
+pub(crate) fn histogram(values: &[f64], spread: Option<&Spread>) -> Option<String> {
     let sorted = sorted(values);
     if sorted.len() < FEWEST_ROWS {
         return None;
@@ -75,8 +62,11 @@ pub(crate) fn histogram(values: &[f64]) -> Option<String> {
             counted(above, "row")
         ),
     };
-    let half = format!("{} and {}", significant(first), significant(third));
-    let words = format!("Half of the rows have a value between {half}.{far}");
+    let known = spread.and_then(|spread| Some((spread.quartiles?, spread.quartiles_of.is_none())));
+    let (found, are_exact) = known.unwrap_or(([first, quantile(&sorted, 0.5), third], true));
+    let [first, _, third] = quartiles(found, are_exact);
+    let about = if are_exact { "" } else { "about " };
+    let words = format!("Half of the rows have a value between {about}{first} and {third}.{far}");
     let mut rows = Vec::with_capacity(BINS + 2);
     if below > 0 {
         rows.push(vec![Cell::text(""), Cell::number(low), Cell::count(below)]);
@@ -185,19 +175,9 @@ mod tests {
     use super::*;
 
     #[test]
-    fn quantiles_are_those_of_numpy() {
-        let numbers = [1.0, 2.0, 4.0, 8.0];
-        assert_eq!(quantile(&numbers, 0.0), 1.0);
-        assert_eq!(quantile(&numbers, 0.25), 1.75);
-        assert_eq!(quantile(&numbers, 0.5), 3.0);
-        assert_eq!(quantile(&numbers, 1.0), 8.0);
-        assert!(quantile(&[], 0.5).is_nan());
-    }
-
-    #[test]
     fn a_histogram_counts_every_row_once_and_far_rows_beside_it() {
         let values: Vec<f64> = (0..100).map(f64::from).chain([1e6, -1e6]).collect();
-        let html = histogram(&values).expect("enough rows");
+        let html = histogram(&values, None).expect("enough rows");
         let counts: u64 = html
             .split("<tr>")
             .filter_map(|row| row.rsplit("data-number=\"").next()?.split('"').next()?.parse::<u64>().ok())
@@ -208,8 +188,8 @@ mod tests {
 
     #[test]
     fn equal_or_few_values_have_no_chart() {
-        assert_eq!(histogram(&[1.0; 100]), None);
-        assert_eq!(histogram(&[1.0, 2.0, 3.0]), None);
+        assert_eq!(histogram(&[1.0; 100], None), None);
+        assert_eq!(histogram(&[1.0, 2.0, 3.0], None), None);
         assert_eq!(against(&[1.0; 50], &[2.0; 50], "x", ""), None);
     }
 }

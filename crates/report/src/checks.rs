@@ -2,10 +2,11 @@
 //! other settings say the same.
 
 use crate::Report;
-use crate::charts::{quantile, sorted};
+use crate::charts::sorted;
 use crate::findings::{Agreement, Varied};
 use crate::html::{Cell, chart, section, table};
 use dshap_draw::{Axis, Colour, Dash, Figure, Line, Panel, Point};
+use dshap_run::quantile;
 use dshap_words::significant;
 
 /// Fewer rows have no distribution worth a chart.
@@ -69,8 +70,12 @@ pub(crate) fn assumptions(report: &Report) -> Option<String> {
     };
     if let Some(tails) = tails(&distances, facts.p) {
         let means = match tails {
-            tails if tails > 1.5 => "heavy tails: some rows lie further out than Gaussian inputs would",
-            tails if tails < 0.67 => "light tails: no row lies as far out as Gaussian inputs would",
+            tails if tails > 1.5 => {
+                "heavy tails: the furthest hundredth of the rows lies further out than Gaussian inputs would"
+            }
+            tails if tails < 0.67 => {
+                "light tails: the furthest hundredth of the rows lies less far out than Gaussian inputs would"
+            }
             _ => "about as Gaussian inputs",
         };
         add("spread of distances (Gaussian: 1)", Cell::number(tails), means);
@@ -107,12 +112,22 @@ pub(crate) fn assumptions(report: &Report) -> Option<String> {
     }
     let chart = against_gaussian(&distances, facts.p).unwrap_or_default();
     let checks = table("Assumptions, checked", &["check", "found", "what it means"], &rows);
-    Some(section(
-        "assumptions",
-        "Are the assumptions met?",
-        "The closed form assumes Gaussian inputs and a stable fit. Ranks of rows suffer less than sizes of values.",
-        &format!("{checks}{chart}"),
-    ))
+    Some(section("assumptions", "Are the assumptions met?", &assumed(report), &format!("{checks}{chart}")))
+}
+
+/// What the method assumes, as its entry in the catalogue has it.
+fn assumed(report: &Report) -> String {
+    let facts = &report.summary.facts;
+    let of_labels = match facts.classification {
+        Some(_) => " For labels, this is about the weighted rows of the least-squares problem.",
+        None => "",
+    };
+    // Without Gaussian inputs the closed form mostly errs by a factor that rows share.
+    let ranks = match facts.described().corrected_by {
+        Some(_) => " Ranks of rows suffer less than sizes of values.",
+        None => "",
+    };
+    format!("The method {} assumes: {}{of_labels}{ranks}", facts.method, facts.described().entry.assumes)
 }
 
 /// The 99 % quantile of squared distances relative to their median, as a multiple of what

@@ -12,7 +12,7 @@ use arrow_array::cast::AsArray;
 use arrow_array::types::{Float64Type, UInt64Type};
 use arrow_schema::SchemaRef;
 use dshap_catalogue::options::{BY, M, MISSING, PER_CLASS, Q, REFERENCE, RIDGE, SETS, STDERR, TEST};
-use dshap_catalogue::{Group, MethodKind, Value};
+use dshap_catalogue::{Group, MethodEntry, MethodKind, Value};
 use dshap_cleaning::{CleanRequest, Cleaned, CleanedAs};
 use dshap_models::RowExplanation;
 use dshap_owners::OwnersRequest;
@@ -72,6 +72,16 @@ pub(crate) struct Agreement {
     pub(crate) lowest: f64,
 }
 
+/// Whether rows can be valued again to explain some of them while somebody waits.
+pub fn explains_quickly(entry: &MethodEntry, n_rows: u64) -> bool {
+    let most = match entry.kind {
+        _ if entry.follows_from_distance() => MOST_ROWS,
+        MethodKind::ClosedForm => MOST_OF_PAIRS,
+        _ => return false,
+    };
+    n_rows <= most
+}
+
 impl Findings {
     /// Runs what can be found out about the rows that `request` valued.
     ///
@@ -87,9 +97,7 @@ impl Findings {
         let quiet = Quiet(observer);
         let facts = &summary.facts;
         let is_read_once = request.points.iter().any(|file| file == "-");
-        let entry = &facts.described().entry;
-        let compares_pairs = entry.kind == MethodKind::ClosedForm && summary.n_points <= MOST_OF_PAIRS;
-        let is_quick = entry.follows_from_distance() || compares_pairs;
+        let is_quick = explains_quickly(&facts.described().entry, summary.n_points);
         if is_read_once || summary.n_points > MOST_ROWS || request.given.has(&SETS) {
             return Ok(Self::default());
         }

@@ -1,7 +1,7 @@
 //! The page of values that were computed before, such as a file that `dshap value` wrote.
 
 use crate::Gathered;
-use crate::charts::{quantile, sorted};
+use crate::charts::sorted;
 use crate::html::{Cell, escaped, section, table};
 use crate::page::around;
 use crate::sections::{self, digest_cell};
@@ -10,7 +10,7 @@ use arrow_cast::cast;
 use arrow_schema::{DataType, Field, Schema};
 use dshap_io::{ScanOptions, Source};
 use dshap_models::InputFile;
-use dshap_run::{Error, Receiver};
+use dshap_run::{Error, Receiver, quantile};
 use dshap_table::{Kind, ReadAs, Wanted};
 use dshap_words::{grouped, significant};
 use std::sync::Arc;
@@ -99,7 +99,7 @@ impl ValuesReport<'_> {
         let rows = self.rows;
         let parts = [
             Some(self.overview()),
-            sections::distribution(rows),
+            sections::distribution(rows, None),
             Some(sections::rows(rows, None)?),
             sections::dependence(rows),
             sections::owners(rows),

@@ -35,7 +35,7 @@ mod html;
 mod page;
 mod sections;
 
-pub use findings::Findings;
+pub use findings::{Findings, explains_quickly};
 pub use from_owners::OwnersReport;
 pub use from_values::{ValuesReport, holds_values};
 pub use gather::Gathered;

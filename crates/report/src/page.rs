@@ -13,7 +13,7 @@ pub(crate) fn page(report: &Report) -> Result<String, Error> {
         checks::quality(report),
         sections::doubts(report),
         checks::assumptions(report),
-        sections::distribution(report.rows),
+        sections::distribution(report.rows, Some(&report.summary.values)),
         Some(sections::rows(report.rows, advice::reasons(report))?),
         sections::dependence(report.rows),
         advice::owners(report).or_else(|| sections::owners(report.rows)),

@@ -1,6 +1,6 @@
 //! The parts of the page. A part with nothing to show is left out.
 
-use crate::charts::{self, Followed, quantile, sorted};
+use crate::charts::{self, Followed, sorted};
 use crate::gather::{SAMPLED_ROWS, SHOWN_ROWS};
 use crate::html::{Cell, escaped, rows_table, section, sentence, table};
 use crate::{Gathered, Report};
@@ -9,8 +9,8 @@ use arrow_array::types::Float64Type;
 use arrow_array::{Array, RecordBatch};
 use dshap_catalogue::Measures;
 use dshap_models::InputFile;
-use dshap_run::{Arrange, Error};
-use dshap_words::{counted, grouped, significant};
+use dshap_run::{Arrange, Error, Spread, quantile};
+use dshap_words::{counted, grouped, quartiles};
 
 /// Owners that are listed; the page stays small.
 const SHOWN_OWNERS: usize = 200;
@@ -24,10 +24,9 @@ pub(crate) fn overview(report: &Report) -> String {
     if let Some(r_squared) = summary.left_out_r_squared {
         tiles.push(("R² on rows left out", format!("{r_squared:.3}")));
     }
-    // The same number as in the table of quantiles.
-    let values = sorted(report.rows.sample.column("value").unwrap_or_default());
-    if !values.is_empty() {
-        tiles.push(("median value", significant(quantile(&values, 0.5))));
+    if let Some(found) = spread.quartiles {
+        let [_, median, _] = quartiles(found, spread.quartiles_of.is_none());
+        tiles.push(("median value", median));
     }
     if spread.n_without > 0 {
         tiles.push(("rows without a value", grouped(spread.n_without)));
@@ -88,15 +87,22 @@ pub(crate) fn doubts(report: &Report) -> Option<String> {
 }
 
 /// How values are spread.
-pub(crate) fn distribution(rows: &Gathered) -> Option<String> {
+pub(crate) fn distribution(rows: &Gathered, spread: Option<&Spread>) -> Option<String> {
     let values = rows.sample.column("value")?;
-    let chart = charts::histogram(values)?;
+    let chart = charts::histogram(values, spread)?;
     let sorted = sorted(values);
+    let known = spread.and_then(|spread| Some((spread.quartiles?, spread.quartiles_of.is_none())));
+    // Of a random sample, quartiles are those of the summary: two numbers for one thing confuse.
+    let of_share = |share: f64| match known.filter(|_| rows.sample.is_part()) {
+        Some((found, are_exact)) if [0.25, 0.5, 0.75].contains(&share) => {
+            let place = (4.0 * share) as usize - 1;
+            Cell::text(quartiles(found, are_exact)[place].as_str())
+        }
+        _ => Cell::number(quantile(&sorted, share)),
+    };
     let shares = [0.01, 0.05, 0.25, 0.5, 0.75, 0.95, 0.99];
-    let lines: Vec<Vec<Cell>> = shares
-        .iter()
-        .map(|&share| vec![Cell::share(share), Cell::number(quantile(&sorted, share))])
-        .collect();
+    let lines: Vec<Vec<Cell>> =
+        shares.iter().map(|&share| vec![Cell::share(share), of_share(share)]).collect();
     let quantiles = table("Quantiles of the values", &["share of rows", "have a value below"], &lines);
     let part = sample_note(rows);
     Some(section(

@@ -30,8 +30,10 @@ const EXAMPLES: usize = 3;
 pub struct Look {
     /// The files.
     pub files: Vec<String>,
-    /// Rows.
+    /// Rows, those that were looked at.
     pub n_rows: u64,
+    /// Whether these are all rows.
+    pub is_whole: bool,
     /// The task, if there is a target, and whether it was guessed.
     pub task: Option<(Task, bool)>,
     /// The columns, in their own order.
@@ -60,6 +62,9 @@ pub struct ColumnLook {
     /// The smallest and the largest number.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub range: Option<(f64, f64)>,
+    /// The mean of the numbers.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub mean: Option<f64>,
     /// A few cells.
     pub examples: Vec<String>,
 }
@@ -95,7 +100,16 @@ pub struct Problem {
 ///
 /// [`Error`] if the table cannot be read at all.
 pub fn look(files: &[String], given: &Given) -> Result<Look, Error> {
-    look_at(&inputs::open_given(files, given, &[])?, given)
+    look_at(&inputs::open_given(files, given, &[])?, given, None)
+}
+
+/// As [`look`], for the first rows of a table.
+///
+/// # Errors
+///
+/// As [`look`].
+pub fn look_first(source: &Source, given: &Given, most_rows: u64) -> Result<Look, Error> {
+    look_at(source, given, Some(most_rows))
 }
 
 /// All that is wrong with the tables of a request, if that is more than the first error says.
@@ -144,13 +158,15 @@ fn column_of(error: &dshap_io::Error) -> Option<&str> {
     }
 }
 
-pub(crate) fn look_at(source: &Source, given: &Given) -> Result<Look, Error> {
+fn look_at(source: &Source, given: &Given, most_rows: Option<u64>) -> Result<Look, Error> {
     let selection = settings::selection(given);
     let aside = SetAside::of(source, given)?;
     let columns: Vec<RawColumn> = source.schema().columns.clone();
     let roles: Vec<ColumnRole> = columns.iter().map(|column| role(column, &selection, &aside)).collect();
     let mut problems = named_columns(source, &selection);
-    let (cells, n_rows) = read(source, &columns, &roles, &selection, &mut problems)?;
+    let scan = ScanOptions { limit_rows: most_rows.map(|most| most + 1), ..ScanOptions::default() };
+    let (cells, n_read) = read((source, scan), &columns, &roles, &selection, &mut problems)?;
+    let n_rows = most_rows.map_or(n_read, |most| n_read.min(most));
     let (task, of_task) = task(source, given, &selection);
     problems.extend(of_task);
     let table = Table { source, given, selection: &selection, n_rows };
@@ -163,6 +179,7 @@ pub(crate) fn look_at(source: &Source, given: &Given) -> Result<Look, Error> {
     Ok(Look {
         files: source.files().map(String::from).collect(),
         n_rows,
+        is_whole: n_rows == n_read,
         task,
         columns: columns.iter().zip(&roles).zip(&cells).map(looked).collect(),
         warnings: {
@@ -254,6 +271,8 @@ struct Cells {
     different: HashSet<String>,
     more_different: bool,
     range: Option<(f64, f64)>,
+    sum: f64,
+    n_numbers: u64,
     examples: Vec<String>,
 }
 
@@ -268,7 +287,11 @@ impl Cells {
             for number in numbers.iter().flatten() {
                 let (low, high) = self.range.unwrap_or((number, number));
                 self.range = Some((low.min(number), high.max(number)));
-                self.see(&number.to_string());
+                self.sum += number;
+                self.n_numbers += 1;
+                if !self.more_different {
+                    self.see(&number.to_string());
+                }
             }
         } else if let Some(texts) = cells.as_string_opt::<i32>() {
             texts.iter().flatten().for_each(|text| self.see(text));
@@ -297,6 +320,7 @@ impl Cells {
             n_different: self.different.len(),
             more_different: self.more_different,
             range: self.range,
+            mean: (self.n_numbers > 0).then(|| self.sum / self.n_numbers as f64),
             examples: self.examples.clone(),
         }
     }
@@ -304,7 +328,7 @@ impl Cells {
 
 /// Reads all columns. One that a reader refuses is a problem, and is read as it is.
 fn read(
-    source: &Source,
+    (source, scan): (&Source, ScanOptions),
     columns: &[RawColumn],
     roles: &[ColumnRole],
     selection: &Selection,
@@ -320,7 +344,7 @@ fn read(
     let mut wanted: Vec<Wanted> =
         columns.iter().map(|column| Wanted { name: column.name.clone(), read_as: read_as(column) }).collect();
     loop {
-        match read_once(source, &wanted) {
+        match read_once(source, &wanted, &scan) {
             Ok(found) => return Ok(found),
             Err(error) => {
                 let refused = match &error {
@@ -338,13 +362,17 @@ fn read(
     }
 }
 
-fn read_once(source: &Source, wanted: &[Wanted]) -> Result<(Vec<Cells>, u64), Error> {
+/// The first rows but one, if there is a limit: that one only tells that there are more.
+fn read_once(source: &Source, wanted: &[Wanted], scan: &ScanOptions) -> Result<(Vec<Cells>, u64), Error> {
+    let most = scan.limit_rows.map_or(u64::MAX, |limit| limit.saturating_sub(1));
     let mut cells: Vec<Cells> = wanted.iter().map(|_| Cells::default()).collect();
     let mut n_rows = 0;
-    for batch in source.scan(wanted, ScanOptions::default())? {
+    for batch in source.scan(wanted, scan.clone())? {
         let batch = batch?;
+        let n_taken =
+            usize::try_from(most - n_rows.min(most)).unwrap_or(usize::MAX).min(batch.rows.num_rows());
         for (cells, column) in cells.iter_mut().zip(batch.rows.columns()) {
-            cells.add(column, batch.first_row);
+            cells.add(&column.slice(0, n_taken), batch.first_row);
         }
         n_rows += batch.rows.num_rows() as u64;
     }

@@ -16,6 +16,18 @@ const ERRORS: f64 = 2.0;
 /// Parts of a histogram.
 pub(crate) const BINS: usize = 32;
 
+/// The number that a share of the sorted numbers lies below, as NumPy has it; NaN if there are none.
+pub fn quantile(sorted: &[f64], share: f64) -> f64 {
+    let Some(last) = sorted.len().checked_sub(1) else { return f64::NAN };
+    let place = share * last as f64;
+    let (low, part) = (place.floor() as usize, place.fract());
+    if part == 0.0 {
+        return sorted[low];
+    }
+    // Not as a difference, which could overflow.
+    (1.0 - part) * sorted[low] + part * sorted[(low + 1).min(last)]
+}
+
 /// How well labels of rows left out are predicted.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 pub struct LabelQuality {
@@ -139,9 +151,16 @@ impl ValueTally {
     /// The values that a quarter, half and three quarters of the rows lie below.
     pub(crate) fn quartiles(&mut self) -> Option<[f64; 3]> {
         let kept = &mut self.values.kept;
-        let last = kept.len().checked_sub(1)?;
+        if kept.is_empty() {
+            return None;
+        }
         kept.sort_unstable_by(f64::total_cmp);
-        Some([1, 2, 3].map(|quarter| kept[(quarter * last + 2) / 4]))
+        Some([0.25, 0.5, 0.75].map(|share| quantile(kept, share)))
+    }
+
+    /// How many values the quartiles are made from, if that is not all.
+    pub(crate) fn n_thinned(&self) -> Option<u64> {
+        (self.values.step > 1).then_some(self.values.kept.len() as u64)
     }
 
     /// How many values lie in each of [`BINS`] equal parts of their range.
@@ -220,10 +239,20 @@ mod tests {
         assert_eq!(quartiles(0), None);
         assert_eq!(quartiles(1), Some([0.0; 3]));
         assert_eq!(quartiles(101), Some([25.0, 50.0, 75.0]));
+        assert_eq!(quartiles(4), Some([0.75, 1.5, 2.25]));
         let many = quartiles(1_000_003).expect("values");
         for (found, share) in many.iter().zip([0.25, 0.5, 0.75]) {
             assert!((found / 1_000_003.0 - share).abs() < 0.005, "{many:?}");
         }
+    }
+
+    #[test]
+    fn quantiles_are_those_of_numpy() {
+        let numbers = [1.0, 2.0, 4.0, 8.0];
+        for (share, wanted) in [(0.0, 1.0), (0.25, 1.75), (0.5, 3.0), (1.0, 8.0)] {
+            assert_eq!(quantile(&numbers, share), wanted);
+        }
+        assert!(quantile(&[], 0.5).is_nan());
     }
 
     #[test]

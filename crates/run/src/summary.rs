@@ -139,6 +139,9 @@ pub struct Spread {
     pub highest: Option<f64>,
     /// The values that a quarter, half and three quarters of the rows lie below.
     pub quartiles: Option<[f64; 3]>,
+    /// How many of the values quartiles are made from, where there are too many to keep all.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub quartiles_of: Option<u64>,
     /// The sum of the values.
     pub total: f64,
     /// How many values lie in each of 32 equal parts of their range, unless all are the same.
@@ -155,6 +158,7 @@ impl Spread {
             lowest: None,
             highest: None,
             quartiles: None,
+            quartiles_of: None,
             total: 0.0,
             histogram: None,
         }
@@ -230,7 +234,8 @@ impl Tally {
     /// How the values are spread.
     pub(crate) fn spread(&mut self) -> Spread {
         let histogram = self.values.histogram();
-        Spread { quartiles: self.values.quartiles(), histogram, ..self.spread }
+        let quartiles_of = self.values.n_thinned();
+        Spread { quartiles: self.values.quartiles(), quartiles_of, histogram, ..self.spread }
     }
 
     /// How well labels are predicted, if the values say so.

@@ -28,6 +28,7 @@ pub(crate) fn catalogue() -> Json {
     json!({
         "methods": methods::entries().into_iter().map(methods::as_json).collect::<Vec<Json>>(),
         "options": options::all().filter(offered).collect::<Vec<_>>(),
+        "groups": Group::ALL.map(|group| json!({"name": group, "heading": group.heading()})),
         "defaults": dshap_catalogue::Task::ALL
             .map(|task| (task.name().to_owned(), Json::from(methods::default_for(Some(task)).name())))
             .into_iter()

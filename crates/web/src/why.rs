@@ -16,7 +16,7 @@ use dshap_cleaning::{CleanRequest, CleanedAs};
 use dshap_io::{Destination, Format};
 use dshap_models::methods;
 use dshap_owners::OwnersRequest;
-use dshap_report::{Findings, Gathered};
+use dshap_report::{Findings, Gathered, explains_quickly};
 use dshap_run::{Arrange, Resources, ValueRequest, Written};
 use std::time::Duration;
 
@@ -50,8 +50,7 @@ pub(crate) fn report(app: &Shared, request: &RunRequest, finished: &Finished) ->
 /// The run again, if it is quick.
 fn again(app: &Shared, request: &RunRequest, finished: &Finished) -> Option<ValueRequest> {
     let method = methods::find(finished.result.summary.get("method")?.as_str()?)?;
-    let is_quick = method.entry.follows_from_distance();
-    if !is_quick || finished.result.rows > MOST_ROWS {
+    if !explains_quickly(&method.entry, finished.result.rows) {
         return None;
     }
     let asked = Asked::of(request, &app.store).ok()?;

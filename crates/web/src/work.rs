@@ -13,7 +13,7 @@ use crate::wire::{ResultView, RunRequest};
 use dshap_catalogue::options::{BY, ID, KEEP, TARGET};
 use dshap_catalogue::{Given, Value};
 use dshap_report::{Findings, Gathered, Report};
-use dshap_run::{Error, Resources, Summary, ValueRequest};
+use dshap_run::{Error, Resources, Summary, ValueRequest, quantile};
 use dshap_words::run_words::describe;
 use serde_json::Value as Json;
 use std::sync::{Arc, OnceLock};
@@ -89,7 +89,7 @@ impl Valuing {
         rows: HeldRows,
         gathered: &Gathered,
     ) -> Result<Finished, Error> {
-        let told = Told::of(&self.store, summary);
+        let told = Told::of(&self.store, &with_exact_quartiles(summary, &rows));
         let report = told.page(request, gathered, &Findings::default())?;
         let Told { summary, described, warnings } = told;
         let result = ResultView {
@@ -110,6 +110,19 @@ impl Valuing {
             seconds: 0.0,
         })
     }
+}
+
+/// The same, with the quartiles of all values, which are at hand here.
+fn with_exact_quartiles(summary: &Summary, rows: &HeldRows) -> Summary {
+    let mut summary = summary.clone();
+    if summary.values.quartiles_of.take().is_some()
+        && let Some(values) = rows.numbers("value")
+    {
+        let mut sorted: Vec<f64> = values.iter().flatten().filter(|value| !value.is_nan()).collect();
+        sorted.sort_unstable_by(f64::total_cmp);
+        summary.values.quartiles = Some([0.25, 0.5, 0.75].map(|share| quantile(&sorted, share)));
+    }
+    summary
 }
 
 /// What ran, without the folders of the server.

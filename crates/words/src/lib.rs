@@ -44,7 +44,7 @@ pub use experiment_words::{experiment_error, experiment_hint};
 pub use explain_words::explanation;
 pub use io_words::{container_error, container_hint, io_error, io_hint};
 pub use note_words::io_note;
-pub use numbers::{counted, grouped, significant};
+pub use numbers::{counted, grouped, quartiles, significant};
 pub use owners_words::{difference, share_of_draws};
 pub use speech::{Speech, in_shell};
 pub use table_words::{table_error, table_error_at, table_hint};

@@ -27,7 +27,7 @@ const PAYOUT: OptionEntry = OptionEntry {
 pub static OWN: OptionEntry = OptionEntry {
     name: "own",
     takes: Kind::Files,
-    help: "Rows that the buyer has already; repeat for several files",
+    help: "Rows that the buyer has already",
     details: "Every coalition trains on them too, and each owner gets one more column: what it brings to a buyer \
               who has only these rows. Without {test}, they are also the rows that measure, by cross-fitting.",
     ..OWNERS

@@ -9,7 +9,7 @@ pub static REFERENCE: OptionEntry = OptionEntry {
     placeholder: "FILE",
     takes: Kind::Files,
     group: Group::Rows,
-    help: "Rows that stand for the distribution of the data; repeat for several files",
+    help: "Rows that stand for the distribution of the data",
     details: "Without it, each row is valued against all the others.",
     default: "",
     daily: true,
@@ -22,7 +22,7 @@ pub static TEST: OptionEntry = OptionEntry {
     placeholder: "FILE",
     takes: Kind::Files,
     group: Group::Rows,
-    help: "Rows that measure what sets are worth; repeat for several files",
+    help: "Rows that measure what sets are worth",
     details: "They need the columns of the reference.",
     default: "",
     daily: false,
@@ -35,8 +35,8 @@ pub static POPULATION: OptionEntry = OptionEntry {
     placeholder: "FILE",
     takes: Kind::Files,
     group: Group::Rows,
-    help: "Inputs that the model will predict, without targets; values are for them",
-    details: "They need the features of the reference. With targets at hand, {test} also tells where the model is \
+    help: "Inputs that the model will predict, without targets",
+    details: "Values are for them. They need the features of the reference. With targets at hand, {test} also tells where the model is \
               wrong.",
     default: "",
     daily: false,

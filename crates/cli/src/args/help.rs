@@ -2,7 +2,7 @@
 
 use super::flags::long_name;
 use dshap_catalogue::options::ForOwners;
-use dshap_catalogue::{Default as Usual, MethodEntry, OptionEntry, Takes, Task, takers};
+use dshap_catalogue::{Default as Usual, Kind, MethodEntry, OptionEntry, Takes, Task, takers};
 use dshap_models::methods;
 
 /// A text of the catalogue with options spelled as flags: `{metric=cosine}` is `--metric cosine`.
@@ -15,12 +15,16 @@ pub(crate) fn spelled(text: &str) -> String {
 
 /// One line.
 pub(super) fn short(option: &OptionEntry) -> String {
-    spelled(option.help)
+    match option.takes {
+        // Only a flag is repeated; a form has a list.
+        Kind::Files => format!("{}; repeat for several files", spelled(option.help)),
+        _ => spelled(option.help),
+    }
 }
 
 /// Everything there is to know: details, defaults, and what single methods make of it.
 pub(super) fn long(option: &OptionEntry) -> String {
-    let mut paragraphs = vec![spelled(option.help)];
+    let mut paragraphs = vec![short(option)];
     if !option.details.is_empty() {
         paragraphs.push(spelled(option.details));
     }

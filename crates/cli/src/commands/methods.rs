@@ -162,6 +162,7 @@ fn described(entry: &MethodEntry) -> String {
     for (name, value) in [
         ("tasks", tasks.join(", ")),
         ("kind", kind(entry.kind).into()),
+        ("assumes", entry.assumes.into()),
         ("parts", parts(entry)),
         ("standard errors", errors.into()),
         ("passes", entry.passes.into()),

@@ -6,6 +6,8 @@ mod classification;
 mod clean;
 mod common;
 mod density;
+#[cfg(unix)]
+mod documents;
 mod entries;
 mod errors;
 mod evaluate;

@@ -456,7 +456,7 @@ fn weights_are_described_and_checked() {
     regression (guessed) of `price`, method gaussian: 22 rows, each valued against the others
     p = 2, q = 12, m = 22, noise variance 50.350
     weighted by `w`: as informative as 19 rows of equal weight
-    values from -2.4332 to 0.93061, half of them between 0.14900 and 0.58856
+    values from -2.4332 to 0.93061, half of them between 0.16360 and 0.56588
     1 row lies far below the others, by more than two standard errors
     next: `dshap clean goods.csv --target price --exclude w` tests whether fewer or corrected rows make a better model
     ");

@@ -16,6 +16,8 @@ pub(crate) static ALGORITHM_3: Method = Method {
         about: "Algorithm 3 of the paper: the sum of Theorem 2 as printed, with every term estimated by draws. Its \
                 stopping rules end the sum early; a warning says which share of it was kept. It takes thousands of \
                 times as long as `gaussian`, which is exact.",
+        assumes: "Inputs are Gaussian. Targets follow a linear model whose noise has the same variance \
+                  everywhere.",
         kind: MethodKind::Drawing,
         measures: Measures::SquaredError,
         tasks: REGRESSION,

@@ -109,6 +109,7 @@ pub(super) const ENTRY: MethodEntry = MethodEntry {
     name: "",
     summary: "",
     about: "",
+    assumes: "Nothing about how rows are distributed. Test rows measure utility.",
     kind: MethodKind::Baseline,
     measures: Measures::TestRows,
     tasks: &Task::ALL,

@@ -55,6 +55,8 @@ const ENTRY: MethodEntry = MethodEntry {
     name: "",
     summary: "",
     about: "",
+    assumes: "The tails of inputs are no heavier than Gaussian ones; the default c and C are proved for \
+              Gaussian inputs. Targets follow a linear model whose noise has the same variance everywhere.",
     kind: MethodKind::Bound,
     measures: Measures::Bound,
     tasks: PREDICTIONS,

@@ -17,6 +17,8 @@ pub(crate) static CALIBRATED: Method = Method {
         about: "The closed form of `gaussian`, calibrated to the distances that reference rows really have. It is an \
                 approximation, and close to `general` where inputs are far from Gaussian. It takes two to three \
                 times as long as `gaussian`. Use it where a warning says that inputs are too far from Gaussian.",
+        assumes: "Inputs may have any distribution, unless a few rows dominate the distances; the values are \
+                  approximate. Targets follow a linear model whose noise has the same variance everywhere.",
         kind: MethodKind::ClosedForm,
         measures: Measures::SquaredError,
         tasks: PREDICTIONS,

@@ -64,6 +64,7 @@ pub(crate) static CLOSED: Method = Method {
                 the row joins a random set of 0 … m − 1 others, averaged over these sizes. Rows are worth more where \
                 others are near. All values hold the same constant, so their sign has no meaning; `relative` is the \
                 value without it. Every column is a feature, and a column of text becomes one column for each level.",
+        assumes: "Nothing about how rows are distributed.",
         kind: MethodKind::ClosedForm,
         measures: Measures::Density,
         tasks: DENSITY,

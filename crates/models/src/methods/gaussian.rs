@@ -27,6 +27,8 @@ pub(crate) static GAUSSIAN: Method = Method {
                 labels it is the same gain for the least-squares problem that stands in for a logistic model, with the \
                 coefficients and weights of the whole reference; with more than two labels, each is \
                 separated from the rest, and the values are summed.",
+        assumes: "Inputs are Gaussian. Targets follow a linear model whose noise has the same variance \
+                  everywhere.",
         kind: MethodKind::ClosedForm,
         measures: Measures::SquaredError,
         tasks: PREDICTIONS,

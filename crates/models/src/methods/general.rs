@@ -32,6 +32,9 @@ pub(crate) static GENERAL: Method = Method {
                 sets are drawn from the reference itself: by about 3p/n for p Gaussian columns and n reference rows, \
                 by more with heavy tails or rare categories. For \
                 labels sets are fitted by least squares with the weights of the logistic fit.",
+        assumes: "Nothing about the inputs, but sets must determine the coefficients, unless there is a ridge. \
+                  Targets follow a linear model whose noise has the same variance everywhere. With \
+                  {targets=observed} nothing is assumed about targets.",
         kind: MethodKind::Drawing,
         measures: Measures::SquaredError,
         tasks: PREDICTIONS,

@@ -50,6 +50,7 @@ pub(crate) static KNN: Method = Method {
                 value of a row is the expected gain in utility when the row joins a random set of at least k and at \
                 most m − 1 others, summed over these sizes and divided by m. Nothing is fitted, so boundaries can \
                 have any shape, and there can be any number of labels. Low values find wrong labels.",
+        assumes: "Nothing about how rows are distributed.",
         kind: MethodKind::ClosedForm,
         measures: Measures::Neighbours,
         tasks: PREDICTIONS,

@@ -17,6 +17,7 @@ pub(crate) static KNN_SHAPLEY: Method = Method {
                 averaged over test rows. Sets of fewer than k rows count too, with their sums divided by k. The \
                 values of one test row add up to the utility of the table, so values shrink as the table grows. For \
                 numbers they depend on where 0 is: centre the target first.",
+        assumes: "Nothing about how rows are distributed: the table is all there is.",
         kind: MethodKind::ClosedForm,
         measures: Measures::Neighbours,
         tasks: PREDICTIONS,

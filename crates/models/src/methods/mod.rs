@@ -104,12 +104,28 @@ mod tests {
     }
 
     #[test]
+    fn every_method_has_a_page_that_the_site_names() {
+        let root = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
+        let menu = std::fs::read_to_string(root.join("mkdocs.yml")).expect("the menu of the site");
+        for method in METHODS {
+            let name = method.name();
+            let page = std::fs::read_to_string(root.join(format!("docs/methods/{name}.md")));
+            let page = page.unwrap_or_else(|error| panic!("docs/methods/{name}.md: {error}"));
+            for part in ["Formula", "Assumptions", "Cost", "Accuracy", "Reference"] {
+                assert!(page.contains(&format!("\n## {part}\n")), "{name} has no {part}");
+            }
+            assert!(menu.contains(&format!(": methods/{name}.md\n")), "{name} is not in the menu");
+        }
+    }
+
+    #[test]
     fn entries_are_whole_and_name_options_that_exist() {
         for method in METHODS {
             let entry = &method.entry;
             assert_eq!(find(entry.name), Some(*method));
             assert!(!entry.tasks.is_empty() && !entry.summary.is_empty() && !entry.about.is_empty());
-            for text in [entry.summary, entry.about, entry.passes, entry.example] {
+            assert!(!entry.assumes.is_empty(), "{}", entry.name);
+            for text in [entry.summary, entry.about, entry.assumes, entry.passes, entry.example] {
                 assert!(!text.contains("--"), "{}: {text}", entry.name);
                 spelled(text, |name, _| {
                     assert!(

@@ -16,6 +16,7 @@ pub(crate) static MONTE_CARLO: Method = Method {
         about: "Algorithm 5 of the paper: Theorem 5 with two of its integrals estimated from one draw for each \
                 reference row (B = 2000 of them). With {sets} it values sets S*, as the paper has it. `closed` computes \
                 the same without noise.",
+        assumes: "Nothing about how rows are distributed.",
         kind: MethodKind::Drawing,
         measures: Measures::Density,
         tasks: DENSITY,

@@ -18,6 +18,7 @@ pub(crate) static RANDOM: Method = method(
         name: "random",
         summary: "Baseline: numbers drawn at random, which any method must beat",
         about: "Each row gets a number between 0 and 1, drawn at random. The rows themselves do not matter.",
+        assumes: "Nothing.",
         measures: Measures::Nothing,
         options: &[TAKES_TARGET, Takes::new(&SEED).default(Default::Count(0))],
         refuses: &[

@@ -36,6 +36,7 @@ pub(crate) static SECOND_ORDER: Method = Method {
                 a row with an unlikely label can help a refitted model. With more than two labels there is one \
                 softmax model under log-loss without a ridge, unless it would have more than 500 coefficients; \
                 otherwise each label is separated from the rest.",
+        assumes: "Sets are large relative to the number of columns.",
         kind: MethodKind::ClosedForm,
         measures: Measures::RefittedModels,
         tasks: CLASSIFICATION,

@@ -1,4 +1,4 @@
-// Sorts a table by a column, and filters the longer tables. Without this script every table can still be read.
+// Sorts a table by a column, filters the longer tables, and opens everything for print. Without this script every table can still be read.
 "use strict";
 for (const table of document.querySelectorAll("table")) {
   const body = table.tBodies[0];
@@ -40,3 +40,12 @@ for (const table of document.querySelectorAll("table")) {
     });
   }
 }
+// Paper cannot be opened: everything that is folded is printed.
+let folded = [];
+addEventListener("beforeprint", () => {
+  folded = [...document.querySelectorAll("details:not([open])")];
+  for (const part of folded) part.open = true;
+});
+addEventListener("afterprint", () => {
+  for (const part of folded) part.open = false;
+});

@@ -23,6 +23,10 @@ fn rows(n: usize) -> String {
 }
 
 fn page(table: &str, given: Given) -> String {
+    page_by(None, table, given)
+}
+
+fn page_by(method: Option<&str>, table: &str, given: Given) -> String {
     let folder = tempfile::tempdir().unwrap();
     // Test rows are every fifth row of the table.
     let test = folder.path().join("test.csv");
@@ -40,7 +44,7 @@ fn page(table: &str, given: Given) -> String {
     let request = ValueRequest {
         points: vec![path.to_str().unwrap().to_owned()],
         valuer: None,
-        method: None,
+        method: method.map(|name| dshap_models::methods::find(name).unwrap()),
         given,
         digests: true,
         outputs: Vec::new(),
@@ -161,6 +165,87 @@ fn the_size_does_not_grow_with_the_rows() {
     assert!(many.contains("50 000 rows chosen at random") && !some.contains("chosen at random"));
 }
 
+/// The text after `before`, up to the next of `until`.
+fn between<'a>(page: &'a str, before: &str, until: &str) -> &'a str {
+    let rest = page.split(before).nth(1).unwrap_or_else(|| panic!("`{before}` is not on the page"));
+    rest.split(until).next().unwrap()
+}
+
+#[test]
+fn quartiles_are_the_same_wherever_they_are_shown() {
+    let numbers: String =
+        rows(302).lines().map(|line| line.split(',').take(3).collect::<Vec<_>>().join(",") + "\n").collect();
+    let page = page(&numbers, Given::new().with(&TARGET, word("y")));
+    let half = between(&page, "<figcaption>Half of the rows have a value between ", ".</figcaption>");
+    let cells = between(&page, "<caption>Quantiles of the values</caption>", "</table>");
+    let of_share =
+        |share: &str| between(cells, &format!(">{share}</td>"), "</td>").rsplit('>').next().unwrap();
+    assert_eq!(half, format!("{} and {}", of_share("25.0 %"), of_share("75.0 %")));
+    assert_eq!(between(&page, "<dt>median value</dt><dd>", "</dd>"), of_share("50.0 %"));
+}
+
+#[test]
+fn each_method_has_its_own_assumptions() {
+    let table = rows(200).replace(",yes,", ",1,").replace(",no,", ",0,");
+    let table: String =
+        table.lines().map(|line| line.split(',').take(3).collect::<Vec<_>>().join(",") + "\n").collect();
+    for method in ["gaussian", "calibrated", "lower", "upper"] {
+        let page = page_by(Some(method), &table, Given::new().with(&TARGET, word("y")));
+        let lead =
+            between(between(&page, "<h2 id=\"assumptions\">", "</section>"), "<p class=\"lead\">", "</p>");
+        let entry = &dshap_models::methods::find(method).unwrap().entry;
+        assert!(lead.contains(entry.assumes), "{method}: {lead}");
+        assert_eq!(lead.contains("Inputs are Gaussian"), method == "gaussian", "{lead}");
+        // A quantile says nothing about every row.
+        assert!(!page.contains("no row lies as far out"), "{method}");
+    }
+}
+
+#[test]
+fn lines_show_on_light_and_on_dark_paper() {
+    let page = page(&rows(300), Given::new().with(&TARGET, word("y")).with(&BY, word("who")));
+    let style = between(&page, "<style>", "</style>");
+    let (light, dark) = style.split_once("prefers-color-scheme: dark").unwrap();
+    let variable = |mode: &str, name: &str| between(mode, &format!("--{name}: #"), ";").to_owned();
+    let mut seen = 0;
+    let codes = page
+        .split("<svg ")
+        .skip(1)
+        .flat_map(|svg| svg.split("</svg>").next().unwrap().split("stroke=\"#").skip(1));
+    let mut codes: Vec<&str> = codes.map(|rest| &rest[..6]).collect();
+    codes.sort_unstable();
+    codes.dedup();
+    // Lines of the grid are no more than a hint.
+    for code in codes.into_iter().filter(|code| *code != "E3E3E3") {
+        let name = between(style, &format!("[stroke=\"#{code}\"] {{ stroke: var(--"), ")");
+        for mode in [light, dark] {
+            let ratio = contrast(&variable(mode, name), &variable(mode, "paper"));
+            assert!(ratio >= 3.0, "#{code} is --{name}: {ratio}");
+        }
+        seen += 1;
+    }
+    assert!(seen >= 4, "{seen} colours");
+}
+
+/// The contrast of two colours, as WCAG has it.
+fn contrast(one: &str, other: &str) -> f64 {
+    let luminance = |code: &str| {
+        let part = |at: usize| {
+            let share = f64::from(u8::from_str_radix(&code[at..at + 2], 16).unwrap()) / 255.0;
+            if share <= 0.04045 { share / 12.92 } else { ((share + 0.055) / 1.055).powf(2.4) }
+        };
+        0.2126 * part(0) + 0.7152 * part(2) + 0.0722 * part(4)
+    };
+    let (one, other) = (luminance(one) + 0.05, luminance(other) + 0.05);
+    one.max(other) / one.min(other)
+}
+
+#[test]
+fn folded_parts_are_opened_for_print() {
+    let page = page(&rows(60), Given::new().with(&TARGET, word("y")));
+    assert!(page.contains("addEventListener(\"beforeprint\"") && page.contains("details::details-content"));
+}
+
 #[test]
 fn the_same_rows_give_the_same_page() {
     let given = || Given::new().with(&TARGET, word("y"));
@@ -200,6 +285,36 @@ fn owners_have_errors_and_copies_are_named() {
 }
 
 #[test]
+fn all_pairs_that_share_rows_are_listed() {
+    // Five owners share one row, which makes ten pairs; a sixth makes fifteen.
+    let copied = |n_owners: usize| {
+        let mut table = String::from("a,b,y,who\n");
+        for (i, line) in rows(180).lines().skip(1).enumerate() {
+            let cells: Vec<&str> = line.split(',').collect();
+            writeln!(table, "{},{},{},o{}", cells[0], cells[1], cells[2], i % 6).unwrap();
+        }
+        for owner in 0..n_owners {
+            writeln!(table, "1.25,2.5,0.125,o{owner}").unwrap();
+        }
+        page(&table, Given::new().with(&TARGET, word("y")).with(&BY, word("who")))
+    };
+    let listed = |page: &str| {
+        between(page, "<caption>Owners with rows in common</caption>", "</table>").matches("<tr>").count() - 1
+    };
+    let page = copied(5);
+    assert!(
+        page.contains("10 pairs of owners have rows in common") && !page.contains("are not shown"),
+        "{page}"
+    );
+    assert_eq!(listed(&page), 10);
+    let page = copied(6);
+    assert!(
+        page.contains("15 pairs of owners") && page.contains("5 pairs with fewer such rows are not shown")
+    );
+    assert_eq!(listed(&page), 10);
+}
+
+#[test]
 fn curves_need_test_rows_and_settings_what_they_change() {
     let numbers: String =
         rows(200).lines().map(|line| line.split(',').take(3).collect::<Vec<_>>().join(",") + "\n").collect();
@@ -211,6 +326,8 @@ fn curves_need_test_rows_and_settings_what_they_change() {
     check(&tested);
     assert!(parts(&tested).contains(&"curves"), "{:?}", parts(&tested));
     assert!(tested.contains("Rows added") && tested.contains("Rows removed"));
+    assert!(tested.contains("Compared with a random order, adding the highest values first "));
+    assert!(tested.contains("Compared with a random order, removing the lowest values first "));
     let holes = numbers.replacen("3.7,", ",", 3);
     assert_ne!(holes, numbers);
     let dropped = page(&holes, given.with(&MISSING, word("drop")));

@@ -7,10 +7,6 @@ const KINDS = [["closed-form", "Closed form"], ["bound", "Bounds"], ["drawing", 
 // These have a place of their own in the form.
 const FIRST = new Set(["target", "task"]);
 const DAILY = ["exclude", "id", "by", "missing", "stderr", "reference", "m", "ridge"];
-const GROUPS = [
-  ["rows", "Rows"], ["columns", "Columns"], ["method", "Method"], ["draws", "Draws"], ["second-order", "Refitted classifiers"],
-  ["density", "Density"], ["neighbours", "Nearest neighbours"], ["output", "Output"],
-];
 
 export function runForm({ view, catalogue, tables, valuers }) {
   const state = { task: "", method: "" };
@@ -115,17 +111,16 @@ function optionFields(catalogue, method, task, known) {
   return [
     h("div", { class: "fields" }, daily.map(make)),
     h("details", null, h("summary", null, `All options (${others.length} more)`),
-      GROUPS.map(([group, label]) => {
-        const own = others.filter((option) => option.group === group);
-        return own.length === 0 ? null : h("fieldset", null, h("legend", null, label), h("div", { class: "fields" }, own.map(make)));
+      catalogue.groups.map(({ name, heading }) => {
+        const own = others.filter((option) => option.group === name);
+        return own.length === 0 ? null : h("fieldset", null, h("legend", null, heading), h("div", { class: "fields" }, own.map(make)));
       })),
   ];
 }
 
 /** `{metric}` and `{metric=cosine}` in texts of the catalogue. */
 function spelled(text) {
-  // A form has a field for several files, and nothing to repeat.
-  return text.replace("; repeat for several files", "").replace(/\{(\w+)(?:=([^}]*))?\}/g, (_, name, value) => (value ? `\`${name}\` = \`${value}\`` : `\`${name}\``));
+  return text.replace(/\{(\w+)(?:=([^}]*))?\}/g, (_, name, value) => (value ? `\`${name}\` = \`${value}\`` : `\`${name}\``));
 }
 
 function label(name) {

@@ -97,12 +97,16 @@ function showDone(main, run, signal) {
 }
 
 function tiles(run) {
-  const { values, left_out_r_squared: quality, standing_out: standing } = run.result.summary;
+  const { values, left_out_r_squared: quality, left_out_labels: labels, standing_out: standing } = run.result.summary;
+  const share = (number) => (number === undefined || number === null ? "" : number.toFixed(3));
   const numbers = [
     ["rows valued", grouped(values.n_valued)],
     ["rows far below the others", standing ? grouped(standing.n_rows) : ""],
     ["median value", values.quartiles ? significant(values.quartiles[1]) : ""],
-    ["R² on rows left out", quality === undefined || quality === null ? "" : quality.toFixed(3)],
+    ["R² on rows left out", share(quality)],
+    ["accuracy on rows left out", share(labels?.accuracy)],
+    ["log-loss on rows left out", share(labels?.log_loss)],
+    ["AUC on rows left out", share(labels?.auc)],
     ["method", run.result.summary.method], ["time", seconds(run.seconds)],
   ];
   return h("dl", { class: "tiles" }, numbers.filter(([, number]) => number !== "").map(([name, number]) =>

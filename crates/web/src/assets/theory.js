@@ -3,13 +3,14 @@ import { calmed, h, problem, section, significant } from "./dom.js";
 import { get } from "./api.js";
 import { lines } from "./charts.js";
 
-// Name, label, from, to, start, whether it moves by factors, whether it is whole.
+// Name, label, from, to, start, whether it moves by factors, whether it is whole. The average row has d² near p,
+// so the range of d² follows p.
 const SLIDERS = [
   ["p", "p, columns", 1, 200, 10, true, true],
   ["m", "m, rows the buyer ends up with", 10, 1e6, 500, true, true],
   ["q", "q, smallest set that counts", 4, 1000, 50, true, true],
   ["sigma2", "σ², noise variance", 0.05, 20, 1, true, false],
-  ["d2", "d², squared distance of the row", 0, 60, 12, false, false],
+  ["d2", "d², squared distance of the row", 0, ({ p }) => 6 * p, 12, false, false],
   ["e2", "e², squared residual of the row", 0, 20, 2, false, false],
 ];
 const STEPS = 400;
@@ -59,6 +60,8 @@ export async function showTheory(main, _values, signal) {
     }
   };
   const set = (name, number) => {
+    // With more columns the row stays as unusual as it is.
+    if (name === "p") numbers.d2 = Number((numbers.d2 * number / numbers.p).toPrecision(3));
     numbers[name] = number;
     // The theorem needs q ≥ p + 3 and m ≥ q; the sliders keep to that.
     if (numbers.q < numbers.p + 3) numbers.q = numbers.p + 3;
@@ -67,7 +70,7 @@ export async function showTheory(main, _values, signal) {
     draw();
   };
   const sliders = SLIDERS.map((slider) => {
-    const control = makeSlider(slider, (number) => set(slider[0], number));
+    const control = makeSlider(slider, numbers, (number) => set(slider[0], number));
     controls[slider[0]] = control;
     return control.element;
   });
@@ -81,14 +84,15 @@ export async function showTheory(main, _values, signal) {
   await draw();
 }
 
-function makeSlider([name, label, from, to, start, byFactors, isWhole], onInput) {
+function makeSlider([name, label, from, until, start, byFactors, isWhole], numbers, onInput) {
   const id = `slider-${name}`;
+  const last = () => (typeof until === "function" ? until(numbers) : until);
   const toNumber = (step) => {
-    const share = step / STEPS;
+    const [share, to] = [step / STEPS, last()];
     const number = byFactors ? from * (to / from) ** share : from + (to - from) * share;
     return isWhole ? Math.round(number) : Number(number.toPrecision(3));
   };
-  const toStep = (number) => Math.round(STEPS * (byFactors ? Math.log(number / from) / Math.log(to / from) : (number - from) / (to - from)));
+  const toStep = (number) => Math.round(STEPS * (byFactors ? Math.log(number / from) / Math.log(last() / from) : (number - from) / (last() - from)));
   const input = h("input", { type: "range", id, min: 0, max: STEPS, step: 1 });
   const output = h("output", { for: id });
   const show = (number) => {

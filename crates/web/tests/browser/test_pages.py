@@ -8,7 +8,7 @@ from playwright.sync_api import expect
 
 from conftest import make_table
 
-SIZES = [(400, False), (800, False), (1400, False), (400, True), (1400, True)]
+SIZES = [(400, False), (800, False), (1400, False), (400, True), (800, True), (1400, True)]
 
 
 @pytest.mark.parametrize("width, dark", SIZES)
@@ -146,6 +146,10 @@ def test_the_theory_moves_with_its_sliders(watched):
     expect(page.locator("dl.tiles dd").first).not_to_have_text(value)
     page.locator("#slider-p").press("End")
     expect(page.locator("output[for=slider-q]")).to_have_text("203")
+    # The row stays as unusual as it was, and its slider has room for the average row, whose d² is p.
+    expect(page.locator("output[for=slider-d2]")).to_have_text("240.00")
+    page.locator("#slider-d2").press("End")
+    expect(page.locator("output[for=slider-d2]")).to_have_text("1200.0")
     expect(page.locator("polyline").first).not_to_have_attribute("points", before)
 
 

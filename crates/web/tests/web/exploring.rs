@@ -152,6 +152,39 @@ fn values_and_the_report_are_files() {
 }
 
 #[test]
+fn rows_are_explained_by_every_closed_form() {
+    let site = site();
+    let cases = [
+        json!({"table": "data/t.csv", "method": "knn", "options": {"target": "y", "exclude": ["name", "owner"]}}),
+        json!({"table": "data/t.csv", "options": {"task": "density", "exclude": ["name", "owner"]}}),
+        json!({"table": "data/t.csv", "method": "second-order", "options": {"target": "owner", "exclude": ["name"]}}),
+    ];
+    for (i, request) in cases.iter().enumerate() {
+        let run = site.run(request);
+        assert_eq!(run["status"], "done", "{run}");
+        let row = site.get(&format!("/api/runs/run-{}/rows/17", i + 1)).expect(200);
+        let why = row["why"].as_array().expect("paragraphs");
+        assert!(
+            why.first().and_then(Json::as_str).is_some_and(|words| words.starts_with("Row 17 ")),
+            "{row}"
+        );
+    }
+}
+
+#[test]
+fn the_form_has_the_headings_of_the_catalogue() {
+    let catalogue = site().get("/api/catalogue").expect(200);
+    let groups = catalogue["groups"].as_array().expect("a list");
+    assert!(
+        groups.contains(&json!({"name": "second-order", "heading": "Refitted classifiers (second-order)"}))
+    );
+    for option in catalogue["options"].as_array().expect("a list") {
+        assert!(groups.iter().any(|group| group["name"] == option["group"]), "{option}");
+        assert!(!option["help"].as_str().expect("words").contains("repeat for"), "{option}");
+    }
+}
+
+#[test]
 fn an_upload_is_looked_at_valued_and_removed() {
     let site = site();
     let entry = site.upload("my%20rows.csv", table().as_bytes()).expect(201);

@@ -7,7 +7,7 @@ pub use facts::{
     ridge, sizes, smoothed, weights,
 };
 
-use crate::{counted, grouped, significant};
+use crate::{counted, grouped, quartiles, significant};
 use dshap_catalogue::Measures;
 use dshap_models::sets::Baseline;
 use dshap_run::{LabelQuality, StandingOut, Summary};
@@ -119,8 +119,10 @@ fn spread(summary: &Summary) -> String {
     let (facts, spread) = (&summary.facts, summary.values);
     let (Some(lowest), Some(highest)) = (spread.lowest, spread.highest) else { return String::new() };
     let mut text = format!("values from {} to {}", significant(lowest), significant(highest));
-    if let Some([first, _, third]) = spread.quartiles.filter(|_| spread.n_valued >= FEWEST_FOR_QUARTILES) {
-        text += &format!(", half of them between {} and {}", significant(first), significant(third));
+    if let Some(found) = spread.quartiles.filter(|_| spread.n_valued >= FEWEST_FOR_QUARTILES) {
+        let [first, _, third] = quartiles(found, spread.quartiles_of.is_none());
+        let about = if spread.quartiles_of.is_some() { "about " } else { "" };
+        text += &format!(", half of them between {about}{first} and {third}");
     }
     if facts.described().baseline().is_some_and(Baseline::adds_up) {
         text += &format!("; they add up to {}", significant(spread.total));
