@@ -14,7 +14,6 @@ use dshap_owners::SavedOwners;
 use dshap_report::{Findings, Gathered, OwnersReport, Report, ValuesReport};
 use dshap_run::{Receiver, Resources, ValueRequest};
 use dshap_table::{ReadAs, Wanted};
-use dshap_words::clean_verdict;
 use dshap_words::run_words::describe;
 use numpy::PyReadonlyArray1;
 use pyo3::prelude::*;
@@ -112,7 +111,6 @@ pub(crate) fn report_page(
             command,
             rows: &gathered,
             findings: &findings,
-            advice: &|cleaned| clean_verdict(&cleaned.verdict, cleaned.n_rows, &spelling),
         }
         .page()
     })
