@@ -97,6 +97,7 @@ mod input_reader;
 mod ipc;
 mod ipc_writer;
 mod kept;
+mod late;
 mod location;
 mod memory;
 mod names;
@@ -114,7 +115,7 @@ mod spool;
 mod stamp;
 mod text;
 
-pub use atomic::{AtomicFile, Guard, remove_unfinished_files};
+pub use atomic::{AtomicFile, Guard, open_without_link, remove_unfinished_files};
 pub use container::{Container, ContainerError};
 pub use digest::FileDigest;
 pub use error::Error;

@@ -2,7 +2,7 @@
 //! runs at a time.
 #![cfg(unix)]
 
-use crate::common::{Folder, goods, many_rows, program};
+use crate::common::{Folder, goods, goods_with, many_rows, program};
 use std::io::Write;
 use std::os::unix::fs::symlink;
 use std::process::{Child, Command, Stdio};
@@ -228,4 +228,42 @@ fn names_cannot_turn_the_text_around_them() {
     let folder = Folder::with("t.csv", "x,\u{202e}y\n1,2\n3,4\n");
     let block = folder.run("dshap value t.csv --target z");
     assert!(block.contains("\\u{202e}y") && !block.contains('\u{202e}'), "{block}");
+}
+
+/// Neither a heading nor a cell reaches a terminal as it is.
+#[test]
+fn tables_show_hidden_characters_as_escapes() {
+    let rows = goods_with("s\u{202e}ku,", |row| format!("A\u{1b}[31m\u{2066}{row},"));
+    let folder = Folder::with("goods.csv", rows);
+    for line in [
+        "dshap value goods.csv --target price --id s\u{202e}ku",
+        "dshap explain goods.csv --target price --id s\u{202e}ku --row 3",
+        "dshap look goods.csv --target price",
+    ] {
+        let block = folder.run(line);
+        let shown = block.split_once('\n').expect("the command comes first").1;
+        assert!(shown.contains("s\\u{202e}ku"), "{block}");
+        assert!(!shown.contains(['\u{202e}', '\u{1b}', '\u{2066}']), "{block}");
+    }
+}
+
+/// The user names a folder, and somebody has placed links under the names of results.
+#[test]
+fn results_of_an_experiment_follow_no_link() {
+    let folder = Folder::with("thesis.txt", THESIS).and("empty.txt", "");
+    std::fs::create_dir(folder.path("res")).expect("makes a folder");
+    for extension in ["md", "json", "svg", "png"] {
+        symlink("../thesis.txt", folder.path(&format!("res/fig3.{extension}"))).expect("links");
+    }
+    folder.stdout("dshap experiment fig3 --quick -o res");
+    assert_eq!(folder.read("thesis.txt"), THESIS);
+    assert!(folder.read("res/fig3.md").starts_with("# "), "the summary takes the name");
+    for (folder_name, target) in [("res2", "empty.txt"), ("res3", "thesis.txt"), ("res4", "nowhere")] {
+        std::fs::create_dir(folder.path(folder_name)).expect("makes a folder");
+        symlink(format!("../{target}"), folder.path(&format!("{folder_name}/fig3.csv"))).expect("links");
+        let block = folder.run(&format!("dshap experiment fig3 --quick -o {folder_name}"));
+        assert!(block.contains("fig3.csv` is a link") && block.contains("exit 1"), "{block}");
+    }
+    assert_eq!((folder.read("thesis.txt"), folder.read("empty.txt")), (THESIS.into(), String::new()));
+    assert!(!folder.path("nowhere").exists());
 }
