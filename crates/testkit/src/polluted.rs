@@ -65,7 +65,7 @@ pub fn polluted() -> Vec<Polluted> {
 /// Files whose pollution comes after all that a reader may look at first: more than 10 000
 /// clean rows and more than 256 KiB.
 pub fn polluted_late() -> Vec<Polluted> {
-    const N: usize = 14_000;
+    const N: usize = 20_000;
     let row = |i: usize| {
         vec![format!("{i}"), ["red", "deep blue", "green"][i % 3].into(), format!("{}.25", i % 97)]
     };

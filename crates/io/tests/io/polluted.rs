@@ -45,4 +45,4 @@ fn counts(files: &[Polluted]) -> BTreeMap<String, usize> {
 }
 
 /// Files that are read as they were meant.
-const N_RIGHT: usize = 168;
+const N_RIGHT: usize = 175;
