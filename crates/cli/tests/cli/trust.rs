@@ -2,7 +2,7 @@
 //! runs at a time.
 #![cfg(unix)]
 
-use crate::common::{Folder, goods, goods_with, many_rows, program};
+use crate::common::{Folder, goods, many_rows, program};
 use std::io::Write;
 use std::os::unix::fs::symlink;
 use std::process::{Child, Command, Stdio};
@@ -228,23 +228,6 @@ fn names_cannot_turn_the_text_around_them() {
     let folder = Folder::with("t.csv", "x,\u{202e}y\n1,2\n3,4\n");
     let block = folder.run("dshap value t.csv --target z");
     assert!(block.contains("\\u{202e}y") && !block.contains('\u{202e}'), "{block}");
-}
-
-/// Neither a heading nor a cell reaches a terminal as it is.
-#[test]
-fn tables_show_hidden_characters_as_escapes() {
-    let rows = goods_with("s\u{202e}ku,", |row| format!("A\u{1b}[31m\u{2066}{row},"));
-    let folder = Folder::with("goods.csv", rows);
-    for line in [
-        "dshap value goods.csv --target price --id s\u{202e}ku",
-        "dshap explain goods.csv --target price --id s\u{202e}ku --row 3",
-        "dshap look goods.csv --target price",
-    ] {
-        let block = folder.run(line);
-        let shown = block.split_once('\n').expect("the command comes first").1;
-        assert!(shown.contains("s\\u{202e}ku"), "{block}");
-        assert!(!shown.contains(['\u{202e}', '\u{1b}', '\u{2066}']), "{block}");
-    }
 }
 
 /// The user names a folder, and somebody has placed links under the names of results.
