@@ -58,6 +58,7 @@
 //! - Lines before the header and after the last row, and a header of two or three
 //!   records, are recognised where nothing else makes sense of the file. Each of these is
 //!   a [`Note`].
+//! - What the beginning of a file does not show, passes note ([`Source::late_notes`]).
 //! - An empty cell is missing, and so is one that holds `NA`, `N/A`, `#N/A`, `NaN`,
 //!   `NULL`, `None` or `?`, in capitals or not. Quoted text never means a missing
 //!   cell.

@@ -65,7 +65,7 @@ const ENTRY: MethodEntry = MethodEntry {
         TAKES_M,
         Takes::new(&Q)
             .role("smaller sets have δ of 1 or more, where the bound says nothing")
-            .default(Default::Depends("p + max(p, 10), or the second size with δ below 1 if that is larger")),
+            .default(Default::Depends("p + max(p, 10), or one more than the first size with δ below 1 if that is larger")),
         TAKES_POSITIVE,
         TAKES_DEPENDENT,
         TAKES_NO_INTERCEPT,
