@@ -43,3 +43,7 @@ write("species.csv", "x1,x2,species", labels(draws, 150, ["elm", "fir", "oak"]))
 cells = ((round(draws.gauss(0, 1), 3), round(draws.gauss(0, 2), 3), "ABC"[i % 3]) for i in range(60))
 write("cells.csv", "x1,x2,patient", cells)
 write("density.csv", "x1,x2", ((round(draws.gauss(0, 1), 3), round(draws.gauss(0, 2), 3)) for _ in range(90)))
+# The powers of t to degree 6, which defeat normal equations.
+grid = [(i + 0.5) / 40 for i in range(40)]
+powers = ([*(t**k for k in range(1, 7)), round(math.sin(5 * t) + draws.gauss(0, 0.1), 3)] for t in grid)
+write("powers.csv", ",".join(f"t{k}" for k in range(1, 7)) + ",y", powers)

@@ -4,7 +4,7 @@ use arrow_array::cast::AsArray;
 use arrow_array::types::{Float64Type, UInt64Type};
 use arrow_array::{Array, RecordBatch};
 use arrow_schema::DataType;
-pub(crate) use dshap_words::{counted, grouped, significant};
+pub(crate) use dshap_words::{counted, grouped, significant, visible_lines as visible};
 use std::io::IsTerminal;
 
 /// Rows shown from each end of a long table.
@@ -90,7 +90,8 @@ impl Shown {
         let cells = if is_text { cells } else { with_points_aligned(cells) };
         let width = |text: &String| text.chars().count();
         let widest = cells.iter().map(width).max().unwrap_or(0);
-        Self { name: field.name().clone(), is_text, width: widest.max(width(field.name())), cells }
+        let name = dshap_words::visible(field.name());
+        Self { is_text, width: widest.max(width(&name)), name, cells }
     }
 
     fn padded(&self, text: &str) -> String {
@@ -143,36 +144,23 @@ fn cell(column: &dyn Array, row: usize) -> String {
     }
 }
 
-/// Text that fits a cell, with control characters escaped.
+/// Text that fits a cell, with hidden characters escaped.
 fn shorten(text: &str) -> String {
-    let clean: String = text
-        .chars()
-        .flat_map(|c| if c.is_control() { c.escape_default().collect() } else { vec![c] })
-        .collect();
+    let clean = dshap_words::visible(text);
     if clean.chars().count() <= MAX_CELL {
         return clean;
     }
     clean.chars().take(MAX_CELL - 1).chain(['…']).collect()
 }
 
-/// The text with control characters escaped, except line ends.
-pub(crate) fn visible(text: &str) -> String {
-    let is_hidden = |c: char| c.is_control() && c != '\n' || turns_text(c);
-    text.chars().flat_map(|c| if is_hidden(c) { c.escape_default().collect() } else { vec![c] }).collect()
-}
-
-/// Whether a character changes the direction of the text around it, so that a name
-/// can look like another one.
-fn turns_text(c: char) -> bool {
-    matches!(c, '\u{61c}' | '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
-}
-
-/// Cells in columns, the first to the left and the others to the right.
+/// Cells in columns, the first to the left and the others to the right, with hidden characters escaped.
 pub(crate) fn aligned<const N: usize>(rows: &[[String; N]]) -> String {
+    let rows: Vec<[String; N]> =
+        rows.iter().map(|row| row.each_ref().map(|cell| dshap_words::visible(cell))).collect();
     let width = |column: usize| rows.iter().map(|row| row[column].chars().count()).max().unwrap_or(0);
     let widths: Vec<usize> = (0..N).map(width).collect();
     let mut text = String::new();
-    for row in rows {
+    for row in &rows {
         let cells = row.iter().zip(&widths).enumerate().map(|(column, (cell, &width))| {
             if column == 0 { format!("{cell:<width$}") } else { format!("{cell:>width$}") }
         });
@@ -282,6 +270,7 @@ mod tests {
     #[test]
     fn long_and_strange_text_fits_its_cell() {
         assert_eq!(shorten("a\nb"), "a\\nb");
+        assert_eq!(shorten("a\u{202e}b"), "a\\u{202e}b");
         assert_eq!(shorten(&"x".repeat(40)).chars().count(), MAX_CELL);
     }
 }

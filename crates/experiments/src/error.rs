@@ -134,6 +134,13 @@ pub enum Error {
     #[error(transparent)]
     Figure(#[from] dshap_draw::Error),
 
+    /// A file of results is a link, and what it leads to was not named.
+    #[error("`{file}` is a link, and dshap adds results only to a file of its own")]
+    Link {
+        /// The file.
+        file: String,
+    },
+
     /// A file could not be read or written.
     #[error("cannot use `{file}`: {reason}")]
     File {

@@ -127,7 +127,8 @@ fn summary(rows: &[[f64; 8]], cases: &[(usize, usize)], name: &str, shown: usize
          Theorem 2 with σ² = 1 and q = 50, on a grid of squared distances up to 3p; {meaning}, exact to twelve digits. \
          Nothing is random, so there are no repetitions. The table `fig4.csv` also has `gain`, and values with \
          Theorem 2's constant by the definition and as printed; {other}. Curves of `gain` differ from those with \
-         Theorem 2's constant by one number in each panel.\n\n\
+         Theorem 2's constant by the definition by one number in each panel. The printed sum is one size off, so its \
+         curves differ in shape, too.\n\n\
          The paper shows curves and gives no numbers to compare with.\n\n",
     );
     let mut table = MarkdownTable::new(&[

@@ -7,7 +7,7 @@
 //! figures and summaries are made from it.
 
 use crate::Error;
-use std::fs::{File, OpenOptions};
+use std::fs::File;
 use std::io::{Read, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 
@@ -104,13 +104,12 @@ impl Ledger {
     ///
     /// # Errors
     ///
-    /// [`Error::Damaged`] if the file holds anything but the beginning of `plan`,
+    /// [`Error::Link`] if the file is a link, [`Error::Damaged`] if it holds anything but the beginning of `plan`,
     /// [`Error::MoreThanAsked`] if it continues after the end of `plan`.
     pub(crate) fn open(path: &Path, columns: &[Column], plan: &[Unit]) -> Result<Self, Error> {
         let failed = || Error::file(path);
-        let mut options = OpenOptions::new();
-        let mut file =
-            options.read(true).write(true).create(true).truncate(false).open(path).map_err(failed())?;
+        let opened = dshap_io::open_without_link(path).map_err(failed())?;
+        let mut file = opened.ok_or_else(|| Error::Link { file: path.display().to_string() })?;
         let mut text = String::new();
         file.read_to_string(&mut text).map_err(failed())?;
 

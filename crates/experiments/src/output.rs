@@ -174,7 +174,8 @@ impl Output {
 
     fn write(&self, extension: &str, bytes: &[u8]) -> Result<(), Error> {
         let path = self.path(extension);
-        let mut file = AtomicFile::create(&path)?;
+        // The user named the folder, not the file: a link there may lead anywhere.
+        let mut file = AtomicFile::in_place_of(&path)?;
         file.write_all(bytes).map_err(Error::file(&path))?;
         Ok(file.commit()?)
     }

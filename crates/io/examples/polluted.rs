@@ -20,7 +20,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     for polluted in dshap_testkit::polluted() {
         let path = folder.join(format!("{}.csv", polluted.name));
         std::fs::write(&path, &polluted.bytes)?;
-        let (outcome, words) = judge::judge(&path.display().to_string(), &polluted.meant);
+        let (outcome, words) = judge::judge(&path.display().to_string(), &polluted);
         list.push(serde_json::json!({
             "name": polluted.name,
             "names": polluted.meant.names,

@@ -79,9 +79,10 @@ impl AtomicFile {
     }
 
     /// Starts a file that will be called `path`, where a link is replaced and not
-    /// followed.
+    /// followed: for names that the user did not choose.
     pub fn in_place_of(path: &Path) -> Result<AtomicFile, Error> {
-        AtomicFile::beside(path.display().to_string(), path.to_owned(), None)
+        let existing = fs::symlink_metadata(path).ok().filter(Metadata::is_file);
+        AtomicFile::beside(path.display().to_string(), path.to_owned(), existing)
     }
 
     fn beside(name: String, target: PathBuf, existing: Option<Metadata>) -> Result<AtomicFile, Error> {
@@ -91,7 +92,7 @@ impl AtomicFile {
             return Err(Error::NoFolder { folder: folder.display().to_string(), file: name });
         }
         remove_abandoned(folder);
-        let file = temporary(folder, &target).map_err(failed)?;
+        let file = temporary(folder, &target, existing.is_some()).map_err(failed)?;
         let unfinished = Unfinished::new(file.path());
         if let Some(metadata) = existing {
             keep_owner(file.as_file(), &metadata);
@@ -276,8 +277,9 @@ const MIN_AGE: Duration = Duration::from_secs(2);
 const SUFFIX: &str = ".dshap-part";
 
 /// A temporary file beside the target, so that it can be renamed. It is new, whatever
-/// else has such a name, and locked while it is written.
-fn temporary(folder: &Path, target: &Path) -> io::Result<NamedTempFile> {
+/// else has such a name, and locked while it is written. A private one is for this user
+/// alone, until it gets the mode of the file it replaces.
+fn temporary(folder: &Path, target: &Path, private: bool) -> io::Result<NamedTempFile> {
     let mut prefix = std::ffi::OsString::from(".");
     prefix.push(target.file_name().unwrap_or_default());
     prefix.push(".");
@@ -286,14 +288,40 @@ fn temporary(folder: &Path, target: &Path) -> io::Result<NamedTempFile> {
     #[cfg(unix)]
     {
         use std::os::unix::fs::PermissionsExt;
-        // Temporary files are private by default. Asking for all permissions
-        // leaves it to the user's mask, as for any new file.
-        builder.permissions(fs::Permissions::from_mode(0o666));
+        // Asking for all permissions leaves it to the user's mask, as for any new file.
+        builder.permissions(fs::Permissions::from_mode(if private { 0o600 } else { 0o666 }));
     }
     let file = builder.tempfile_in(folder)?;
     // A file system without locks leaves what a killed run wrote; that is all.
     let _ = file.as_file().try_lock();
     Ok(file)
+}
+
+/// Opens a file to be read and added to, and makes it if there is none. A link is refused
+/// (`None`): for names that the user did not choose.
+///
+/// # Errors
+///
+/// Those of the system.
+pub fn open_without_link(path: &Path) -> io::Result<Option<File>> {
+    let mut options = OpenOptions::new();
+    options.read(true).write(true).create(true).truncate(false);
+    #[cfg(unix)]
+    {
+        use rustix::fs::OFlags;
+        use std::os::unix::fs::OpenOptionsExt;
+        // Looking first and opening afterwards would leave time to plant a link.
+        options.custom_flags(OFlags::NOFOLLOW.bits().cast_signed());
+    }
+    let is_link = || fs::symlink_metadata(path).is_ok_and(|metadata| metadata.is_symlink());
+    if cfg!(not(unix)) && is_link() {
+        return Ok(None);
+    }
+    match options.open(path) {
+        Ok(file) => Ok(Some(file)),
+        Err(_) if is_link() => Ok(None),
+        Err(error) => Err(error),
+    }
 }
 
 /// The file behind a link, which need not exist yet.
@@ -320,4 +348,44 @@ fn follow(path: &Path) -> io::Result<PathBuf> {
         }
     }
     Err(io::Error::other("too many levels of symbolic links"))
+}
+
+#[cfg(all(test, unix))]
+mod tests {
+    use super::*;
+    use std::os::unix::fs::PermissionsExt;
+
+    #[test]
+    fn what_replaces_a_private_file_is_private_from_the_start() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let path = folder.path().join("salaries.csv");
+        fs::write(&path, "old").expect("written");
+        let mode =
+            |file: &NamedTempFile| file.as_file().metadata().expect("is there").permissions().mode() & 0o777;
+        // Before it gets the mode of the old file.
+        assert_eq!(mode(&temporary(folder.path(), &path, true).expect("made")), 0o600);
+        for old in [0o600, 0o640] {
+            fs::set_permissions(&path, fs::Permissions::from_mode(old)).expect("set");
+            for file in [AtomicFile::create(&path), AtomicFile::in_place_of(&path)] {
+                let file = file.expect("begins");
+                let Output::Replacing { file, .. } = &file.output else { panic!("an ordinary file") };
+                assert_eq!(mode(file.get_ref()), old);
+            }
+        }
+    }
+
+    #[test]
+    fn a_file_is_opened_or_made_and_a_link_refused() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let path = folder.path().join("results.csv");
+        assert!(open_without_link(&path).expect("opens").is_some(), "made");
+        assert!(open_without_link(&path).expect("opens").is_some(), "opened");
+        for target in ["results.csv", "nowhere"] {
+            let link = folder.path().join(format!("to-{target}"));
+            std::os::unix::fs::symlink(target, &link).expect("links");
+            assert!(open_without_link(&link).expect("is told apart").is_none(), "{target}");
+        }
+        assert!(!folder.path().join("nowhere").exists());
+        assert!(open_without_link(folder.path()).is_err(), "a folder");
+    }
 }

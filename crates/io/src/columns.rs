@@ -18,6 +18,7 @@ use rayon::prelude::*;
 
 use crate::csv::{self, Boolean, Number};
 use crate::error::Error;
+use crate::late::{Late, Oddity};
 use crate::location::{Location, Place};
 
 /// The columns of a typed file that a scan was asked for.
@@ -27,6 +28,8 @@ pub(crate) struct Selection {
     columns: Vec<Column>,
     /// The columns that are read, in the order of the file, each once.
     fields: Vec<usize>,
+    /// Where columns with rounded numbers are noted.
+    late: Late,
 }
 
 #[derive(Debug)]
@@ -38,7 +41,12 @@ struct Column {
 }
 
 impl Selection {
-    pub(crate) fn new(file: &str, schema: &Schema, wanted: &[Wanted]) -> Result<Selection, Error> {
+    pub(crate) fn new(
+        file: &str,
+        schema: &Schema,
+        wanted: &[Wanted],
+        late: &Late,
+    ) -> Result<Selection, Error> {
         let all = crate::names::positions(schema.fields().iter().map(|field| field.name().as_str()));
         let indices = wanted
             .iter()
@@ -64,7 +72,7 @@ impl Selection {
                 read_as: wanted.read_as,
             })
             .collect();
-        Ok(Selection { file: file.to_owned(), columns, fields })
+        Ok(Selection { file: file.to_owned(), columns, fields, late: late.clone() })
     }
 
     /// The columns to read, in the order of the file, each once.
@@ -78,7 +86,11 @@ impl Selection {
         let converted: Vec<_> = self
             .columns
             .par_iter()
-            .map(|column| Conversion { file: &self.file, column, first_row }.run(&arrays[column.position]))
+            .map(|column| {
+                let array = &arrays[column.position];
+                self.see_rounded(column, array, first_row);
+                Conversion { file: &self.file, column, first_row }.run(array)
+            })
             .collect();
         let mut arrays = Vec::with_capacity(self.columns.len());
         let mut first_fault: Option<(usize, Error)> = None;
@@ -99,6 +111,46 @@ impl Selection {
             Some((_, error)) => Err(error),
             None => Ok(arrays),
         }
+    }
+}
+
+impl Selection {
+    /// Takes note of a column of whole numbers some of which a double rounds.
+    fn see_rounded(&self, column: &Column, array: &ArrayRef, first_row: u64) {
+        let is_number = column.read_as == ReadAs::Number;
+        if is_number && has_rounded(array) && !self.late.has(Oddity::Rounded, &column.name) {
+            self.late.add(Oddity::Rounded, &column.name, first_row, "");
+        }
+    }
+}
+
+/// Whether a double rounds any of these whole numbers.
+fn has_rounded(array: &ArrayRef) -> bool {
+    /// Doubles hold every whole number up to this one.
+    const MOST: u64 = 1 << 53;
+    // Most columns hold none, which a loop over machine words shows: bits above those of
+    // 2^53 are set only in larger numbers, once negative ones are turned.
+    fn bits<T: ArrowPrimitiveType>(array: &ArrayRef, bits: impl Fn(T::Native) -> u64) -> bool {
+        array.as_primitive::<T>().values().iter().fold(0, |all, &number| all | bits(number)) >= MOST
+    }
+    match array.data_type() {
+        DataType::Int64 => {
+            bits::<Int64Type>(array, |number| (number ^ (number >> 63)).cast_unsigned())
+                && array
+                    .as_primitive::<Int64Type>()
+                    .iter()
+                    .flatten()
+                    .any(|n| n as f64 as i128 != i128::from(n))
+        }
+        DataType::UInt64 => {
+            bits::<UInt64Type>(array, |number| number)
+                && array
+                    .as_primitive::<UInt64Type>()
+                    .iter()
+                    .flatten()
+                    .any(|n| n as f64 as u128 != u128::from(n))
+        }
+        _ => false,
     }
 }
 

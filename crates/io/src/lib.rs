@@ -58,6 +58,7 @@
 //! - Lines before the header and after the last row, and a header of two or three
 //!   records, are recognised where nothing else makes sense of the file. Each of these is
 //!   a [`Note`].
+//! - What the beginning of a file does not show, passes note ([`Source::late_notes`]).
 //! - An empty cell is missing, and so is one that holds `NA`, `N/A`, `#N/A`, `NaN`,
 //!   `NULL`, `None` or `?`, in capitals or not. Quoted text never means a missing
 //!   cell.
@@ -97,6 +98,7 @@ mod input_reader;
 mod ipc;
 mod ipc_writer;
 mod kept;
+mod late;
 mod location;
 mod memory;
 mod names;
@@ -114,7 +116,7 @@ mod spool;
 mod stamp;
 mod text;
 
-pub use atomic::{AtomicFile, Guard, remove_unfinished_files};
+pub use atomic::{AtomicFile, Guard, open_without_link, remove_unfinished_files};
 pub use container::{Container, ContainerError};
 pub use digest::FileDigest;
 pub use error::Error;

@@ -15,7 +15,9 @@ use rayon::prelude::*;
 use crate::columns::{self, Selection};
 use crate::error::Error;
 use crate::input::Input;
+use crate::late::Late;
 use crate::location::{Location, Place};
+use crate::note::Note;
 use crate::part::{Begun, Opened, Part, PartScan, Piece, Request};
 
 /// Rows handed over at a time, at most.
@@ -84,6 +86,7 @@ pub(crate) struct BatchTable {
     /// The row after the last of each batch.
     ends: Arc<[u64]>,
     n_rows: u64,
+    late: Late,
 }
 
 impl BatchTable {
@@ -97,7 +100,8 @@ impl BatchTable {
         let n_bytes = 8 * n_rows * schema.fields().len() as u64;
         let columns = columns::raw_columns(&schema);
         let input = Input::in_memory(name, n_bytes);
-        let part = Box::new(BatchTable { input, schema, batches: batches.into(), ends: ends.into(), n_rows });
+        let (batches, ends) = (batches.into(), ends.into());
+        let part = Box::new(BatchTable { input, schema, batches, ends, n_rows, late: Late::default() });
         Opened { part, columns, has_rows: n_rows > 0 }
     }
 }
@@ -108,6 +112,7 @@ pub(crate) struct NumberTable {
     input: Input,
     schema: SchemaRef,
     numbers: Arc<dyn Numbers>,
+    late: Late,
 }
 
 impl NumberTable {
@@ -119,7 +124,12 @@ impl NumberTable {
         Opened {
             columns: columns::raw_columns(&schema),
             has_rows: numbers.n_rows() > 0,
-            part: Box::new(NumberTable { input: Input::in_memory(name, n_bytes), schema, numbers }),
+            part: Box::new(NumberTable {
+                input: Input::in_memory(name, n_bytes),
+                schema,
+                numbers,
+                late: Late::default(),
+            }),
         }
     }
 }
@@ -142,7 +152,7 @@ impl Part for BatchTable {
     }
 
     fn scan(&self, request: &Request<'_>) -> Result<Begun, Error> {
-        let selection = Selection::new(self.input.name(), &self.schema, request.wanted)?;
+        let selection = Selection::new(self.input.name(), &self.schema, request.wanted, &self.late)?;
         let n_skipped = request.skip_rows.min(self.n_rows);
         let scan = Blocks {
             table: self.clone(),
@@ -157,6 +167,10 @@ impl Part for BatchTable {
 
     fn scan_overhead(&self, wanted: &[Wanted]) -> u64 {
         8 * (BLOCK_ROWS * wanted.len()) as u64
+    }
+
+    fn late_notes(&self) -> Vec<Note> {
+        self.late.rounded(self.input.name())
     }
 }
 
@@ -182,7 +196,7 @@ impl Part for NumberTable {
         let n_skipped = request.skip_rows.min(n_rows);
         let scan = Blocks {
             table: self.clone(),
-            selection: Selection::new(self.input.name(), &self.schema, request.wanted)?,
+            selection: Selection::new(self.input.name(), &self.schema, request.wanted, &self.late)?,
             block_rows: request.batch_rows.clamp(1, BLOCK_ROWS),
             next_row: n_skipped,
             n_rows,
@@ -193,6 +207,10 @@ impl Part for NumberTable {
 
     fn scan_overhead(&self, wanted: &[Wanted]) -> u64 {
         8 * (BLOCK_ROWS * wanted.len()) as u64
+    }
+
+    fn late_notes(&self) -> Vec<Note> {
+        self.late.rounded(self.input.name())
     }
 
     fn numbers(&self) -> Option<&dyn Numbers> {

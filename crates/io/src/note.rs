@@ -82,6 +82,15 @@ pub enum Note {
         /// What the cell holds.
         text: String,
     },
+    /// Cells stand between quotes that are none in this file.
+    OtherQuotes {
+        /// The first such record.
+        at: Location,
+        /// The column.
+        column: String,
+        /// What the cell holds.
+        text: String,
+    },
     /// A column of numbers holds a few texts, so it is read as text.
     TextAmongNumbers {
         /// The first such record.

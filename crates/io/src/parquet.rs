@@ -20,6 +20,7 @@ use crate::columns::{self, Selection, guarded};
 use crate::error::Error;
 use crate::input::Input;
 use crate::input_reader::InputReader;
+use crate::late::Late;
 use crate::location::{Location, Place};
 use crate::note::Note;
 use crate::part::{Begun, Opened, Part, PartScan, Piece, Request};
@@ -40,6 +41,7 @@ pub(crate) struct ParquetFile {
     input: Input,
     metadata: ArrowReaderMetadata,
     n_rows: u64,
+    late: Late,
 }
 
 impl ParquetFile {
@@ -54,12 +56,14 @@ impl ParquetFile {
         let n_rows = metadata.metadata().file_metadata().num_rows();
         let n_rows = u64::try_from(n_rows).map_err(|_| failed(format!("it claims to have {n_rows} rows")))?;
         check_counts(&metadata, n_rows).map_err(failed)?;
+        let n_notes = notes.len();
         for column in columns_of_large_integers(&metadata) {
             notes.push(Note::LargeIntegers { file: input.name().to_owned(), column });
         }
+        let late = Late::after(&notes[n_notes..]);
         Ok(Opened {
             columns: columns::raw_columns(metadata.schema()),
-            part: Box::new(ParquetFile { input, metadata, n_rows }),
+            part: Box::new(ParquetFile { input, metadata, n_rows, late }),
             has_rows: n_rows > 0,
         })
     }
@@ -171,7 +175,7 @@ impl Part for ParquetFile {
     }
 
     fn scan(&self, request: &Request<'_>) -> Result<Begun, Error> {
-        let selection = Selection::new(self.input.name(), self.schema(), request.wanted)?;
+        let selection = Selection::new(self.input.name(), self.schema(), request.wanted, &self.late)?;
         let n_skipped = request.skip_rows.min(self.n_rows);
         let file = self.input.open()?;
         let shares = self
@@ -187,12 +191,16 @@ impl Part for ParquetFile {
     }
 
     fn scan_overhead(&self, wanted: &[Wanted]) -> u64 {
-        let Ok(selection) = Selection::new(self.input.name(), self.schema(), wanted) else {
+        let Ok(selection) = Selection::new(self.input.name(), self.schema(), wanted, &self.late) else {
             return 0;
         };
         // A page as it is on disk and decompressed, and a dictionary.
         let sizes = self.sizes(u64::max);
         selection.fields().iter().map(|&field| 3 * sizes[field].min(PAGE_BYTES)).sum()
+    }
+
+    fn late_notes(&self) -> Vec<Note> {
+        self.late.rounded(self.input.name())
     }
 }
 

@@ -42,6 +42,11 @@ pub(crate) trait Part: Debug + Send + Sync {
     /// An upper estimate of the bytes that a pass holds besides its pieces.
     fn scan_overhead(&self, wanted: &[Wanted]) -> u64;
 
+    /// What passes have noticed beyond what was noted when the file was opened.
+    fn late_notes(&self) -> Vec<Note> {
+        Vec::new()
+    }
+
     /// The numbers themselves, if the table is in memory and holds nothing else.
     fn numbers(&self) -> Option<&dyn Numbers> {
         None

@@ -78,16 +78,22 @@ pub struct Sink {
 impl Sink {
     /// Begins a table with the given columns.
     pub fn create(destination: &Destination, format: Format, schema: SchemaRef) -> Result<Sink, Error> {
-        let (name, output) = match destination {
+        match destination {
             Destination::Stdout => {
                 let stdout = BufWriter::with_capacity(64 << 10, io::stdout());
-                ("standard output".to_owned(), Output::Stdout(stdout))
+                Sink::to("standard output".to_owned(), Output::Stdout(stdout), format, schema)
             }
-            Destination::File(path) => {
-                let file = AtomicFile::create(path)?;
-                (path.display().to_string(), Output::File(file))
-            }
-        };
+            Destination::File(path) => Sink::to_file(AtomicFile::create(path)?, format, schema),
+        }
+    }
+
+    /// Begins a table in a file, which appears when the table is complete.
+    pub fn to_file(file: AtomicFile, format: Format, schema: SchemaRef) -> Result<Sink, Error> {
+        Sink::to(file.name().to_owned(), Output::File(file), format, schema)
+    }
+
+    fn to(name: String, output: Output, format: Format, schema: SchemaRef) -> Result<Sink, Error> {
+        let is_stream = matches!(output, Output::Stdout(_));
         let encoder = match format {
             Format::Csv => CsvWriter::new(output, &schema, false).map(Encoder::Csv),
             Format::SafeCsv => CsvWriter::new(output, &schema, true).map(Encoder::Csv),
@@ -99,10 +105,7 @@ impl Sink {
                 let builder = WriterBuilder::new().with_explicit_nulls(true);
                 Ok(Encoder::Ndjson(builder.build::<_, LineDelimited>(output)))
             }
-            Format::Arrow => {
-                let is_stream = *destination == Destination::Stdout;
-                IpcWriter::new(output, &schema, is_stream).map(Encoder::Arrow)
-            }
+            Format::Arrow => IpcWriter::new(output, &schema, is_stream).map(Encoder::Arrow),
             Format::Npy => NpyWriter::new(output, &schema).map(Encoder::Npy),
             Format::Parquet => {
                 ArrowWriter::try_new(output, SchemaRef::clone(&schema), Some(properties(&schema)))

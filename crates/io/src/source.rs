@@ -160,9 +160,16 @@ impl Source {
         &self.schema
     }
 
-    /// What the user should be told about the files.
+    /// What the user should be told about the files, found when they were opened.
     pub fn notes(&self) -> &[Note] {
         &self.notes
+    }
+
+    /// What the user should be told besides: what passes have found so far beyond the
+    /// beginning of a text, which is all that opening reads, or among the numbers of a
+    /// typed file. Slow if there is anything, since lines are counted.
+    pub fn late_notes(&self) -> Vec<Note> {
+        self.parts.iter().flat_map(|part| part.late_notes()).collect()
     }
 
     /// The files as the user named them; standard input is `standard input`.

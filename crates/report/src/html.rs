@@ -6,7 +6,7 @@ use arrow_array::{Array, RecordBatch};
 use arrow_cast::display::array_value_to_string;
 use arrow_schema::DataType;
 use dshap_draw::Figure;
-use dshap_words::significant;
+use dshap_words::{is_hidden, significant};
 use std::fmt::Write;
 
 /// Longest text shown in a cell, in characters.
@@ -27,10 +27,7 @@ pub(crate) fn escaped(text: &str) -> String {
             '"' => safe.push_str("&quot;"),
             '\'' => safe.push_str("&#39;"),
             '\n' | '\t' => safe.push(' '),
-            '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}' | '\u{200e}' | '\u{200f}' => {
-                let _ = write!(safe, "\\u{{{:x}}}", c as u32);
-            }
-            c if c.is_control() => {
+            c if is_hidden(c) => {
                 let _ = write!(safe, "\\u{{{:x}}}", c as u32);
             }
             c => safe.push(c),
@@ -177,10 +174,11 @@ mod tests {
 
     #[test]
     fn nothing_of_a_table_becomes_markup() {
-        let rows = [vec![Cell::text("<script>alert(1)</script>"), Cell::text("\"' onload=\u{202e}x")]];
+        let rows = [vec![Cell::text("<script>alert(1)</script>"), Cell::text("\"' onload=\u{202e}x\u{61c}")]];
         let html = table("a <b>", &["<i>", "b"], &rows);
         assert!(!html.contains("<script") && !html.contains("<i>") && !html.contains("<b>"), "{html}");
         assert!(!html.contains("\u{202e}") && html.contains("\\u{202e}"), "{html}");
+        assert!(!html.contains("\u{61c}") && html.contains("\\u{61c}"), "{html}");
     }
 
     #[test]

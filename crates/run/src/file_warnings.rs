@@ -11,8 +11,8 @@ use std::path::Path;
 /// What readers noticed, and files that are both points and reference.
 pub(crate) fn of_sources(points: &Source, reference: Option<&Source>) -> Vec<Warning> {
     let sources = reference.into_iter().chain([points]);
-    let mut warnings: Vec<Warning> =
-        sources.flat_map(|source| source.notes()).cloned().map(Warning::Reader).collect();
+    let notes = |source: &Source| [source.notes(), &source.late_notes()].concat();
+    let mut warnings: Vec<Warning> = sources.flat_map(notes).map(Warning::Reader).collect();
     let shared = reference.and_then(|reference| shared_file(points, reference));
     warnings.extend(shared.map(|file| Warning::PointsAreReference { file }));
     warnings

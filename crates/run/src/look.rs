@@ -183,7 +183,8 @@ fn look_at(source: &Source, given: &Given, most_rows: Option<u64>) -> Result<Loo
         task,
         columns: columns.iter().zip(&roles).zip(&cells).map(looked).collect(),
         warnings: {
-            let notes = source.notes().iter().cloned().map(Warning::Reader);
+            // All rows have been read by now.
+            let notes = [source.notes(), &source.late_notes()].concat().into_iter().map(Warning::Reader);
             let mut warnings: Vec<Warning> = notes.filter(|note| !aside.explains(note)).collect();
             warnings.extend(aside.warning());
             warnings

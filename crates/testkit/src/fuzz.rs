@@ -1,7 +1,7 @@
 //! Random attacks for as long as is asked for, each known by a number.
 //!
 //! `DSHAP_FUZZ_SECONDS` says how long each target is attacked, `DSHAP_FUZZ_SEED` repeats
-//! one attack. A finding becomes a seed in `testdata/fuzz/seeds.txt`, which is tried first
+//! one attack, and with `DSHAP_FUZZ_FRESH` each run makes other attacks. A finding becomes a seed in `testdata/fuzz/seeds.txt`, which is tried first
 //! from then on, and a test of its own.
 
 use rand::RngExt;
@@ -28,11 +28,11 @@ pub fn fuzz(target: &str, mut attack: impl FnMut(&mut Attack)) {
     }
     let limit = Duration::from_secs_f64(number("DSHAP_FUZZ_SECONDS").unwrap_or(SECONDS));
     let kept = KEPT.lines().filter_map(|line| line.strip_prefix(target)?.trim().parse::<u64>().ok());
-    // Each run of an hour tries others.
-    let first = match limit > Duration::from_secs(60) {
-        true => std::time::SystemTime::UNIX_EPOCH.elapsed().map_or(0, |now| now.as_secs() << 20),
-        false => 0,
+    let first = match std::env::var_os("DSHAP_FUZZ_FRESH") {
+        Some(_) => fresh_seed(),
+        None => 0,
     };
+    println!("{target}: seeds from {first} on");
     let begun = Instant::now();
     let mut n_attacks = 0_u64;
     for seed in kept.chain(first..) {
@@ -48,6 +48,12 @@ pub fn fuzz(target: &str, mut attack: impl FnMut(&mut Attack)) {
     }
     println!("{target}: {n_attacks} attacks");
     assert!(n_attacks > 0, "no attack was made");
+}
+
+/// The first seed of a run that makes other attacks than earlier runs: a million for each
+/// second. `DSHAP_FUZZ_SEED` is read as a double, which holds it.
+fn fresh_seed() -> u64 {
+    std::time::SystemTime::UNIX_EPOCH.elapsed().map_or(0, |now| now.as_secs() << 20)
 }
 
 /// A source of malice.
@@ -118,5 +124,19 @@ impl Attack {
             }
         }
         bytes
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_fresh_seed_is_new_and_can_be_repeated() {
+        let seed = fresh_seed();
+        assert!(seed > 1_700_000_000 << 20, "{seed}");
+        assert_eq!(seed.to_string().parse::<f64>().expect("a number") as u64, seed);
+        std::thread::sleep(Duration::from_millis(1100));
+        assert!(fresh_seed() >= seed + (1 << 20), "a million attacks a second");
     }
 }

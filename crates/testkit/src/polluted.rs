@@ -62,6 +62,61 @@ pub fn polluted() -> Vec<Polluted> {
     files
 }
 
+/// Files whose pollution comes after all that a reader may look at first: more than 10 000
+/// clean rows and more than 256 KiB.
+pub fn polluted_late() -> Vec<Polluted> {
+    const N: usize = 20_000;
+    let row = |i: usize| {
+        vec![format!("{i}"), ["red", "deep blue", "green"][i % 3].into(), format!("{}.25", i % 97)]
+    };
+    let meant = table(&["id", "colour", "weight"], (0..N).map(row).collect());
+    let records = cells(&meant, CLEAN);
+    let mut files = Vec::new();
+    let mut add = |name: &str, change: &dyn Fn(&mut Vec<Vec<String>>)| {
+        let mut changed = records.clone();
+        change(&mut changed);
+        let bytes: Vec<u8> = joined(&changed, CLEAN).into();
+        assert!(bytes.len() > 256 << 10, "the pollution comes late");
+        files.push(Polluted { name: format!("late_{name}"), bytes, meant: meant.clone() });
+    };
+    add("clean", &|_| {});
+    for at in [N - 1, N - 700] {
+        let with = |cell: &str| {
+            let cell = cell.to_owned();
+            move |records: &mut Vec<Vec<String>>| records[at][1] = cell.clone()
+        };
+        add(&format!("quote_extra_middle_{at}"), &with("re\"d"));
+        add(&format!("quote_extra_last_{at}"), &with("red\""));
+        add(&format!("quote_extra_first_{at}"), &with("\"red"));
+        add(&format!("quote_closed_early_{at}"), &with("\"re\"d"));
+        add(&format!("quote_backslash_{at}"), &with("\"says \\\"red\\\"\""));
+        add(&format!("delimiter_extra_{at}"), &with("re,d"));
+        add(&format!("line_end_extra_{at}"), &with("re\nd"));
+        let of_weight = |cell: &str| {
+            let cell = cell.to_owned();
+            move |records: &mut Vec<Vec<String>>| records[at][2] = cell.clone()
+        };
+        add(&format!("number_word_{at}"), &of_weight("unknown"));
+        add(&format!("number_unit_{at}"), &of_weight("5 kg"));
+        add(&format!("number_quote_{at}"), &of_weight("5\"6"));
+        add(&format!("delimiter_missing_{at}"), &|records| drop(records[at].pop()));
+        let inserted = |line: &str| {
+            let line = line.to_owned();
+            move |records: &mut Vec<Vec<String>>| records.insert(at, vec![line.clone()])
+        };
+        add(&format!("between_comment_{at}"), &inserted("# a remark"));
+        add(&format!("between_header_{at}"), &inserted("id,colour,weight"));
+    }
+    for (name, quote) in [("single", "'"), ("backtick", "`")] {
+        add(&format!("other_quotes_{name}"), &|records| {
+            for cells in &mut records[N - 50..] {
+                cells[1] = format!("{quote}{}{quote}", cells[1]);
+            }
+        });
+    }
+    files
+}
+
 /// Numbers first and last, text with delimiters, quotes and line ends between.
 fn numbers_last() -> Meant {
     let names = ["id", "name", "price", "remark", "stock"];
@@ -302,7 +357,9 @@ fn around(meant: &Meant, add: &mut Add<'_>) {
         add(format!("preamble_{name}"), format!("{text}{clean}").into());
         add(format!("footer_{name}"), format!("{clean}{text}").into());
         add(format!("preamble_and_footer_{name}"), format!("{text}{clean}{text}").into());
-        add(format!("preamble_{name}_crlf"), format!("{text}{clean}").replace('\n', "\r\n").into());
+        // Line ends within cells stay what they are.
+        let crlf = written(meant, Style { line_end: "\r\n", ..CLEAN });
+        add(format!("preamble_{name}_crlf"), format!("{}{crlf}", text.replace('\n', "\r\n")).into());
     }
     let records = cells(meant, CLEAN);
     for row in [1, 2, records.len() / 2] {

@@ -6,7 +6,7 @@ use crate::runs::{Finished, number_of};
 use crate::wire::{ResultView, RunRequest};
 use arrow_schema::DataType;
 use arrow_select::concat::concat_batches;
-use dshap_io::{AtomicFile, Destination, Format, ScanOptions, Sink, Source};
+use dshap_io::{AtomicFile, Format, ScanOptions, Sink, Source};
 use dshap_table::{ReadAs, Wanted};
 use serde::{Deserialize, Serialize};
 use std::io::Write;
@@ -27,15 +27,20 @@ const VALUES: &str = "values.parquet";
 const REPORT: &str = "report.html";
 
 /// Writes a run; the document comes last, so a folder with one is complete.
+///
+/// The user named none of these files, so links are replaced and not followed.
 pub(crate) fn save(folder: &Path, request: &RunRequest, finished: &Finished) -> Result<(), String> {
     let failed = |error: dshap_io::Error| Problem::from(error).error;
+    if std::fs::symlink_metadata(folder).is_ok_and(|found| found.is_symlink()) {
+        return Err(format!("`{}` is a link", folder.display()));
+    }
     std::fs::create_dir_all(folder).map_err(|error| error.to_string())?;
     let rows = finished.rows.all();
-    let to = Destination::File(folder.join(VALUES));
-    let mut sink = Sink::create(&to, Format::Parquet, rows.schema()).map_err(failed)?;
+    let values = AtomicFile::in_place_of(&folder.join(VALUES)).map_err(failed)?;
+    let mut sink = Sink::to_file(values, Format::Parquet, rows.schema()).map_err(failed)?;
     sink.write(rows).and_then(|()| sink.finish()).map_err(failed)?;
     let write = |name: &str, text: &str| {
-        let mut file = AtomicFile::create(&folder.join(name)).map_err(failed)?;
+        let mut file = AtomicFile::in_place_of(&folder.join(name)).map_err(failed)?;
         file.write_all(text.as_bytes()).map_err(|error| error.to_string())?;
         file.commit().map_err(failed)
     };
@@ -134,7 +139,28 @@ mod tests {
             game: OnceLock::new(),
             seconds: 1.5,
         };
+        #[cfg(unix)]
+        {
+            use std::os::unix::fs::symlink;
+            let path = |name: &str| folder.path().join(name);
+            std::fs::write(path("thesis.txt"), "the only copy").expect("written");
+            std::fs::create_dir(path("run-7")).expect("a folder");
+            for name in [DOCUMENT, VALUES, REPORT] {
+                symlink("../thesis.txt", path("run-7").join(name)).expect("links");
+            }
+            std::fs::create_dir(path("elsewhere")).expect("a folder");
+            symlink("elsewhere", path("run-9")).expect("links");
+            let refused = save(&path("run-9"), &request, &finished).expect_err("a link");
+            assert!(refused.ends_with("is a link"), "{refused}");
+            assert_eq!(std::fs::read_dir(path("elsewhere")).expect("is there").count(), 0);
+            std::fs::remove_file(path("run-9")).expect("removed");
+        }
         save(&folder.path().join("run-7"), &request, &finished).expect("written");
+        #[cfg(unix)]
+        {
+            let thesis = std::fs::read_to_string(folder.path().join("thesis.txt")).expect("is there");
+            assert_eq!(thesis, "the only copy");
+        }
         std::fs::create_dir(folder.path().join("run-8")).expect("an incomplete run");
         let loaded = load_all(folder.path());
         let [(7, same_request, again)] = loaded.as_slice() else { panic!("one run: {}", loaded.len()) };

@@ -239,7 +239,7 @@ impl Store {
 /// The last part of a name that a browser sends, if a file can have it.
 fn upload_name(given: &str) -> Result<String, Problem> {
     let name = given.rsplit(['/', '\\']).next().unwrap_or_default().trim();
-    let is_odd = |c: char| c.is_control() || ":*?[]\"<>|\u{202e}".contains(c);
+    let is_odd = |c: char| dshap_words::is_hidden(c) || ":*?[]\"<>|".contains(c);
     let name: String = name.chars().map(|c| if is_odd(c) { '_' } else { c }).collect();
     if name.is_empty() || name.starts_with('.') || name.len() > LONGEST_NAME {
         return Err(Problem::bad(format!("a file cannot be called `{name}`"))

@@ -26,6 +26,7 @@ pub fn experiment_hint(error: &Error, speech: &dyn Speech) -> Option<String> {
     Some(match error {
         Error::OtherRun { .. } | Error::OtherData { .. } | Error::NotAFolder { .. } => other_folder(),
         Error::NoRecord { file, .. } => format!("{}, or move `{file}` away", other_folder()),
+        Error::Link { file } => format!("remove `{file}`, or {}", other_folder()),
         Error::Damaged { file, .. } => format!("repair the line, or move `{file}` away to start again"),
         Error::MoreThanAsked { .. } => format!(
             "ask for at least as many {} as it holds, or {}",
@@ -99,6 +100,7 @@ mod tests {
             Error::MoreThanAsked { file: file(), line: 3, found: "a,1".into() },
             Error::NoNumber { row: "fig2.csv,NaN".into(), reason: reason() },
             Error::NotAFolder { file: file() },
+            Error::Link { file: file() },
             Error::NoUse {
                 experiment: "fig2.csv",
                 option: ExperimentOption::Seed,

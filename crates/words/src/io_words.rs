@@ -2,7 +2,7 @@
 
 use crate::Speech;
 use crate::listing::listed;
-use crate::table_words::leave_out_or_convert;
+use crate::table_words::{leave_out_or_convert, numbers_as_names};
 use dshap_io::{ContainerError, Error, JsonFault, LooksLike, NoRowsIn, Resembles, Unsupported};
 use dshap_table::{Kind, ReadAs};
 use std::io;
@@ -83,9 +83,7 @@ pub fn io_hint(error: &Error, speech: &dyn Speech) -> Option<String> {
              can be read from Parquet or NPY"
                 .into()
         }
-        Error::DuplicateColumn { name, .. } if name.parse::<f64>().is_ok() => {
-            format!("names are numbers; if the file has no header, give {}", speech.option("no_header"))
-        }
+        Error::DuplicateColumn { name, .. } if name.parse::<f64>().is_ok() => numbers_as_names(speech),
         Error::DuplicateColumn { .. } => "give each column a different name".into(),
         Error::ColumnsDiffer { .. } => {
             "all files of one table need the same column names, in any order".into()

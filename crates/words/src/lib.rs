@@ -15,6 +15,7 @@
 //! | `explain_words.rs` | `dshap-models`: why a row is worth what it is worth |
 //! | `numbers.rs` | numbers to a few digits, counts of things |
 //! | `owners_words.rs` | `dshap-models`: owners, payouts and receipts |
+//! | `visible.rs` | characters that are shown as escapes |
 //! | `experiment_words.rs` | `dshap-experiments`, with the feature `experiments` |
 
 mod cleaning_words;
@@ -35,6 +36,7 @@ mod table_words;
 #[cfg(test)]
 mod test_speech;
 mod trial_words;
+mod visible;
 
 pub use cleaning_words::{clean_action, clean_flagged, clean_reason, clean_verdict, percent};
 pub use core_words::{core_error, core_hint, core_warning};
@@ -49,6 +51,7 @@ pub use owners_words::{difference, share_of_draws};
 pub use speech::{Speech, in_shell};
 pub use table_words::{table_error, table_error_at, table_hint};
 pub use trial_words::{comparison_verdict, evaluation_verdict};
+pub use visible::{is_hidden, visible, visible_lines};
 
 use dshap_models::{Error, Warning};
 use shortened::shortened;

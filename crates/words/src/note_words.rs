@@ -49,6 +49,10 @@ pub fn io_note(note: &Note, speech: &dyn Speech) -> String {
         Note::StrayQuote { at, column, text } => {
             format!("{at}, column `{column}` holds `{text}`, where the quote is read as part of the text")
         }
+        Note::OtherQuotes { at, column, text } => format!(
+            "{at}, column `{column}` holds `{text}`, where the quotes are read as part of the text; cells of this \
+             file are not quoted by them"
+        ),
         Note::TextAmongNumbers { at, column, text } => format!(
             "{at}, column `{column}` holds `{text}`; other cells are numbers, but the column is read as text"
         ),
@@ -130,6 +134,11 @@ mod tests {
             (
                 Note::StrayQuote { at: at.clone(), column: column(), text: "x\"y".into() },
                 "`a.csv` line 2, column `a` holds `x\"y`, where the quote is read as part of the text",
+            ),
+            (
+                Note::OtherQuotes { at: at.clone(), column: column(), text: "'x'".into() },
+                "`a.csv` line 2, column `a` holds `'x'`, where the quotes are read as part of the text; cells of \
+                 this file are not quoted by them",
             ),
             (
                 Note::TextAmongNumbers { at, column: column(), text: "3x".into() },

@@ -53,8 +53,13 @@ pub fn table_error_at(at: Option<&Location>, error: &Error, speech: &dyn Speech)
 pub fn table_hint(error: &Error, speech: &dyn Speech) -> Option<String> {
     Some(match error {
         Error::NoSuchColumn { name, available } => {
-            let suggestion = closest(name, available.iter().map(String::as_str))?;
-            format!("did you mean `{suggestion}`?")
+            match closest(name, available.iter().map(String::as_str)) {
+                Some(suggestion) if !are_numbers(&[suggestion.to_owned()]) => {
+                    format!("did you mean `{suggestion}`?")
+                }
+                _ if are_numbers(available) => numbers_as_names(speech),
+                suggestion => format!("did you mean `{}`?", suggestion?),
+            }
         }
         Error::TwoRoles { name, .. } => format!("name `{name}` only once"),
         // Most methods for a target refuse a density, so its own method is named, too.
@@ -111,6 +116,17 @@ pub fn table_hint(error: &Error, speech: &dyn Speech) -> Option<String> {
         Error::AllMissing { name } => speech.leave_out(name),
         _ => return None,
     })
+}
+
+/// Whether names look like the first row of a table: nearly all are numbers.
+fn are_numbers(names: &[String]) -> bool {
+    let n_numbers = names.iter().filter(|name| name.trim().parse::<f64>().is_ok()).count();
+    n_numbers > 0 && 4 * n_numbers >= 3 * names.len()
+}
+
+/// What to do about a table whose first row was read as its header.
+pub(crate) fn numbers_as_names(speech: &dyn Speech) -> String {
+    format!("names are numbers; if the file has no header, give {}", speech.option("no_header"))
 }
 
 /// What to do about a column whose cells are not numbers.

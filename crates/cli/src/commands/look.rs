@@ -81,7 +81,9 @@ fn text(look: &Look, args: &LookArgs) -> String {
     let (n_rows, n_columns) = (counted(look.n_rows, "row"), counted(look.columns.len() as u64, "column"));
     let mut text = format!("{n_rows}, {n_columns}{}\n\n", task.unwrap_or_default());
     let header = ["column", "type", "role", "missing", "different", "range or examples"].map(String::from);
-    let rows: Vec<[String; 6]> = std::iter::once(header).chain(look.columns.iter().map(row)).collect();
+    let shown = |cells: [String; 6]| cells.map(|cell| dshap_words::visible(&cell));
+    let rows: Vec<[String; 6]> =
+        std::iter::once(header).chain(look.columns.iter().map(row)).map(shown).collect();
     text += &columns(&rows);
     let problems = problems(look);
     text += &match problems.len() {

@@ -67,6 +67,83 @@ fn a_killed_run_leaves_the_old_output_or_the_new_one() {
     assert_eq!(folder.files(), ["old", "out.csv", "t.csv"]);
 }
 
+/// An update replaces the valuer that it reads; owners write JSON.
+#[test]
+fn a_killed_update_or_game_leaves_the_old_file_or_the_new_one() {
+    let teams: String = many_rows(20_000)
+        .lines()
+        .enumerate()
+        .map(|(i, line)| if i == 0 { format!("team,{line}\n") } else { format!("t{},{line}\n", i % 7) })
+        .collect();
+    let folder =
+        Folder::with("t.csv", many_rows(2_000)).and("more.csv", many_rows(30_000)).and("teams.csv", teams);
+    folder.stdout("dshap fit t.csv --target y -o v.dshap --quiet");
+    for (name, line) in [
+        ("v.dshap", "dshap update v.dshap more.csv -o v.dshap --quiet"),
+        ("owners.json", "dshap owners teams.csv --by team --target y --quiet -o owners.json"),
+    ] {
+        let old = if name == "v.dshap" { folder.bytes(name) } else { b"old\n".to_vec() };
+        let started = Instant::now();
+        folder.stdout(line);
+        let (whole, new) = (started.elapsed(), folder.bytes(name));
+        assert_ne!(old, new);
+        let (mut draws, mut n_old) = (draws(), 0);
+        for _ in 0..n_faults() {
+            folder.write(name, &old);
+            let mut child =
+                folder.command(line).stdin(Stdio::null()).stderr(Stdio::null()).spawn().expect("starts");
+            std::thread::sleep(whole.mul_f64(1.1 * draws.uniform()));
+            let _ = child.kill();
+            let _ = child.wait();
+            n_old += usize::from(!assert_whole(&folder, name, &old, &new, line));
+        }
+        println!(
+            "{name} killed {} times: {n_old} old files, {} new ones, none mixed",
+            n_faults(),
+            n_faults() - n_old
+        );
+    }
+    // A valuer that was left is one that can be updated.
+    folder.stdout("dshap update v.dshap more.csv -o v.dshap --quiet");
+}
+
+/// What ends midway as a device that fails does: reading goes well up to a random place, and
+/// then is an error.
+#[test]
+fn a_read_error_midway_leaves_the_old_output() {
+    use std::io::Write;
+    let text = many_rows(30_000);
+    let mut encoder = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::fast());
+    encoder.write_all(text.as_bytes()).expect("is compressed");
+    let packed = encoder.finish().expect("is compressed");
+    let folder = Folder::with("whole.csv", &text);
+    folder.stdout("dshap fit whole.csv --target y -o old.dshap --quiet");
+    let valuer = folder.bytes("old.dshap");
+    let lines = [
+        ("out.csv", "dshap value t.csv.gz --target y -o out.csv"),
+        ("new.dshap", "dshap fit t.csv.gz --target y -o new.dshap"),
+        ("old.dshap", "dshap update old.dshap t.csv.gz -o old.dshap"),
+        ("owners.json", "dshap owners t.csv.gz --by x --target y -o owners.json"),
+    ];
+    let mut draws = draws();
+    for _ in 0..n_faults() {
+        // Some of the header of the compression is there, and some of its end is missing.
+        let length = 20 + ((packed.len() - 30) as f64 * draws.uniform()) as usize;
+        folder.write("t.csv.gz", &packed[..length]);
+        for (name, line) in lines {
+            let old: &[u8] = if name == "old.dshap" { &valuer } else { b"old\n" };
+            folder.write(name, old);
+            let output = folder.output(line);
+            let stderr = String::from_utf8_lossy(&output.stderr);
+            assert_eq!(output.status.code(), Some(1), "{line}, {length} bytes: {stderr}");
+            assert!(stderr.contains("t.csv.gz"), "{line}, {length} bytes: {stderr}");
+            assert_eq!(folder.bytes(name), old, "{line}, {length} bytes");
+        }
+    }
+    println!("reading failed midway in {} runs: all ended with exit 1 and left the old file", 4 * n_faults());
+    assert!(!folder.files().iter().any(|name| name.ends_with("-part")), "{:?}", folder.files());
+}
+
 #[test]
 fn a_full_disk_is_an_error_and_leaves_the_old_output() {
     let folder = Folder::with("t.csv", many_rows(5_000));

@@ -129,6 +129,25 @@ fn slips_get_hints() {
     assert!(said("dshap value rows.csv y").contains("to predict the column `y`, write `--target y`"));
     assert!(said("dshap value rows.csv --label y").contains("named with '--target'"));
     assert!(said("dshap value rows.csv --target y --top -3").contains("'--bottom 3'"));
-    folder.write("numbers.csv", "1,1,3\n4,5,6\n7,8,9\n");
-    assert!(said("dshap value numbers.csv --target 3").contains("--no-header"));
+}
+
+/// Wherever names are numbers, whatever goes wrong first.
+#[test]
+fn a_table_without_a_header_is_suspected_by_every_command() {
+    let folder = Folder::new();
+    // A look tells its problems on standard output.
+    let said = |line: &str| folder.run(line);
+    for (header, target) in [("1,1,3", "3"), ("1,2,3", "9"), ("1.2882,-0.4,7e3", "price"), ("1,2,3,red", "y")]
+    {
+        let n_texts = header.matches("red").count();
+        let row = |i: usize| format!("{},{},{}{}\n", i, i * i % 7, i * i * i % 11, ",red".repeat(n_texts));
+        let rows: String = (0..30).map(row).collect();
+        folder.write("numbers.csv", format!("{header}\n{rows}"));
+        for command in ["value", "fit -o v.dshap", "look", "clean"] {
+            let words = said(&format!("dshap {command} numbers.csv --target {target}"));
+            assert!(words.contains("--no-header"), "{command} {header}: {words}");
+        }
+    }
+    folder.write("years.csv", "country,1990,weight\nA,1,2\nB,3,4\n");
+    assert!(!said("dshap value years.csv --target price").contains("--no-header"));
 }

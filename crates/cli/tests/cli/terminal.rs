@@ -1,6 +1,6 @@
 //! What a person sees on a terminal, given one by `script`.
 
-use crate::common::{Folder, goods, many_rows};
+use crate::common::{Folder, goods, goods_with, many_rows};
 use std::process::Command;
 
 /// The screen after `dshap ARGS` on a terminal without colour; nothing where there is no `script`.
@@ -74,4 +74,20 @@ fn payouts_are_shown_to_the_last_unit() {
     let folder = Folder::with("owners.csv", "owner,rows,shapley,stderr\nacme,3,2,0.1\nbolt,4,1,0.1\n");
     let Some(screen) = on_a_terminal(&folder, "payout owners.csv --budget 100000 --quiet") else { return };
     assert!(screen.contains("66666.67") && screen.contains("33333.33"), "{screen}");
+}
+
+/// Neither a heading nor a cell reaches a terminal as it is.
+#[test]
+fn hidden_characters_are_shown_as_escapes() {
+    let rows = goods_with("s\u{202e}ku,", |row| format!("A\u{1b}[31m\u{2066}{row},"));
+    let folder = Folder::with("goods.csv", rows);
+    for args in [
+        "value goods.csv --target price --id s\u{202e}ku",
+        "value goods.csv --target price --id s\u{202e}ku --sort value",
+        "look goods.csv --target price",
+    ] {
+        let Some(screen) = on_a_terminal(&folder, args) else { return };
+        assert!(screen.contains("s\\u{202e}ku") && screen.contains("A\\u{1b}[31m\\u{2066}"), "{screen}");
+        assert!(!screen.contains(['\u{202e}', '\u{1b}', '\u{2066}']), "{screen}");
+    }
 }

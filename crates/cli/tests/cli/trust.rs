@@ -229,3 +229,24 @@ fn names_cannot_turn_the_text_around_them() {
     let block = folder.run("dshap value t.csv --target z");
     assert!(block.contains("\\u{202e}y") && !block.contains('\u{202e}'), "{block}");
 }
+
+/// The user names a folder, and somebody has placed links under the names of results.
+#[test]
+fn results_of_an_experiment_follow_no_link() {
+    let folder = Folder::with("thesis.txt", THESIS).and("empty.txt", "");
+    std::fs::create_dir(folder.path("res")).expect("makes a folder");
+    for extension in ["md", "json", "svg", "png"] {
+        symlink("../thesis.txt", folder.path(&format!("res/fig3.{extension}"))).expect("links");
+    }
+    folder.stdout("dshap experiment fig3 --quick -o res");
+    assert_eq!(folder.read("thesis.txt"), THESIS);
+    assert!(folder.read("res/fig3.md").starts_with("# "), "the summary takes the name");
+    for (folder_name, target) in [("res2", "empty.txt"), ("res3", "thesis.txt"), ("res4", "nowhere")] {
+        std::fs::create_dir(folder.path(folder_name)).expect("makes a folder");
+        symlink(format!("../{target}"), folder.path(&format!("{folder_name}/fig3.csv"))).expect("links");
+        let block = folder.run(&format!("dshap experiment fig3 --quick -o {folder_name}"));
+        assert!(block.contains("fig3.csv` is a link") && block.contains("exit 1"), "{block}");
+    }
+    assert_eq!((folder.read("thesis.txt"), folder.read("empty.txt")), (THESIS.into(), String::new()));
+    assert!(!folder.path("nowhere").exists());
+}

@@ -46,6 +46,11 @@ fn error(found: &[f64], expected: &[f64]) -> f64 {
     found.iter().zip(expected).map(|(a, b)| (a - b).abs() / size).fold(0.0, f64::max)
 }
 
+/// Digits that agree, at most 15: as `testdata/hard_designs_peers.py` prints them of others.
+fn digits(error: f64) -> f64 {
+    (-error.log10()).clamp(0.0, 15.0)
+}
+
 /// Distances by one Householder factorisation of the table as a whole.
 fn householder_distances(design: &Design) -> Vec<f64> {
     let (n, p) = (design.x.nrows(), design.x.ncols());
@@ -70,7 +75,7 @@ fn householder_distances(design: &Design) -> Vec<f64> {
 
 #[test]
 fn hard_designs_keep_the_digits_that_householder_keeps() {
-    println!("{:52} condition  digits  distance  Householder  noise     value", "");
+    println!("{:52} condition  digits  distance  Householder  noise     value     digits of coef, noise", "");
     for design in designs() {
         let Design { family, case, .. } = &design;
         let fit = design.fit();
@@ -100,9 +105,11 @@ fn hard_designs_keep_the_digits_that_householder_keeps() {
             .collect();
         let of_value = error(&found, &expected);
         println!(
-            "{family:52} {:9.0e} {:5}     {of_distance:8.0e}  {of_householder:8.0e}  {of_noise:8.0e}  {of_value:8.0e}",
+            "{family:52} {:9.0e} {:5}     {of_distance:8.0e}  {of_householder:8.0e}  {of_noise:8.0e}  {of_value:8.0e}  {:4.1} {:4.1}",
             fit.condition(),
-            fit.digits()
+            fit.digits(),
+            digits(of_coef),
+            digits(of_noise),
         );
 
         let promised = 10_f64.powi(-(fit.digits() as i32));

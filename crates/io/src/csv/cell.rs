@@ -85,12 +85,17 @@ fn number_with_comma(cell: &[u8]) -> Number {
     }
 }
 
+/// Whether a whole number may have been rounded to `value`: doubles hold every whole
+/// number up to 2^53.
+#[inline]
+pub(crate) fn may_be_rounded(value: f64) -> bool {
+    value.abs() >= (1_u64 << 53) as f64
+}
+
 /// Whether a cell is a whole number that was rounded to `value`.
 #[inline]
 pub(crate) fn is_rounded(cell: &[u8], value: f64) -> bool {
-    /// Doubles hold every whole number up to this one.
-    const MOST: f64 = (1_u64 << 53) as f64;
-    value.abs() >= MOST && {
+    may_be_rounded(value) && {
         let text = std::str::from_utf8(cell.trim_ascii()).unwrap_or_default();
         text.parse::<i128>().is_ok_and(|exact| exact != value as i128)
     }

@@ -1,9 +1,12 @@
 //! From the text of a chunk to columns.
 
+use std::sync::Arc;
+
 use dshap_table::{ReadAs, spelled};
 
 use super::cell::{self, Boolean, Number};
-use super::split::{Bounds, Records, has_stray_quote, unquoted};
+use super::split::{Bounds, Records, has_stray_quote, is_quoted, unquoted};
+use crate::late::{Late, Odd, OddCells, Oddity};
 use crate::text::{CellFault, ColumnBuilder, Columns, Decode, Dialect, Fault, Problem, excerpt};
 
 /// Which cells of a record are read, and how.
@@ -16,6 +19,10 @@ pub(super) struct Plan {
     pub(super) ends_in_delimiter: bool,
     /// Position in the record, for each column asked for.
     pub(super) columns: Vec<(usize, ReadAs)>,
+    /// Names of all columns.
+    pub(super) names: Arc<[String]>,
+    /// Where odd cells are noted.
+    pub(super) late: Late,
 }
 
 /// What is wrong with a record.
@@ -33,6 +40,12 @@ impl Decode for Plan {
     fn decode(&self, text: &[u8], max_rows: usize) -> Result<Columns, Fault<What>> {
         decode(text, self, max_rows)
     }
+
+    fn notice(&self, record: u64, odd: &Odd) {
+        if let Some(name) = self.names.get(odd.field) {
+            self.late.add(odd.oddity, name, record, &odd.text);
+        }
+    }
 }
 
 /// Reads at most `max_rows` records.
@@ -40,6 +53,7 @@ fn decode(text: &[u8], plan: &Plan, max_rows: usize) -> Result<Columns, Fault<Wh
     let mut records = Records::new(text, plan.dialect);
     let mut cells: Vec<Bounds> = Vec::with_capacity(plan.n_fields);
     let mut builders: Vec<ColumnBuilder> = Vec::new();
+    let mut odd = OddCells::default();
     let mut n_rows = 0;
     while n_rows < max_rows && records.next(&mut cells).is_some() {
         if let Some(field) = records.after_quote() {
@@ -66,11 +80,22 @@ fn decode(text: &[u8], plan: &Plan, max_rows: usize) -> Result<Columns, Fault<Wh
                     .map(|&(_, read_as)| ColumnBuilder::new(read_as, n_expected.min(max_rows))),
             );
         }
-        for (builder, &(field, _)) in builders.iter_mut().zip(&plan.columns) {
+        for (position, (builder, &(field, _))) in builders.iter_mut().zip(&plan.columns).enumerate() {
             let (start, end) = cells[field];
             let cell = &text[start..end];
-            if let Err(problem) = builder.push_cell(cell, plan.dialect) {
-                return Err(Fault { record: n_rows, what: What::Cell(blame(field, cell, problem, plan)) });
+            match builder.push_cell(cell, plan.dialect) {
+                Ok(Looks::Plain) => {}
+                Ok(looks) => odd_cell(&mut odd, (position, field), n_rows, cell, looks, plan.dialect),
+                Err(problem) => {
+                    let what = What::Cell(blame(field, cell, problem, plan));
+                    return Err(Fault { record: n_rows, what });
+                }
+            }
+        }
+        if records.has_stray() {
+            for (position, &(field, _)) in plan.columns.iter().enumerate() {
+                let (start, end) = cells[field];
+                odd_cell(&mut odd, (position, field), n_rows, &text[start..end], Looks::Stray, plan.dialect);
             }
         }
         n_rows += 1;
@@ -78,7 +103,64 @@ fn decode(text: &[u8], plan: &Plan, max_rows: usize) -> Result<Columns, Fault<Wh
     if n_rows == 0 {
         builders.extend(plan.columns.iter().map(|&(_, read_as)| ColumnBuilder::new(read_as, 0)));
     }
-    Ok(Columns { arrays: builders.into_iter().map(ColumnBuilder::finish).collect(), n_rows })
+    let arrays = builders.into_iter().map(ColumnBuilder::finish).collect();
+    Ok(Columns { arrays, n_rows, odd: odd.finish() })
+}
+
+/// What a look at a cell while it is read shows, at no cost. Only a cell that is not plain
+/// is looked at again.
+#[derive(Debug, Clone, Copy, PartialEq)]
+enum Looks {
+    Plain,
+    /// A number so large that a double may have rounded it.
+    Large,
+    /// Text between quotes of another kind.
+    Wrapped,
+    /// The record holds a quote in a cell that is not quoted.
+    Stray,
+}
+
+/// Takes note of a cell if it is odd. `position` is that among the columns read, `field`
+/// that among all.
+#[cold]
+fn odd_cell(
+    odd: &mut OddCells,
+    (position, field): (usize, usize),
+    record: usize,
+    cell: &[u8],
+    looks: Looks,
+    dialect: Dialect,
+) {
+    let oddity = match looks {
+        Looks::Plain => return,
+        Looks::Large => Oddity::Rounded,
+        Looks::Wrapped => Oddity::OtherQuotes,
+        Looks::Stray => Oddity::StrayQuote,
+    };
+    if !odd.has_room(position, oddity) {
+        return;
+    }
+    let is_odd = match oddity {
+        Oddity::Rounded => {
+            let text = unquoted(cell, dialect).0;
+            let number = cell::number_with(&text, dialect.decimal_comma);
+            matches!(number, Number::Value(value) if cell::is_rounded(&text, value))
+        }
+        Oddity::StrayQuote => has_stray_quote(cell, dialect),
+        Oddity::OtherQuotes => !is_quoted(cell, dialect),
+    };
+    if is_odd {
+        odd.add(position, Odd { record, field, oddity, text: excerpt(cell) });
+    }
+}
+
+/// Whether text stands between quotes that are none in this file.
+#[inline]
+fn is_wrapped(text: &[u8], dialect: Dialect) -> bool {
+    match text {
+        [first @ (b'\'' | b'`'), .., last] => first == last && *first != dialect.quote,
+        _ => false,
+    }
 }
 
 fn blame(field: usize, cell: &[u8], problem: Problem, plan: &Plan) -> CellFault {
@@ -93,7 +175,7 @@ fn blame(field: usize, cell: &[u8], problem: Problem, plan: &Plan) -> CellFault 
 
 impl ColumnBuilder {
     #[inline]
-    fn push_cell(&mut self, cell: &[u8], dialect: Dialect) -> Result<(), Problem> {
+    fn push_cell(&mut self, cell: &[u8], dialect: Dialect) -> Result<Looks, Problem> {
         match self {
             ColumnBuilder::Number(values) => {
                 // A cell with quotes is not a number as it is. Only then is it worth
@@ -103,7 +185,12 @@ impl ColumnBuilder {
                     number => number,
                 };
                 match number {
-                    Number::Value(value) => values.append_value(value),
+                    Number::Value(value) => {
+                        values.append_value(value);
+                        if cell::may_be_rounded(value) {
+                            return Ok(Looks::Large);
+                        }
+                    }
                     Number::Missing => values.append_null(),
                     Number::NotFinite => return Err(Problem::NotFinite),
                     Number::Other => return Err(Problem::NotANumber),
@@ -122,8 +209,10 @@ impl ColumnBuilder {
                 if text.is_empty() || !is_quoted && cell::is_missing(text) {
                     texts.append_null();
                 } else {
+                    let looks = if is_wrapped(text, dialect) { Looks::Wrapped } else { Looks::Plain };
                     let text = cell::with_point(text, dialect.decimal_comma);
                     texts.append_value(spelled(std::str::from_utf8(&text).map_err(|_| Problem::NotUtf8)?));
+                    return Ok(looks);
                 }
             }
             ColumnBuilder::AsIs(texts) => {
@@ -132,7 +221,7 @@ impl ColumnBuilder {
                 texts.append_value(std::str::from_utf8(&text).map_err(|_| Problem::NotUtf8)?);
             }
         }
-        Ok(())
+        Ok(Looks::Plain)
     }
 }
 
@@ -144,7 +233,9 @@ mod tests {
 
     fn plan(columns: &[(usize, ReadAs)]) -> Plan {
         let dialect = Dialect::delimited_by(b',');
-        Plan { dialect, n_fields: 2, ends_in_delimiter: false, columns: columns.to_vec() }
+        let names = ["a", "b"].map(String::from).into();
+        let late = Late::default();
+        Plan { dialect, n_fields: 2, ends_in_delimiter: false, columns: columns.to_vec(), names, late }
     }
 
     #[test]

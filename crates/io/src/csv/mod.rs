@@ -21,7 +21,8 @@ use memchr::{memchr, memchr_iter};
 use crate::error::Error;
 use crate::facts::LooksLike;
 use crate::input::Input;
-use crate::location::Location;
+use crate::late::{Found, Late, Oddity};
+use crate::location::{Location, Place};
 use crate::names;
 use crate::note::Note;
 use crate::part::{Begun, Opened, Part, Request};
@@ -31,7 +32,7 @@ use crate::text::{self, Body, Dialect, FileScan, Layout, Text, with_new_lines};
 use decode::{Plan, What};
 use learn::Learning;
 
-pub(crate) use cell::{Boolean, Number, boolean, is_date, is_missing, is_rounded, number};
+pub(crate) use cell::{Boolean, Number, boolean, is_date, is_missing, is_rounded, may_be_rounded, number};
 
 /// A zero byte this near the beginning means that a file is not text.
 const BINARY_PROBE_BYTES: usize = 1 << 10;
@@ -50,7 +51,12 @@ pub(crate) struct CsvFile {
     /// Whether each record ends with a delimiter and so with an empty cell
     /// that belongs to no column.
     ends_in_delimiter: bool,
+    late: Late,
 }
+
+/// Lines are counted for this many notes about cells. A file with more is quoted in a way
+/// of its own, which these show.
+const MAX_LOCATED: usize = 16;
 
 impl CsvFile {
     pub(crate) fn open(input: Input, how: ReadOptions, notes: &mut Vec<Note>) -> Result<Opened, Error> {
@@ -62,8 +68,10 @@ impl CsvFile {
             let looks_like = looks_like(probe, &input.extension());
             return Err(Error::NotText { file: input.name().to_owned(), looks_like });
         }
+        let n_notes = notes.len();
         let mut file = CsvFile::sniffed(input, how, &mut head, notes);
         let learned = Learning::of(&file).run(notes)?;
+        file.late = Late::after(&notes[n_notes..]);
         file.names = learned.names.into();
         file.n_header = learned.n_header;
         file.n_fields = learned.n_fields;
@@ -113,7 +121,28 @@ impl CsvFile {
             n_header: u64::from(!how.no_header),
             n_fields: 0,
             ends_in_delimiter: false,
+            late: Late::default(),
         }
+    }
+
+    /// A cell that is odd, unless it means nothing: a single text between other quotes may
+    /// be a quotation.
+    fn late_note(&self, oddity: Oddity, column: String, found: Found) -> Option<Note> {
+        let file = self.input.name().to_owned();
+        if oddity == Oddity::Rounded {
+            return Some(Note::LargeIntegers { file, column });
+        }
+        if oddity == Oddity::OtherQuotes && !found.is_repeated {
+            return None;
+        }
+        let row = Place::Row(found.record.saturating_sub(self.n_header));
+        // A file that cannot be read again says so elsewhere.
+        let at = self.at_record(found.record).unwrap_or(Location { file, place: row });
+        let text = found.text;
+        Some(match oddity {
+            Oddity::OtherQuotes => Note::OtherQuotes { at, column, text },
+            _ => Note::StrayQuote { at, column, text },
+        })
     }
 
     /// Where a record is that has just been read.
@@ -160,6 +189,8 @@ impl Part for CsvFile {
             n_fields: self.n_fields,
             ends_in_delimiter: self.ends_in_delimiter,
             columns,
+            names: Arc::clone(&self.names),
+            late: self.late.clone(),
         };
         let file = self.clone();
         let scan = FileScan::begin(
@@ -176,6 +207,13 @@ impl Part for CsvFile {
 
     fn scan_overhead(&self, wanted: &[Wanted]) -> u64 {
         text::scan_overhead(wanted)
+    }
+
+    fn late_notes(&self) -> Vec<Note> {
+        let (rounded, quotes): (Vec<_>, Vec<_>) =
+            self.late.found().into_iter().partition(|(oddity, ..)| *oddity == Oddity::Rounded);
+        let all = quotes.into_iter().take(MAX_LOCATED).chain(rounded);
+        all.filter_map(|(oddity, column, found)| self.late_note(oddity, column, found)).collect()
     }
 }
 

@@ -23,6 +23,8 @@ pub(super) struct Records<'a> {
     next: usize,
     /// The first cell of the last record in which text follows the closing quote.
     after_quote: Option<usize>,
+    /// Whether a cell of the last record that is not quoted holds a quote.
+    has_stray: bool,
 }
 
 /// Positions at which something may happen. Most files of numbers hold no
@@ -51,7 +53,7 @@ impl<'a> Records<'a> {
         } else {
             Hits::Plain(memchr2_iter(dialect.delimiter, b'\n', text))
         };
-        Records { text, dialect, hits, next: 0, after_quote: None }
+        Records { text, dialect, hits, next: 0, after_quote: None, has_stray: false }
     }
 
     /// Puts the cells of the next record that is not blank into `cells` and
@@ -75,6 +77,11 @@ impl<'a> Records<'a> {
         self.after_quote
     }
 
+    /// Whether a cell of the last record that is not quoted holds a quote.
+    pub(super) fn has_stray(&self) -> bool {
+        self.has_stray
+    }
+
     /// Whether the text holds any quote.
     pub(super) fn has_quotes(&self) -> bool {
         matches!(self.hits, Hits::Quoted(_))
@@ -89,6 +96,7 @@ impl<'a> Records<'a> {
     fn read(&mut self, cells: &mut Vec<Bounds>) {
         cells.clear();
         self.after_quote = None;
+        self.has_stray = false;
         let (text, dialect) = (self.text, self.dialect);
         let mut cell_start = self.next;
         let mut quotes = Quotes::new();
@@ -105,6 +113,8 @@ impl<'a> Records<'a> {
                 // Mostly the first byte of the cell, so that is looked at first.
                 let starts_cell = hit == cell_start
                     || !quotes.open && text[cell_start..hit].iter().all(|&byte| is_blank(byte));
+                // Just after a closing quote, it is the second one of two.
+                self.has_stray |= !quotes.open && !starts_cell && quotes.closed_before != hit;
                 quotes.see(hit, starts_cell, is_escaped);
                 continue;
             } else if quotes.open {

@@ -18,6 +18,7 @@ use crate::error::Error;
 use crate::facts::Unsupported;
 use crate::input::Input;
 use crate::input_reader::InputReader;
+use crate::late::Late;
 use crate::location::{Location, Place};
 use crate::note::Note;
 use crate::part::{Begun, Opened, Part, PartScan, Piece, Request};
@@ -43,6 +44,7 @@ pub(crate) struct IpcFile {
     input: Input,
     contents: Arc<Contents>,
     n_rows: u64,
+    late: Late,
 }
 
 impl IpcFile {
@@ -72,7 +74,7 @@ impl IpcFile {
         let n_rows = contents.messages.iter().map(Message::n_rows).sum();
         Ok(Opened {
             columns: columns::raw_columns(&contents.schema),
-            part: Box::new(IpcFile { input, contents: Arc::new(contents), n_rows }),
+            part: Box::new(IpcFile { input, contents: Arc::new(contents), n_rows, late: Late::default() }),
             has_rows: n_rows > 0,
         })
     }
@@ -104,7 +106,7 @@ impl Part for IpcFile {
 
     fn scan(&self, request: &Request<'_>) -> Result<Begun, Error> {
         let schema = &self.contents.schema;
-        let selection = Selection::new(self.input.name(), schema, request.wanted)?;
+        let selection = Selection::new(self.input.name(), schema, request.wanted, &self.late)?;
         let decoder = FileDecoder::new(Arc::clone(schema), self.contents.version)
             .with_projection(selection.fields().to_vec());
         let n_skipped = request.skip_rows.min(self.n_rows);
@@ -138,6 +140,10 @@ impl Part for IpcFile {
             message.body_bytes as u64 + 4 * decompressed.unwrap_or(message.body_bytes as u64)
         };
         messages.iter().take(LOOKED_AT).map(size).max().unwrap_or(0)
+    }
+
+    fn late_notes(&self) -> Vec<Note> {
+        self.late.rounded(self.input.name())
     }
 }
 

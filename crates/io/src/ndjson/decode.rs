@@ -8,7 +8,9 @@ use dshap_table::{ReadAs, spelled, spelled_number};
 use memchr::memchr_iter;
 
 use super::record::{self, Value};
+use crate::csv::{is_rounded, may_be_rounded};
 use crate::facts::JsonFault;
+use crate::late::{Late, Odd, OddCells, Oddity};
 use crate::text::{CellFault, ColumnBuilder, Columns, Decode, Fault, Problem, excerpt};
 
 /// Columns start with room for this many rows.
@@ -21,6 +23,8 @@ pub(super) struct Plan {
     pub(super) positions: Arc<HashMap<String, usize>>,
     /// Position among all names, for each column asked for.
     pub(super) columns: Vec<(usize, ReadAs)>,
+    /// Where odd cells are noted.
+    pub(super) late: Late,
 }
 
 /// What is wrong with a record.
@@ -54,22 +58,49 @@ impl Decode for Plan {
         let mut cells: Vec<Option<Value<'_>>> = vec![None; self.names.len()];
         let mut builders: Vec<ColumnBuilder> =
             self.columns.iter().map(|&(_, read_as)| ColumnBuilder::new(read_as, ROWS_AT_FIRST)).collect();
+        let mut odd = OddCells::default();
         let mut n_rows = 0;
         for line in lines(text).take(max_rows) {
-            self.read(line, &mut cells, &mut builders).map_err(|what| Fault { record: n_rows, what })?;
+            let has_large =
+                self.read(line, &mut cells, &mut builders).map_err(|what| Fault { record: n_rows, what })?;
+            if has_large {
+                self.see_rounded(&cells, n_rows, &mut odd);
+            }
             n_rows += 1;
         }
-        Ok(Columns { arrays: builders.into_iter().map(ColumnBuilder::finish).collect(), n_rows })
+        let arrays = builders.into_iter().map(ColumnBuilder::finish).collect();
+        Ok(Columns { arrays, n_rows, odd: odd.finish() })
+    }
+
+    fn notice(&self, record: u64, odd: &Odd) {
+        if let Some(name) = self.names.get(odd.field) {
+            self.late.add(odd.oddity, name, record, &odd.text);
+        }
     }
 }
 
 impl Plan {
+    /// Takes note of whole numbers of a record that a double rounds.
+    #[cold]
+    fn see_rounded(&self, cells: &[Option<Value<'_>>], record: usize, odd: &mut OddCells) {
+        for (position, &(field, read_as)) in self.columns.iter().enumerate() {
+            if let (Some(Value::Number(text)), ReadAs::Number) = (cells[field], read_as)
+                && odd.has_room(position, Oddity::Rounded)
+                && text.parse().is_ok_and(|value| is_rounded(text.as_bytes(), value))
+            {
+                let text = excerpt(text.as_bytes());
+                odd.add(position, Odd { record, field, oddity: Oddity::Rounded, text });
+            }
+        }
+    }
+
+    /// Reads a record, and returns whether a number of it may have been rounded.
     fn read<'a>(
         &self,
         line: &'a [u8],
         cells: &mut [Option<Value<'a>>],
         builders: &mut [ColumnBuilder],
-    ) -> Result<(), What> {
+    ) -> Result<bool, What> {
         cells.fill(None);
         // Keys nearly always come in the same order.
         let mut expected = 0;
@@ -87,15 +118,17 @@ impl Plan {
                 Some(_) => Err(What::RepeatedKey(excerpt(key.as_bytes()))),
             }
         })?;
+        let mut has_large = false;
         for (builder, &(field, _)) in builders.iter_mut().zip(&self.columns) {
-            builder.push_value(cells[field].unwrap_or(Value::Null), field)?;
+            has_large |= builder.push_value(cells[field].unwrap_or(Value::Null), field)?;
         }
-        Ok(())
+        Ok(has_large)
     }
 }
 
 impl ColumnBuilder {
-    fn push_value(&mut self, value: Value<'_>, field: usize) -> Result<(), What> {
+    /// Adds a value, and returns whether it is a number that may have been rounded.
+    fn push_value(&mut self, value: Value<'_>, field: usize) -> Result<bool, What> {
         let fault =
             |text: &str, problem| What::Cell(CellFault { field, text: excerpt(text.as_bytes()), problem });
         if !matches!(self, ColumnBuilder::AsIs(_)) {
@@ -110,7 +143,10 @@ impl ColumnBuilder {
                 Value::Null => values.append_null(),
                 // Rust rounds correctly.
                 Value::Number(text) => match text.parse::<f64>() {
-                    Ok(value) if value.is_finite() => values.append_value(value),
+                    Ok(value) if value.is_finite() => {
+                        values.append_value(value);
+                        return Ok(may_be_rounded(value));
+                    }
                     Ok(_) => return Err(fault(text, Problem::NotFinite)),
                     Err(_) => return Err(fault(text, Problem::NotANumber)),
                 },
@@ -135,7 +171,7 @@ impl ColumnBuilder {
                 other => texts.append_value(words(other)?),
             },
         }
-        Ok(())
+        Ok(false)
     }
 }
 

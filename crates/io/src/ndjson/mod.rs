@@ -16,6 +16,7 @@ use dshap_table::{RawColumn, Wanted};
 use crate::error::Error;
 use crate::facts::Unsupported;
 use crate::input::Input;
+use crate::late::Late;
 use crate::location::Location;
 use crate::names::MAX_TEXT_COLUMNS;
 use crate::note::Note;
@@ -59,13 +60,16 @@ pub(crate) struct NdjsonFile {
     positions: Arc<HashMap<String, usize>>,
     /// How many records settled the columns.
     n_known: u64,
+    late: Late,
 }
 
 impl NdjsonFile {
     pub(crate) fn open(input: Input, notes: &mut Vec<Note>) -> Result<Opened, Error> {
-        let mut file =
-            NdjsonFile { input, names: Arc::new([]), positions: Arc::new(HashMap::new()), n_known: 0 };
+        let (names, positions) = (Arc::new([]), Arc::new(HashMap::new()));
+        let mut file = NdjsonFile { input, names, positions, n_known: 0, late: Late::default() };
+        let n_notes = notes.len();
         let columns = file.learn(notes)?;
+        file.late = Late::after(&notes[n_notes..]);
         Ok(Opened { part: Box::new(file), columns, has_rows: true })
     }
 
@@ -142,7 +146,8 @@ impl Part for NdjsonFile {
     fn scan(&self, request: &Request<'_>) -> Result<Begun, Error> {
         let position = |name: &str| self.positions.get(name).copied();
         let columns = text::fields(&self.input, &self.names, request.wanted, position)?;
-        let plan = Plan { names: Arc::clone(&self.names), positions: Arc::clone(&self.positions), columns };
+        let (names, positions) = (Arc::clone(&self.names), Arc::clone(&self.positions));
+        let plan = Plan { names, positions, columns, late: self.late.clone() };
         let file = self.clone();
         let scan = FileScan::begin(
             &self.input,
@@ -158,5 +163,9 @@ impl Part for NdjsonFile {
 
     fn scan_overhead(&self, wanted: &[Wanted]) -> u64 {
         text::scan_overhead(wanted)
+    }
+
+    fn late_notes(&self) -> Vec<Note> {
+        self.late.rounded(self.input.name())
     }
 }

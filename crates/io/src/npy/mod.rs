@@ -18,6 +18,7 @@ use crate::columns::{self, Selection};
 use crate::error::Error;
 use crate::input::Input;
 use crate::input_reader::InputReader;
+use crate::late::Late;
 use crate::location::{Location, Place};
 use crate::note::Note;
 use crate::part::{Begun, Opened, Part, PartScan, Piece, Request};
@@ -37,6 +38,7 @@ pub(crate) struct NpyFile {
     input: Input,
     schema: SchemaRef,
     header: Arc<Header>,
+    late: Late,
 }
 
 impl NpyFile {
@@ -64,7 +66,7 @@ impl NpyFile {
         Ok(Opened {
             columns: columns::raw_columns(&schema),
             has_rows: header.n_rows > 0,
-            part: Box::new(NpyFile { input, schema, header: Arc::new(header) }),
+            part: Box::new(NpyFile { input, schema, header: Arc::new(header), late: Late::default() }),
         })
     }
 }
@@ -90,7 +92,7 @@ impl Part for NpyFile {
     }
 
     fn scan(&self, request: &Request<'_>) -> Result<Begun, Error> {
-        let selection = Selection::new(self.input.name(), &self.schema, request.wanted)?;
+        let selection = Selection::new(self.input.name(), &self.schema, request.wanted, &self.late)?;
         let n_skipped = request.skip_rows.min(self.header.n_rows);
         let scan = NpyScan {
             file: self.clone(),
@@ -105,6 +107,10 @@ impl Part for NpyFile {
     fn scan_overhead(&self, _wanted: &[Wanted]) -> u64 {
         // A block as it is on disk and its columns.
         2 * BLOCK_BYTES.max(self.header.row_bytes) as u64
+    }
+
+    fn late_notes(&self) -> Vec<Note> {
+        self.late.rounded(self.input.name())
     }
 }
 

@@ -7,6 +7,7 @@ use rayon::prelude::*;
 
 use super::chunk::Chunk;
 use super::{ChunkError, ChunkReader, Layout};
+use crate::late::Odd;
 use crate::part::Piece;
 
 /// Turns the text of a chunk into columns.
@@ -16,6 +17,9 @@ pub(crate) trait Decode: Send + Sync {
 
     /// Reads at most `max_rows` records.
     fn decode(&self, text: &[u8], max_rows: usize) -> Decoded<Self::What>;
+
+    /// Takes note of an odd cell in a record, counted from the first one of the text.
+    fn notice(&self, record: u64, odd: &Odd);
 }
 
 /// What a chunk holds, or the first thing wrong with it.
@@ -26,6 +30,8 @@ pub(crate) type Decoded<W> = Result<Columns, Fault<W>>;
 pub(crate) struct Columns {
     pub(crate) arrays: Vec<ArrayRef>,
     pub(crate) n_rows: usize,
+    /// Cells that are odd, in the order of records.
+    pub(crate) odd: Vec<Odd>,
 }
 
 /// The first thing wrong with a chunk.
@@ -165,10 +171,13 @@ impl<D: Decode> TextScan<D> {
             }
             decoded => decoded,
         };
-        let Columns { arrays, n_rows } = decoded.map_err(|fault| Trouble::Record {
+        let Columns { arrays, n_rows, odd } = decoded.map_err(|fault| Trouble::Record {
             record: self.n_records + fault.record as u64,
             what: fault.what,
         })?;
+        for odd in odd.iter().filter(|odd| (odd.record as u64) < max_rows) {
+            self.decoder.notice(self.n_records + odd.record as u64, odd);
+        }
         self.n_records += n_rows as u64;
         Ok(Piece { arrays, n_rows, disk_position: chunk.disk_position })
     }

@@ -3,9 +3,9 @@
 use arrow_array::RecordBatch;
 use arrow_array::cast::AsArray;
 use arrow_array::types::Float64Type;
-use dshap_io::{Error, ScanOptions, Source};
+use dshap_io::{Error, Note, ScanOptions, Source};
 use dshap_table::{Kind, ReadAs, Wanted};
-use dshap_testkit::Meant;
+use dshap_testkit::{Meant, Polluted};
 
 /// How a file was read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -14,25 +14,53 @@ pub(crate) enum Outcome {
     Right,
     /// Not at all, with an error.
     Refused,
-    /// Otherwise, with a warning.
+    /// Otherwise, with a warning that names what is wrong.
     Warned,
-    /// Otherwise, without a word.
+    /// Otherwise, without a word about it.
     Wrong,
 }
 
 /// Reads a file, and what was said about it.
-pub(crate) fn judge(path: &str, meant: &Meant) -> (Outcome, String) {
+pub(crate) fn judge(path: &str, polluted: &Polluted) -> (Outcome, String) {
     let read = Source::open(&[path.to_owned()]).and_then(|source| {
         let table = table(&source)?;
-        let notes: Vec<String> = source.notes().iter().map(|note| format!("{note:?}")).collect();
-        Ok((table, notes.join("; ")))
+        Ok((table, [source.notes(), &source.late_notes()].concat()))
     });
     match read {
         Err(error) => (Outcome::Refused, error.to_string()),
-        Ok((table, notes)) if table == canonical(meant) => (Outcome::Right, notes),
-        Ok((table, notes)) if notes.is_empty() => (Outcome::Wrong, format!("{table:?}")),
-        Ok((_, notes)) => (Outcome::Warned, notes),
+        Ok((table, notes)) => {
+            let outcome = match table == canonical(&polluted.meant) {
+                true => Outcome::Right,
+                false if is_named(&polluted.name, &notes) => Outcome::Warned,
+                false => Outcome::Wrong,
+            };
+            (outcome, format!("{notes:?}"))
+        }
     }
+}
+
+/// Kinds of notes that name a pollution, by the beginning of its name: one of each list.
+const NAMED_BY: &[(&str, &[&[&str]])] = &[
+    ("quote_", &[&["StrayQuote"]]),
+    ("other_quotes_", &[&["OtherQuotes"]]),
+    ("number_", &[&["TextAmongNumbers"]]),
+    ("between_header_", &[&["TextAmongNumbers", "SeveralHeaders"]]),
+    ("preamble_and_footer_", &[&["SeveralHeaders", "UnnamedColumn"], &["LoneCell"]]),
+    ("preamble_", &[&["SeveralHeaders", "UnnamedColumn"]]),
+    ("footer_", &[&["LoneCell"]]),
+    ("delimiter_two_bars", &[&["UnnamedColumn"]]),
+    ("header_missing", &[&["NumericHeader"]]),
+];
+
+/// Whether notes name what is wrong with a file; others do not count.
+fn is_named(name: &str, notes: &[Note]) -> bool {
+    let pollution =
+        ["numbers_last_", "text_last_", "late_"].iter().find_map(|label| name.strip_prefix(label));
+    let pollution = pollution.expect("each table has a label");
+    let kinds: Vec<String> = notes.iter().map(|note| format!("{note:?}")).collect();
+    let has = |kind: &&str| kinds.iter().any(|note| note.split(' ').next() == Some(kind));
+    let wanted = NAMED_BY.iter().find(|(beginning, _)| pollution.starts_with(beginning));
+    wanted.is_some_and(|(_, lists)| lists.iter().all(|list| list.iter().any(has)))
 }
 
 /// Names and columns; a number differs from the same digits as text.

@@ -12,6 +12,7 @@ mod interrupt;
 mod ipc;
 mod judge;
 mod kept;
+mod late;
 mod memory;
 mod ndjson;
 mod npy;

@@ -8,7 +8,7 @@ use arrow_array::{ArrayRef, BooleanArray, Float64Array, Int64Array, RecordBatch,
 use dshap_io::{Destination, Error, Format, Note, ScanOptions, Sink, Source};
 use dshap_table::{Kind, ReadAs};
 
-fn npy(version: u8, descr: &str, fortran_order: bool, shape: &str, data: &[u8]) -> Vec<u8> {
+pub(crate) fn npy(version: u8, descr: &str, fortran_order: bool, shape: &str, data: &[u8]) -> Vec<u8> {
     let order = if fortran_order { "True" } else { "False" };
     let mut text = format!("{{'descr': {descr}, 'fortran_order': {order}, 'shape': {shape}, }}");
     let prefix = if version == 1 { 10 } else { 12 };

@@ -65,7 +65,9 @@ const ENTRY: MethodEntry = MethodEntry {
         TAKES_REFERENCE,
         TAKES_WEIGHT,
         TAKES_M,
-        Takes::new(&Q).role("at least the first size for which the bound says anything"),
+        Takes::new(&Q)
+            .role("smaller sets have δ of 1 or more, where the bound says nothing")
+            .default(Default::Depends("p + max(p, 10), or one more than the first size with δ below 1 if that is larger")),
         TAKES_POSITIVE,
         TAKES_DEPENDENT,
         TAKES_NO_INTERCEPT,
@@ -78,11 +80,14 @@ const ENTRY: MethodEntry = MethodEntry {
         TAKES_FIT_RIDGE.default(Default::Depends("auto; 0 with {convention=printed} or {convention=authors}")),
         Takes::new(&BOUND_C)
             .role("0.5 is proved for Gaussian inputs")
-            .default(Default::Depends("0.5; 1 as printed and of the authors"))
+            .default(Default::Depends("0.5; 1 with {convention=printed} or {convention=authors}"))
             .saved_as("c"),
         Takes::new(&BOUND_EDGE).default(Default::Number(1.0)).saved_as("C"),
         Takes::new(&CONVENTION)
-            .role("`printed` is the paper to the letter, `authors` its authors' program: another δ, for labels other variables")
+            .role(
+                "`printed` is the paper to the letter; `authors` is the program of its authors, which has another δ \
+                 and, for labels, other variables",
+            )
             .default(Default::Word("definition"))
             .saved_as("convention"),
         Takes::new(&STOP)

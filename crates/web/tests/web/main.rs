@@ -2,6 +2,7 @@
 
 mod client;
 mod exploring;
+mod fuzz;
 mod safety;
 mod valuers;
 
