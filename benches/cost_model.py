@@ -49,11 +49,11 @@ METHODS = [
     (f"knn ({TESTS} test rows)", True, [*NEIGHBOURS, "knn"], NEAR, 400_000),
     (f"knn-shapley ({TESTS} test rows)", True, [*NEIGHBOURS, "knn-shapley"], NEAR, 400_000),
     (
-        f"general ({ROUNDS} rounds, m = 1 000)",
+        f"general ({ROUNDS} rounds, m = 500)",
         False,
-        ["--method", "general", "--samples", str(ROUNDS), "--stop", "0", "--m", "1000"],
+        ["--method", "general", "--samples", str(ROUNDS), "--stop", "0", "--m", "500"],
         (*USUAL, CUBES),
-        100_000,
+        1_000_000,
     ),
 ]
 # These hold all rows in memory, so a table of any size is beyond them.

@@ -24,12 +24,14 @@ def products(n, p):
 
 def syrk_in_blocks(n, p, block):
     """Seconds OpenBLAS takes for syrk that adds block after block of rows to the same sums."""
-    x = np.asfortranarray(np.random.default_rng(1).random((n, p)) - 0.5)
+    rng = np.random.default_rng(1)
+    # Each block by itself: rows of one large array would be copied in every call.
+    blocks = [np.asfortranarray(rng.random((min(block, n - start), p)) - 0.5) for start in range(0, n, block)]
 
     def all_blocks():
         gram = np.zeros((p, p), order="F")
-        for start in range(0, n, block):
-            gram = blas.dsyrk(1.0, x[start : start + block], beta=1.0, c=gram, trans=1, lower=1, overwrite_c=1)
+        for rows in blocks:
+            gram = blas.dsyrk(1.0, rows, beta=1.0, c=gram, trans=1, lower=1, overwrite_c=1)
 
     return best(all_blocks)
 

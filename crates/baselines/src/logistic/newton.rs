@@ -155,9 +155,12 @@ impl Work {
     /// [`add`](Self::add), and sums are read and written once for all.
     fn add_several(&mut self, rows: &[Expanded<'_>; ROWS_AT_ONCE]) {
         let p = self.gradient.len();
-        add_four(&mut self.gradient, rows.each_ref().map(|row| (row.residual, row.x)));
-        for (j, sums) in self.hessian.chunks_exact_mut(p).enumerate() {
-            add_four(&mut sums[..=j], rows.each_ref().map(|row| (row.weight * row.x[j], row.x)));
+        let [a, b, c, d] = rows;
+        let vectors = [a.x, b.x, c.x, d.x];
+        add_four(&mut self.gradient, [a.residual, b.residual, c.residual, d.residual], vectors);
+        for j in 0..p {
+            let scales = [a.weight * a.x[j], b.weight * b.x[j], c.weight * c.x[j], d.weight * d.x[j]];
+            add_four(&mut self.hessian[j * p..=j * p + j], scales, vectors);
         }
     }
 }
@@ -193,11 +196,13 @@ impl<'a> Expanded<'a> {
     }
 }
 
-/// `out += scale·v` for one vector after the other.
-#[inline]
-fn add_four(out: &mut [f64], terms: [(f64, &[f64]); ROWS_AT_ONCE]) {
+/// `out += scale·v` for one vector after the other. A plain loop: adapters of iterators and arrays
+/// are calls in builds without optimisation across the units of a crate.
+#[inline(always)]
+fn add_four(out: &mut [f64], scales: [f64; ROWS_AT_ONCE], vectors: [&[f64]; ROWS_AT_ONCE]) {
     let n = out.len();
-    let [(a, u), (b, v), (c, w), (d, x)] = terms.map(|(scale, vector)| (scale, &vector[..n]));
+    let ([a, b, c, d], [u, v, w, x]) = (scales, vectors);
+    let (u, v, w, x) = (&u[..n], &v[..n], &w[..n], &x[..n]);
     for k in 0..n {
         out[k] = (((out[k] + a * u[k]) + b * v[k]) + c * w[k]) + d * x[k];
     }
