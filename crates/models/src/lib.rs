@@ -88,5 +88,6 @@ pub use reference::{EachRows, ExtraPass, Pass, Reference, RowCounts, Share, Sums
 pub use reservoir::{NumberedSample, Reservoir};
 pub use row_valuer::{CoreRows, Iterations, Outcome, RowValuer, WantsRows};
 pub use sample::{LabelSample, RowSample, SampleCounts};
+pub use sizes::DefaultQ;
 pub use valuer::FittedValuer;
 pub use warning::{Lack, RareCure, RowRole, Warning};

@@ -5,6 +5,26 @@ use crate::how::How;
 use crate::model::Model;
 use dshap::Sizes;
 use dshap_table::Design;
+use serde::{Deserialize, Serialize};
+
+/// Which rule finds the default `q`. A valuer keeps the rule it was fitted with, so that a file
+/// has the same values in every later version.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum DefaultQ {
+    /// The number of coefficients alone: files of earlier versions.
+    #[default]
+    Coefficients,
+    /// Also how many rows sets have of each category, and how many sets have a fit.
+    Enough,
+}
+
+impl DefaultQ {
+    /// Whether it is the rule of files that name none.
+    pub(crate) fn is_first(&self) -> bool {
+        *self == DefaultQ::Coefficients
+    }
+}
 
 /// The set sizes for a fit with coefficients, with defaults filled in.
 ///

@@ -27,6 +27,7 @@ use crate::methods::general;
 use crate::model::Model;
 use crate::neighbours::{self, NeighbourDocument, NeighbourModel};
 use crate::owner_moments::{OwnerMoments, OwnersDocument};
+use crate::sizes::DefaultQ;
 use crate::valuer::FittedValuer;
 use dshap::linear::{DistanceTable, SetTargets};
 use dshap_catalogue::{Measures, Task};
@@ -100,6 +101,9 @@ pub struct Document {
     /// What nearest neighbours have instead of a fit.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) neighbours: Option<NeighbourDocument>,
+    /// How the default `q` is found; absent in older files.
+    #[serde(default, skip_serializing_if = "DefaultQ::is_first")]
+    pub(crate) default_q: DefaultQ,
     /// How residuals of a regression vary; absent in older files.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) noise: Option<NoiseDocument>,
@@ -153,6 +157,7 @@ pub(crate) fn write(valuer: &FittedValuer) -> Container {
         logistic: None,
         density: None,
         neighbours: None,
+        default_q: DefaultQ::default(),
         noise: None,
         tests: None,
         owners: None,

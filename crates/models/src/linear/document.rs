@@ -65,6 +65,7 @@ pub(super) fn write(model: &LinearModel, document: &mut Document) -> Arrays {
     }
     document.noise = model.noise.write(&model.fit, &mut arrays);
     document.tests = model.tests.as_ref().map(|tests| tests.write(&mut arrays));
+    document.default_q = model.default_q;
     document.moments = Some(moments);
     document.fit = Some(FitDocument {
         kept: fit.kept,
@@ -185,7 +186,8 @@ pub(crate) fn parse(
     let tests = tests.map(|tests| KeptTests::parse(tests, &[fit.n_features()], arrays)).transpose()?;
     let noise = document.noise.take().map(|noise| noise.parse(fit.dim(), arrays)).transpose()?;
     let noise = KnownNoise::of_shape(noise);
-    Ok(LinearModel { moments, fit, options, noise, distances, rows, tests })
+    let default_q = document.default_q;
+    Ok(LinearModel { moments, fit, options, noise, distances, rows, tests, default_q })
 }
 
 /// The array of second moments.

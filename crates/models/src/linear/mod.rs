@@ -32,6 +32,7 @@ use crate::model::{Ask, Model};
 use crate::observer::Stage;
 use crate::reference::{ExtraPass, Pass, Reference};
 use crate::row_valuer::{CoreRows, RowValuer};
+use crate::sizes::DefaultQ;
 use crate::warning::Warning;
 use dshap::linear::{
     DistanceTable, FitOptions, GeneralValuer, Intercept, LinearFit, LinearValuer, NoiseShape, TestMoments,
@@ -57,12 +58,15 @@ pub struct LinearModel {
     pub rows: Option<HeldRows>,
     /// The rows that values are for, if they are not rows like the reference.
     pub tests: Option<KeptTests>,
+    /// How the default `q` is found.
+    pub default_q: DefaultQ,
 }
 
 impl LinearModel {
     /// A fit of moments.
     pub fn new(moments: Moments, fit: LinearFit, options: FitOptions, noise: KnownNoise) -> Self {
-        Self { moments, fit, options, noise, distances: None, rows: None, tests: None }
+        let default_q = DefaultQ::Enough;
+        Self { moments, fit, options, noise, distances: None, rows: None, tests: None, default_q }
     }
 
     /// How residuals vary, if that is wanted and known.
@@ -149,7 +153,7 @@ impl Model for LinearModel {
 
     fn default_min(&self, how: &How, design: &Design, max: usize) -> usize {
         let usual = Sizes::default_min(self.dim(how), max);
-        match how.is_as_published() {
+        match how.is_as_published() || self.default_q.is_first() {
             true => usual,
             false => dummies::default_min(self, design, usual, max),
         }

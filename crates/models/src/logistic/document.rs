@@ -106,6 +106,7 @@ pub(super) fn write(model: &LogisticModel, document: &mut Document) -> Arrays {
     }
     let LogisticOptions { ridge, standardised, max_passes, intercept, allow_dependent } = model.options;
     document.tests = model.tests.as_ref().map(|tests| tests.write(&mut arrays));
+    document.default_q = model.default_q;
     document.logistic = Some(LogisticDocument {
         ridge,
         standardised,
@@ -238,6 +239,7 @@ pub(crate) fn parse(
         rows,
         second_order,
         tests,
+        default_q: document.default_q,
         probed: Probed::default(),
     })
 }

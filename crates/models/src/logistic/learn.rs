@@ -11,6 +11,7 @@ use crate::observer::Stage;
 use crate::reference::{ExtraPass, Pass, Reference, RowCounts, Sums};
 use crate::sample::{LabelSample, RowSample};
 use crate::second_order::{Probed, SecondOrder};
+use crate::sizes::DefaultQ;
 use dshap::classification::{
     AuthorsMoments, Irls, LogisticFit, LogisticOptions, OneVsRestIrls, OneVsRestPass, PassBuilder, PassPlan,
     PassSums, Step, WorkingMoments, with_class,
@@ -81,6 +82,7 @@ pub fn learn(how: &How, reference: &dyn Reference) -> Result<Learned, Error> {
         rows: None,
         second_order: None,
         tests: None,
+        default_q: DefaultQ::Enough,
         probed: Probed::default(),
     };
     Ok(Learned {
@@ -253,6 +255,7 @@ impl SpreadLogistic {
             rows: None,
             second_order: None,
             tests: None,
+            default_q: DefaultQ::Enough,
             probed: Probed::default(),
         };
         let extra_passes = vec![ExtraPass::Steps];

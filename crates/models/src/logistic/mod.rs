@@ -33,6 +33,7 @@ use crate::reference::{ExtraPass, Reference};
 use crate::row_valuer::{CoreRows, RowValuer};
 use crate::sample::LabelSample;
 use crate::second_order::{Probed, SecondOrder, SecondOrderFacts, SecondOrderModel};
+use crate::sizes::DefaultQ;
 use crate::warning::Warning;
 use dshap::classification::{
     AuthorsOneVsRest, AuthorsValuer, ClassificationValuer, GeneralClassificationValuer, GeneralOneVsRest,
@@ -66,6 +67,8 @@ pub struct LogisticModel {
     pub second_order: Option<Arc<SecondOrderModel>>,
     /// The rows that values are for, if they are not rows like the reference.
     pub tests: Option<KeptTests>,
+    /// How the default `q` of refitted models is found.
+    pub default_q: DefaultQ,
     /// Which sets of the sample have fits.
     pub probed: Probed,
 }

@@ -119,7 +119,7 @@ impl SecondOrder {
     /// have no fit.
     pub(crate) fn default_min(&self, model: &LogisticModel, max: usize) -> usize {
         let usual = self.usual_min(model, max);
-        match model.options.ridge == 0.0 {
+        match model.options.ridge == 0.0 && !model.default_q.is_first() {
             true => self.min_with_fit(model, usual, max).unwrap_or(usual),
             false => usual,
         }

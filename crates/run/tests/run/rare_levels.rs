@@ -2,6 +2,7 @@
 
 use crate::common::{Asked, Folder};
 use dshap_catalogue::options::{CONVENTION, EXCLUDE, M, Q, RARE_LEVELS};
+use dshap_io::Container;
 use dshap_models::{RareCure, Warning};
 use dshap_run::Summary;
 use dshap_testkit::Draws;
@@ -119,4 +120,23 @@ fn a_changed_reference_has_its_own_default() {
     folder.fit(&["more.csv"], asked(), "w.dshap");
     let merged = folder.merge(&["v.dshap", "w.dshap"]).expect("columns are the same");
     assert_eq!(merged.summary.facts.q, 20);
+}
+
+/// As files of versions without this rule are.
+#[test]
+fn a_file_of_an_earlier_version_keeps_its_default() {
+    let folder = Folder::new();
+    folder.write("first.csv", &table(0..400, 40, &[]));
+    folder.fit(&["first.csv"], asked(), "v.dshap");
+    let mut container = Container::read(&folder.path("v.dshap"), "valuer", u32::MAX).expect("is whole");
+    let without = container.document.replace("\"default_q\":\"enough\",", "");
+    assert!(without.len() < container.document.len(), "{}", container.document);
+    container.document = without;
+    std::fs::write(folder.path("old.dshap"), container.to_bytes().expect("fits")).expect("is written");
+    assert_eq!(folder.load("v.dshap").facts().expect("sizes").q, 200);
+    assert_eq!(folder.load("old.dshap").facts().expect("sizes").q, 13);
+    // A changed reference has a default of its own.
+    folder.write("more.csv", &table(0..400, 2, &[]));
+    let updated = folder.update("old.dshap", &["more.csv"], &[]).expect("columns are the same");
+    assert_eq!(updated.summary.facts.q, 20);
 }
