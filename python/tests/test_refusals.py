@@ -137,7 +137,7 @@ def test_a_row_without_a_target_is_left_out(kind, frame, y):
     X = {"pandas": frame, "polars": pl.from_pandas(frame), "NumPy": frame.to_numpy()}[kind]
     gap = y.copy()
     gap[7] = np.nan
-    with pytest.warns(DshapWarning, match="1 reference row has a missing cell"):
+    with pytest.warns(DshapWarning, match="1 reference row has no target"):
         values = RegressionValuer().fit(X, gap).value_training()
     assert np.isnan(values).tolist() == [row == 7 for row in range(N)]
     others = np.arange(N) != 7

@@ -183,10 +183,18 @@ fn feature(FeatureFacts { feature, cell, contribution }: &FeatureFacts) -> Strin
     }
 }
 
-/// A number as it stands in a table, unless it has many digits.
+/// A number as it stands in a table, unless it has many digits. A sum that is a whole number but
+/// for rounding is written as one.
 fn plain(number: f64) -> String {
     let text = number.to_string();
-    if text.len() <= 8 { text } else { significant(number) }
+    if text.len() <= 8 {
+        return text;
+    }
+    let rounded = significant(number);
+    match rounded.split_once('.') {
+        Some((whole, decimals)) if decimals.bytes().all(|digit| digit == b'0') => whole.into(),
+        _ => rounded,
+    }
 }
 
 /// The rows most like it.
@@ -329,5 +337,12 @@ mod tests {
         assert_eq!(place(10), "the 11th lowest of 30");
         assert_eq!(place(28), "the 2nd highest of 30");
         assert_eq!(place(8), "the 9th lowest of 30");
+    }
+
+    #[test]
+    fn whole_numbers_have_no_decimals() {
+        assert_eq!(plain(3.0000000000000004), "3");
+        assert_eq!(plain(-12.25), "-12.25");
+        assert_eq!(plain(1.0 / 3.0), "0.33333");
     }
 }

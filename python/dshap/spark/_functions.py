@@ -259,7 +259,7 @@ def row_sums(
     lines = sums.agg(
         F.sum(cells).alias("total"), F.count(cells).alias("n"), F.sum((cells < 0).cast("long")).alias("below")
     ).collect()
-    # Several cells may spell one owner: `1` and `1.0`, or the same name with blanks around it.
+    # Several cells may spell one owner: `1` and `1.0`.
     totals: dict[str, list[float]] = {}
     for line in lines:
         name = engine_name(line["owner"])
@@ -274,4 +274,4 @@ def row_sums(
 
 def engine_name(owner: Any) -> str:
     """The name of an owner as the engine spells it; nothing if the cell is empty."""
-    return _dshap.spelled([_spelled(owner).strip()])[0]
+    return _dshap.spelled([_spelled(owner)])[0]

@@ -558,7 +558,7 @@ fn rows_without_a_value_keep_their_place_and_have_a_note() {
     assert!(said.contains("warning: 1 point row has a missing cell or no target and has no value"), "{said}");
     let said = of("evaluate");
     assert!(
-        said.contains("warning: 1 point row has a missing cell or no target and has no part in the trial"),
+        said.contains("warning: 1 point row has a missing cell or no target and is left out of the trial"),
         "{said}"
     );
     let said = of("value --method loo");

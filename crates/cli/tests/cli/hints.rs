@@ -159,7 +159,7 @@ fn a_missing_target_is_no_missing_cell() {
     let csv = csv.replace(&last, &[&cells[..4], &["", cells[5]]].concat().join(","));
     let folder = Folder::with("gap.csv", csv);
     let said = folder.run("dshap value gap.csv --target y --exclude label");
-    assert!(said.contains("1 reference row has no target and has no part in the fit"), "{said}");
+    assert!(said.contains("1 reference row has no target and is left out of the fit"), "{said}");
     assert!(!said.contains("has a missing cell"), "{said}");
     let said = folder.run("dshap value gap.csv --target y --exclude label --missing drop");
     assert!(said.contains("has a missing cell or no target"), "{said}");

@@ -408,7 +408,7 @@ fn rows_with_a_missing_cell_keep_their_place_without_a_value() {
     values from -2.8172 to 0.71908, half of them between 0.12979 and 0.39409
     1 row lies far below the others, by more than two standard errors
     next: `dshap clean goods.csv --target price --missing drop` tests whether fewer or corrected rows make a better model
-    warning: 1 reference row has a missing cell or no target and has no part in the fit
+    warning: 1 reference row has a missing cell or no target and is left out of the fit
     "
     );
     let whole = Csv::parse(&folder.stdout("dshap value whole.csv --target price --q 12 --m 30"));

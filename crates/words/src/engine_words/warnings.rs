@@ -310,13 +310,13 @@ pub(crate) fn warning(warning: &Warning, speech: &dyn Speech) -> String {
 /// Rows with a missing cell, where such rows are left out.
 fn rows_left_out(role: RowRole, n_rows: u64, lack: Lack) -> String {
     let (rows, consequence) = match role {
-        RowRole::Reference => ("reference", "has no part in the fit"),
-        RowRole::Neighbour => ("reference", "has no part in any set"),
+        RowRole::Reference => ("reference", "is left out of the fit"),
+        RowRole::Neighbour => ("reference", "is left out of every set"),
         RowRole::Point => ("point", "has no value"),
         RowRole::SetMember => ("point", "is in no set"),
-        RowRole::Test => ("test", "has no part in the utility"),
-        RowRole::Added => ("added", "has no part in the fit"),
-        RowRole::Trial => ("point", "has no part in the trial"),
+        RowRole::Test => ("test", "is left out of the utility"),
+        RowRole::Added => ("added", "is left out of the fit"),
+        RowRole::Trial => ("point", "is left out of the trial"),
     };
     let lack = match lack {
         Lack::Cell => "a missing cell",
