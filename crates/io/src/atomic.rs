@@ -383,7 +383,7 @@ mod tests {
         for target in ["results.csv", "nowhere"] {
             let link = folder.path().join(format!("to-{target}"));
             std::os::unix::fs::symlink(target, &link).expect("links");
-            assert!(open_without_link(&link).expect("is told apart").is_none(), "{target}");
+            assert!(open_without_link(&link).expect("a link is no error").is_none(), "{target}");
         }
         assert!(!folder.path().join("nowhere").exists());
         assert!(open_without_link(folder.path()).is_err(), "a folder");

@@ -421,7 +421,7 @@ fn baseline_hint(error: &BaselineError, speech: &dyn Speech) -> Option<String> {
 }
 
 /// Names in backticks, with commas between them.
-/// Whether labels are told apart so well that there is no fit without a ridge.
+/// Whether the features separate the labels, so that there is no fit without a ridge.
 fn is_separated(error: &dshap::Error) -> bool {
     match error {
         dshap::Error::Separated { .. } | dshap::Error::ClassesSeparated { .. } => true,

@@ -56,7 +56,7 @@ pub static Q: OptionEntry = OptionEntry {
               m/2, in two cases. In a regression, sets of q rows should have five rows on average with the rarest \
               category, one or zero. For labels, sets should be large enough if the fit is nearly certain of most \
               rows: these tell little about the coefficients.",
-    default: "p + max(p, 10)",
+    default: "p + max(p, 10), or more with rare categories or a fit that is nearly certain",
     ..OF_METHODS
 };
 
